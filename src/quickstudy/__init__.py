@@ -20,7 +20,7 @@ _PUBLIC = {
     "compare": "quickstudy.report.compare",
     "include": "quickstudy.base.registry",
     "grammar": "quickstudy.tasks.grammar.languages",
-    "best": "quickstudy.pages.grammar.networks",
+    "best": "quickstudy.pages.networks",
     "Results": "quickstudy.api",
     "query": "quickstudy.runs.sql",
     "load_trace": "quickstudy.runs.traces",

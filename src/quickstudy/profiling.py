@@ -7,14 +7,13 @@ import dataclasses
 import json
 import os
 import pathlib
-import re
 import webbrowser
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from quickstudy.api import check_seeds
-from quickstudy.base.blocks import Page
+from quickstudy.base.blocks import Page, Strips, Text
 from quickstudy.base.canonical import plain
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.machine import energy_joules
@@ -22,24 +21,25 @@ from quickstudy.base.parameters import alternatives, check_convention
 from quickstudy.base.study import Study, StudyRow, find_study
 from quickstudy.learners.naming import bring, choose_learner, fitted, place, without_place
 from quickstudy.pages.page import page_of
-from quickstudy.pages.profile.index import INDEX, read_index
+from quickstudy.pages.profile.index import INDEX, card_name, read_index
 from quickstudy.pages.profile.tuning import AS_GIVEN, TUNED, asked_on, family_of
 from quickstudy.pages.request import Request, by_protocol
 from quickstudy.render.files import write_page
 from quickstudy.render.html import blocks_html
+from quickstudy.render.latex import as_latex
 from quickstudy.report.build import gather
 from quickstudy.report.page import write_report
 from quickstudy.reproducing import run_stages
 from quickstudy.runs.execute import Execution, Report
 from quickstudy.runs.folder import prepare_folder, write_aside
 
-BUDGETS = ("quick", "standard", "full")
+BUDGETS = ("quick", "standard", "full", "context")
 
 
 @dataclass(frozen=True)
 class Card:
-    """A report card. page: its blocks. path: of its HTML file; tables, pictures and a JSON file of its facts lie beside
-    it. execution: how the runs went.
+    """A report card. page: its blocks. path: of its HTML file; next to it are its tables (CSV, LaTeX), pictures and a
+    JSON file of its facts. execution: how the runs went.
     """
 
     page: Page
@@ -90,7 +90,8 @@ def profile(
     - learner: a name (`esn`, `lstm:units=64,rate=0.003`, `my_model.py:Class`), a host class or a learner object. One
       name means that core in every family; a parameter that a family's training has not is left out there, and the card
       says so.
-    - budget: `quick`, `standard` or `full`: the studies `profile-quick` ..., with versions of their own.
+    - budget: `quick`, `standard`, `full` or, for language models, `context`: the studies `profile-quick` ..., with
+      versions of their own.
     - seeds: repetitions, by default those of the study; more of them extend.
     - out: the results folder; by default results/profile-BUDGET, where everybody examined stands beside. That of the
       tuned is another, and so is that of a new version of the study, where the first has cards of an old one: these are
@@ -120,12 +121,14 @@ def profile(
     page = dataclasses.replace(
         page,
         title=f"{without_place(settings['examined'])}: {request.study.title}, {settings['ruleset']}",
+        under=[page.facts["card"]["made_of"]],
         eyebrow="quickstudy card",
     )
     name = settings["card"]
     path = write_page(page, request.folder, name)
     facts = json.dumps(plain(page.facts["card"]), indent=1).encode()
-    write_aside(request.folder / f"{name}.json", str(os.getpid()), lambda file: file.write(facts))
+    for ending, content in (("json", facts), ("tex", as_latex(page).encode(errors="backslashreplace"))):
+        _write(request.folder / f"{name}.{ending}", content)
     if request.shelf.reading().records:
         whole = gather([request.folder], command or None, {request.folder: request.shelf.reading()})
         write_report(whole, request.folder / "report.html", replaces=False)
@@ -164,7 +167,7 @@ def request_profile(
     request = Request(study, folder, study.convention, seeds, root)
     request = _with(
         request, examined=typed, ruleset=ruleset, beside=beside, energy=index.get("energy", {}).get(typed),
-        card=f"card-{slug(typed)}",
+        card=card_name(typed),
     )  # fmt: skip
     asked = [asked_on(row.task, row.protocol, study.convention) for row in request.rows]
     _check_parameters(typed, study, asked)
@@ -233,9 +236,12 @@ def _note(request: Request, energy: float = 0.0) -> float | None:
             "learners": list(dict.fromkeys([*index.get("learners", []), learner])),
             "energy": spent,
         }
-        content = json.dumps(facts, indent=1).encode()
-        write_aside(request.folder / INDEX, str(os.getpid()), lambda file: file.write(content))
+        _write(request.folder / INDEX, json.dumps(facts, indent=1).encode())
     return spent.get(learner)
+
+
+def _write(path: pathlib.Path, content: bytes) -> None:
+    write_aside(path, str(os.getpid()), lambda file: file.write(content))
 
 
 @contextlib.contextmanager
@@ -253,16 +259,9 @@ def _alone_in(folder: pathlib.Path) -> Iterator[None]:
         yield
 
 
-def slug(name: str) -> str:
-    """A name as part of a file's name: `lstm:units=64` becomes `lstm-units-64`; of a file, its own name and class."""
-    path, _, rest = without_place(name).partition(".py")
-    return re.sub(r"[^A-Za-z0-9_.]+", "-", path + rest).strip("-.")[:80] or "learner"
-
-
 def screen_page(page: Page) -> Page:
-    """What a terminal shows of a card: the chart and the words."""
-    from quickstudy.base.blocks import Strips, Text
-
-    shown = [one for one in page.blocks if isinstance(one, Strips) or (isinstance(one, Text) and not one.kind)]
-    first = [one for one in page.blocks if isinstance(one, Text) and one.kind == "verdict"]
-    return dataclasses.replace(page, blocks=[*first, *shown])
+    """What a terminal shows of a card: the chart, one sentence and what limits it."""
+    chart = [one for one in page.blocks if isinstance(one, Strips)]
+    return dataclasses.replace(
+        page, blocks=[*chart, *(one for one in page.blocks if isinstance(one, Text) and one.kind)]
+    )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import pathlib
+import shutil
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, BinaryIO
+from typing import Any
 
 from quickstudy.api import check_seeds, default_workers, defined_here
 from quickstudy.base.blocks import Page
@@ -17,6 +18,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import check_convention
 from quickstudy.base.registry import included_files
 from quickstudy.base.study import find_study
+from quickstudy.learners.outside import reached_by_study
 from quickstudy.pages.page import page_of
 from quickstudy.pages.request import Request, blocks_of, by_protocol, changed_protocol, stages_of
 from quickstudy.render.files import write_page
@@ -32,6 +34,9 @@ from quickstudy.runs.scoring import check_scores
 
 PACKED = f"{RUNS}.zip"
 """What `quickstudy pack` made of a results folder, where one is stored so."""
+MOST_UNPACKED, MOST_TIMES = 1 << 28, 200
+"""An archive that unpacks to more bytes than the first is refused where it grows by more than the
+second: journals shrink to a thirtieth."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,7 @@ def reproduce(
     limit_seconds: float | None = None,
     progress: bool | Report | None = None,
     command: str = "",
+    trust: bool = False,
 ) -> StudyPage:
     """Run a study, or what is missing of it, and make its page: published beside measured, or what else its kind says.
 
@@ -83,6 +89,7 @@ def reproduce(
     - protocol: parameters of the protocol, over the study's own. exact: test as often as the publication did.
     - controls: also run each task's controls and oracle.
     - command: what to type to have the same again, for the page.
+    - trust: allow a study that runs code from a file, starts programs, opens connections or reads files.
 
     All else is as with `run`. Raises UsageError for a name or value that cannot be, before anything is run.
     """
@@ -90,6 +97,11 @@ def reproduce(
         study, seeds=seeds, out=out, convention=convention, root=root, only=only, protocol=protocol, exact=exact,
         controls=controls,
     )  # fmt: skip
+    if (found := reached_by_study(request.study)) and not trust:
+        raise UsageError(
+            f"{request.study.id} reaches outside this package: {', '.join(found)}; if you trust it, "
+            "add --trust (in Python trust=True)"
+        )
     execution, repetitions = run_stages(request, workers, retry_failed, limit_seconds, progress)
     folder = request.folder
     # All rows of which there are runs: a few must not take the place of a page that showed more.
@@ -115,7 +127,7 @@ def run_stages(
     """
     number = 0 if here or defined_here() else default_workers() if workers is None else workers
     execution, repetitions = Execution(), []
-    for stage in stages_of(request):
+    for stage in (stage for stage in stages_of(request) if stage.settings):
         reading = request.shelf.reading()
         plan = make_plan(stage.settings, stage.seeds, reading=reading, includes=included_files())
         done = execute(
@@ -128,7 +140,7 @@ def run_stages(
             report=follow(progress),  # one that counts begins anew with every stage
         )
         execution = done.after(execution)
-        repetitions += [stage.seeds] if stage.settings else []
+        repetitions.append(stage.seeds)
         if execution.interrupted:
             break
     return execution, repetitions
@@ -168,8 +180,13 @@ def take_over(stored: pathlib.Path, folder: pathlib.Path) -> int:
     """
     packed = stored / PACKED
     try:
+        if packed.is_file():
+            with zipfile.ZipFile(packed) as archive:
+                unpacked = sum(entry.file_size for entry in archive.infolist())
+            if unpacked > max(MOST_UNPACKED, MOST_TIMES * packed.stat().st_size):
+                raise UsageError(f"{packed} unpacks to {unpacked:,} bytes, far more than runs take; get it again")
         return _taken_over(zipfile.Path(packed) if packed.is_file() else None, stored, folder)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise UsageError(f"{packed} cannot be unpacked ({error}); get it again") from error
 
 
@@ -182,7 +199,8 @@ def _taken_over(archive: zipfile.Path | None, stored: pathlib.Path, folder: path
     targets = {folder / path.parent.name / path.name: path for path in files}
     missing = {target: path for target, path in targets.items() if not target.exists()}
     for target, path in missing.items():
-        write_aside(target, str(os.getpid()), partial(_write, path.read_bytes()))
+        with path.open("rb") as content:
+            write_aside(target, str(os.getpid()), partial(shutil.copyfileobj, content))
     return len(missing)
 
 
@@ -190,7 +208,3 @@ def _files(room: Any) -> list[Any]:
     """The files of a folder on disk or in an archive, in the order of their names; none where it is not there."""
     found = [path for path in room.iterdir() if path.is_file()] if room.is_dir() else []
     return sorted(found, key=lambda path: str(path.name))
-
-
-def _write(content: bytes, file: BinaryIO) -> None:
-    file.write(content)

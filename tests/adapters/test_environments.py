@@ -143,3 +143,14 @@ def test_a_batch_says_what_is_wrong():
 def test_a_task_that_is_no_world_names_those_that_are():
     with pytest.raises(UsageError, match=r"language/qa is not a world for one player.*curriculum/"):
         gymnasium.make("quickstudy/World-v1", task="language/qa")
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_agents_that_mask_actions_are_told_which_are_legal(flat):
+    env = gymnasium.make("quickstudy/Listener-v1", flat=flat).unwrapped
+    _, info = env.reset(seed=1)
+    for _ in range(3):
+        masks = env.action_masks()
+        assert (masks.shape, masks.dtype) == ((env.action_space.n,), np.bool_)
+        assert masks.tolist() == (info["action_mask"].astype(bool).tolist() if flat else [True] * len(masks))
+        _, _, _, _, info = env.step(int(np.flatnonzero(masks)[0]))

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import pathlib
 import sys
+import time
 
 import numpy as np
 import pytest
 
+import quickstudy as qs
+from quickstudy.adapters import line_program
+from quickstudy.adapters.line_program import LineProgram
 from quickstudy.adapters.remote import Lines
 from quickstudy.base.errors import LearnerFault, NotApplicable
 from quickstudy.base.learner import Brief
@@ -48,6 +53,45 @@ def program(tmp_path):
 def scripted(*answers):
     """A program that says these, whatever it reads, and tells what it was told on its way out."""
     return f"import sys\nfor line, said in zip(sys.stdin, {list(answers)!r}):\n    print(said, flush=True)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("import sys\nwhile True: sys.stdout.write('x'); sys.stdout.flush()", "more than 1 seconds to reply"),
+        ("import time\ntime.sleep(60)", "more than 1 seconds to reply"),
+        ("import os, time\nos.close(1)\ntime.sleep(60)", "closed its output when it had to reply"),
+    ],
+    ids=["flood", "silence", "closed"],
+)
+def test_the_time_for_a_reply_holds_whatever_it_does(program, text, words):
+    began = time.monotonic()
+    with pytest.raises(LearnerFault, match=words):
+        Lines(BRIEF, 7, command=program(text), seconds=1.0)
+    assert time.monotonic() - began < 20
+
+
+def test_the_time_holds_for_one_that_does_not_read(program):
+    reader = LineProgram(program("import time\ntime.sleep(60)").split(), 1.0, "device")
+    with pytest.raises(LearnerFault, match="the device took more than 1 seconds to read"):
+        reader.write(b"x" * (1 << 20))
+    reader.close()
+
+
+def test_a_line_without_an_end_is_not_read_for_ever(program, monkeypatch):
+    monkeypatch.setattr(line_program, "LONGEST_LINE", 1 << 18)
+    with pytest.raises(LearnerFault, match="bytes without the end of a line"):
+        Lines(BRIEF, 7, command=program("while True: print('x' * 65536, end='')"))
+
+
+def test_the_limit_ends_the_program_too(tmp_path):
+    done = qs.run(
+        "language/qa", "lines:command=sleep 3217", seeds=1, protocol={"sequences": 20}, controls=False,
+        out=tmp_path, workers=1, limit_seconds=1.0, progress=False,
+    )  # fmt: skip
+    assert "took longer than 1 s" in done.records[0].reason
+    commands = [path.read_bytes() for path in pathlib.Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
+    assert not [one for one in commands if b"3217" in one and b"sleep" in one]
 
 
 def test_it_keeps_the_promises_of_a_learner(program):

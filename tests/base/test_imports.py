@@ -17,7 +17,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 # A part imports from parts of a lower rank only, or from itself.
 RANKS = {
-    **dict.fromkeys(("base", "studies", "norms"), 0),
+    **dict.fromkeys(("base", "norms"), 0),
     **dict.fromkeys(("gateway", "compiled", "data"), 1),
     **dict.fromkeys(("tasks", "cores", "measures", "machines", "stats"), 2),
     "learners": 3,
@@ -25,13 +25,15 @@ RANKS = {
     "runs": 5,
     **dict.fromkeys(("render", "testing", "play"), 6),
     "report": 7,
-    "pages": 8,
-    "api": 9,
-    "reproducing": 10,
-    "profiling": 11,
-    "web": 12,
-    **dict.fromkeys(("adapters", "cli"), 13),
-    "__main__": 14,
+    "figures": 8,
+    "pages": 9,
+    "studies": 10,
+    "api": 10,
+    "reproducing": 11,
+    "profiling": 12,
+    "web": 13,
+    **dict.fromkeys(("adapters", "cli"), 14),
+    "__main__": 15,
 }
 # A stream makes JAX keys when it is asked for one.
 EXCEPTIONS = {("base/seeds.py", "gateway")}

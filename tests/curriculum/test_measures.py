@@ -11,9 +11,9 @@ import pytest
 import quickstudy as qs
 from quickstudy.base.blocks import LEARNER, Mark, Traced
 from quickstudy.base.trace import Trace
+from quickstudy.figures import curriculum_life as figures
 from quickstudy.measures.curriculum import levels, steps_to_pass, tasks_passed
 from quickstudy.measures.gradual import kept, transfer
-from quickstudy.pages.curriculum import figures
 from quickstudy.render.svg import svg_file
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from quickstudy.base.blocks import Mark, Plot, Traced
 from quickstudy.base.trace import Trace
-from quickstudy.pages.games.curves import games_curve, over_observations
+from quickstudy.figures.games import games_curve, over_observations
 
 
 def trace(observations: list[float], correct: list[int]) -> Trace:

@@ -13,9 +13,9 @@ from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Pace
 from quickstudy.base.seeds import Streams
 from quickstudy.gateway import eqx, jax, jnp
-from quickstudy.pages.games.disentanglement import disentanglement
-from quickstudy.pages.games.hypotheses import verdict
+from quickstudy.pages.hypotheses import verdict
 from quickstudy.protocols.games import GamesProtocol, _Asked
+from quickstudy.studies.s2b_disentanglement import disentanglement
 from quickstudy.tasks.games.listener import Listener
 from quickstudy.tasks.worlds import episode_keys
 

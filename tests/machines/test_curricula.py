@@ -198,7 +198,7 @@ def test_shared_structure_stands_beside_what_was_gained():
     """The block of a study, with gains that rise with resemblance and gains that do not."""
     from types import SimpleNamespace
 
-    from quickstudy.pages.curriculum.validation import SharedAndGained
+    from quickstudy.studies.gradual_transfer import SharedAndGained
 
     pairs = [("micro-1", "micro-2"), ("micro-2", "micro-1"), ("micro-4", "micro-2"), ("micro-5.1", "micro-5.2")]
     pairs += [("micro-5.3", "micro-1"), ("micro-7.1", "micro-9.1")]

@@ -17,15 +17,15 @@ from quickstudy.base.blocks import HeatMap, Page, Table, Text, every
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import OK, Record
 from quickstudy.base.study import Study, find_study
-from quickstudy.pages.language.atlas import symmetry
-from quickstudy.pages.language.candidates import TaskRuns, complemented, families, images, mirrored
-from quickstudy.pages.language.chosen import order_of_published
 from quickstudy.pages.page import page_of, screen_page
 from quickstudy.pages.request import Request, stages_of
 from quickstudy.render.html import as_html
 from quickstudy.render.numbers import spoken
 from quickstudy.render.svg import drawn
 from quickstudy.runs.setting import Setting, identity, labels
+from quickstudy.studies.wade_atlas.candidates import TaskRuns, complemented, families, images, mirrored
+from quickstudy.studies.wade_atlas.chosen import order_of_published
+from quickstudy.studies.wade_atlas.maps import symmetry
 
 Make = Callable[..., Any]
 MAIN, CRITERION = "wade-above-chance", "maximum-accuracy"

@@ -33,8 +33,6 @@ from quickstudy.pages.claims import (
     Claim,
     Claims,
 )
-from quickstudy.pages.language.audit import KINDS, first_share, tampered
-from quickstudy.pages.language.conditions import wade_in
 from quickstudy.pages.page import page_of, screen_page
 from quickstudy.pages.request import Request, stages_of
 from quickstudy.render.html import as_html
@@ -42,6 +40,8 @@ from quickstudy.render.numbers import spoken
 from quickstudy.report.statistics import ABOVE, BELOW, LEVEL, UNTOLD
 from quickstudy.runs.setting import Setting, identity, labels
 from quickstudy.runs.traces import inline_trace
+from quickstudy.studies.wade_audit.conditions import wade_in
+from quickstudy.studies.wade_audit.shares import KINDS, first_share, tampered
 
 Make = Callable[..., Any]
 Curve = Sequence[tuple[int, float]]

@@ -13,7 +13,7 @@ import pytest
 from quickstudy.base.blocks import Plot, Table, every
 from quickstudy.base.study import find_study
 from quickstudy.base.trace import Trace
-from quickstudy.pages.language.figures import stream_plot
+from quickstudy.figures.learning_curve import stream_plot
 from quickstudy.pages.page import page_of
 from quickstudy.pages.request import Request, stages_of
 from quickstudy.render.svg import drawn

@@ -21,7 +21,6 @@ from quickstudy.base.study import Published, Study, StudyRow
 from quickstudy.base.trace import Trace
 from quickstudy.measures.learning_curve import data_efficiency
 from quickstudy.pages.curves import curve_of
-from quickstudy.pages.language.grid import PUBLISHED, Choice, scores, shift
 from quickstudy.pages.page import page_of, screen_page
 from quickstudy.pages.request import Request, blocks_of, stages_of
 from quickstudy.protocols.language import LanguageProtocol
@@ -30,6 +29,7 @@ from quickstudy.render.html import as_html
 from quickstudy.render.numbers import spoken
 from quickstudy.render.svg import drawn
 from quickstudy.render.terminal import as_text
+from quickstudy.studies.wade_grid import PUBLISHED, Choice, scores, shift
 
 Make = Callable[..., Any]
 PUBLISHED_NUMBERS = {"First": Published(0.30, 0.05), "human": Published(0.15)}

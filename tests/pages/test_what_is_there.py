@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from quickstudy.base.blocks import Number, Page, Table, Text, every
+from quickstudy.base.blocks import Number, Page, Table, Text, every, table
 from quickstudy.base.parameters import configure, parameters_of
 from quickstudy.base.record import Record
 from quickstudy.base.study import Published, Study, StudyRow
 from quickstudy.pages.beside import UNLIKE
-from quickstudy.pages.cells import counts, table
+from quickstudy.pages.cells import counts
 from quickstudy.pages.page import page_of, screen_page
 from quickstudy.pages.request import Request
 from quickstudy.protocols.language import LanguageProtocol
@@ -186,7 +186,7 @@ def test_a_title_says_what_was_left_out(fill: Make) -> None:
     assert page_of(whole).title == "A table"
     part = page_of(replace(whole, study=replace(STUDY, rows=ROWS[:1])))
     assert part.title == "A table (1 of 2 rows)"
-    assert part.under[-1] == "Only 5 qa: of the others there are no runs here."
+    assert part.under[-1] == "Showing 1 of 2 rows (5 qa); the others have no runs in this folder."
 
 
 def test_the_record_has_command_date_versions_and_the_report(fill: Make, tmp_path: pathlib.Path) -> None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import time
+from types import SimpleNamespace
+
 import pytest
 from typer.testing import CliRunner
 
 from quickstudy.api import run
 from quickstudy.base.blocks import PERSON
+from quickstudy.base.errors import UsageError
 from quickstudy.cli.main import app
 from quickstudy.play.keeping import Invitation, Sitting
 from quickstudy.play.words import Game
 from quickstudy.report.build import gather
 from quickstudy.runs.identity import Selection
 from quickstudy.runs.reader import read_results
+from quickstudy.runs.traces import load_trace
 
 RULES = {"seeds": 2, "workers": 0, "controls": False, "protocol": {"sequences": 20}}
 
@@ -37,7 +42,7 @@ def folder(tmp_path):
 
 
 def test_a_person_stands_in_the_table_of_the_machines(folder):
-    first, record = played(folder, ["a", "b", "c"])
+    first, (record,) = played(folder, ["a", "b", "c"])
     assert record.scores["wade"]["values"]["wade"] == first.seat.game.score(first.seat.right)
     (table,) = gather([folder]).tables
     assert [(row.learner, row.role) for row in table.rows] == [("person:name=ann", PERSON), ("majority", "control")]
@@ -72,7 +77,7 @@ def test_the_score_is_that_of_the_game_under_every_convention(tmp_path, conventi
     game = Game(**Game.conventions.get(convention, {}))
     assert len(seat.right) == game.series + 1
     wanted = game.score([False, *[True] * game.series])
-    assert sitting.keep().scores["wade"]["values"]["wade"] == pytest.approx(wanted)
+    assert sitting.keep()[0].scores["wade"]["values"]["wade"] == pytest.approx(wanted)
     again = CliRunner().invoke(app, ["score", str(tmp_path), "--measure", "wade", "--json"])
     assert again.exit_code == 0
     (record,) = read_results(tmp_path).records.values()
@@ -80,7 +85,32 @@ def test_the_score_is_that_of_the_game_under_every_convention(tmp_path, conventi
 
 
 def test_too_little_is_not_kept(tmp_path):
-    sitting, record = played(tmp_path, [])
-    assert record is None
+    sitting, records = played(tmp_path, [])
+    assert records == []
     assert not sitting.seat.scored
     assert not read_results(tmp_path).records
+
+
+def test_response_times_are_kept(tmp_path, monkeypatch):
+    """From when a question was first shown; a refused answer and a second look do not set the clock back."""
+    now = iter([10.0, 11.5, 13.0, 20.0, 20.25])
+    clock = SimpleNamespace(monotonic=lambda: next(now), time=time.time)
+    monkeypatch.setattr("quickstudy.play.keeping.time", clock)
+    sitting = Sitting.after_all(Invitation("language/periodic"), tmp_path)
+    sitting.shown()
+    with pytest.raises(UsageError):
+        sitting.answer("?")
+    sitting.shown()
+    sitting.answer("a" * sitting.seat.hidden)
+    sitting.shown()
+    sitting.answer("a" * sitting.seat.hidden)
+    sitting.seat.stop()
+    (record,) = sitting.keep()
+    assert load_trace(tmp_path, record).arrays["answer_seconds"].tolist() == [3.0, 0.25]
+
+
+@pytest.mark.parametrize("task", ["language/periodic", "grammar/an-bn", "curriculum/micro-1"])
+def test_a_title_does_not_give_the_task_away(task):
+    title = Invitation(task).seat().title
+    assert title
+    assert task.partition("/")[2] not in title.lower()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
+import shutil
 import subprocess
 import sys
 import time
@@ -79,7 +82,8 @@ def test_words_have_units_and_few_seeds_are_mentioned(made: tuple[Path, Any, Any
     words = made[1].facts["words"]
     assert words[0].startswith("Copies copies ")
     assert any("2 seeds: use --seeds 6 or more" in sentence for sentence in words)
-    assert any("language: no span on lookup, and so no number of the family: failed" in one for one in words)
+    assert any("No span on lookup (failed: RuntimeError: too many symbols" in one for one in words)
+    assert "No number for language (lookup missing) and dynamics (delay, ahead missing)." in words
 
 
 def test_cards_of_one_folder_keep_their_own_tables(made: tuple[Path, Any, Any]) -> None:
@@ -89,6 +93,33 @@ def test_cards_of_one_folder_keep_their_own_tables(made: tuple[Path, Any, Any]) 
         assert card.facts["learner"] in table
         assert f"{card.path.stem}-spans.csv" in card.path.read_text()
     assert "Copies" in second.path.read_text(), "the learners of one folder are compared"
+
+
+def test_a_card_has_a_machine_readable_and_a_latex_file(made: tuple[Path, Any, Any]) -> None:
+    folder, card, _ = made
+    facts = json.loads((folder / "card-Copies.json").read_text())
+    assert facts == json.loads(json.dumps(card.facts))
+    for family in facts["families"]:
+        assert {"family", "share", "interval", "rank", "items"} <= set(family)
+        for item in family["items"]:
+            assert {"item", "unit", "span", "interval", "ceiling", "rank", "reason"} <= set(item)
+    copy, lookup = facts["families"][0]["items"]
+    assert set(copy["rank"]) == {"more_than", "less_than", "of"}
+    assert (lookup["item"], lookup["span"], lookup["rank"]) == ("lookup", None, None)
+    assert "symbols copied" in (folder / "card-Copies.tex").read_text()
+
+
+def test_a_terminal_shows_the_chart_one_sentence_and_what_limits_it(made: tuple[Path, Any, Any]) -> None:
+    from quickstudy.profiling import screen_page
+    from quickstudy.render.terminal import as_text
+
+    lines = as_text(screen_page(made[1].page), 80).splitlines()
+    assert len(lines) < 20
+    assert max(map(len, lines)) <= 80
+    assert lines[1].startswith("2 families, 4 items, 2 seeds, ")
+    assert any("symbols copied" in line and "●0.0" in line for line in lines)
+    assert any("no span: failed: RuntimeError" in line for line in lines)
+    assert "Copies copies 0.0 symbols." in lines
 
 
 def test_nothing_is_run_twice_and_more_seeds_extend(made: tuple[Path, Any, Any]) -> None:
@@ -146,7 +177,14 @@ def test_a_site_of_cards(made: tuple[Path, Any, Any], tmp_path: Path) -> None:
     from quickstudy.pages.site import write_site
 
     page = write_site([made[0]], tmp_path / "site").read_text()
-    assert "First" in page
+    table = list(csv.DictReader((tmp_path / "site" / "cards-0-map.csv").read_text().splitlines()))
+    copied = {row["learner"]: row for row in table if row["item"] == "copy"}
+    assert set(copied) == {"Copies", "First"}
+    assert copied["Copies"]["unit"] == "symbols copied"
+    found = json.loads((made[0] / "card-Copies.json").read_text())["families"][0]["items"][0]
+    assert float(copied["Copies"]["span"]) == found["span"]
+    assert next(row for row in table if row["learner"] == "Copies" and row["item"] == "lookup")["span"] == ""
+    assert 'href="./0-card-First.html"' in page, "a learner leads to its card"
     assert "as given" in page
     assert list((tmp_path / "site").glob("0-card-*.html"))
     other = tmp_path / "other"
@@ -160,6 +198,37 @@ def test_a_site_of_cards(made: tuple[Path, Any, Any], tmp_path: Path) -> None:
     )
     with pytest.raises(qs.UsageError, match="several rulesets do not stand side by side"):
         write_site([made[0], tuned], tmp_path / "site")
+
+
+def test_learners_are_compared_in_the_units_of_their_items(made: tuple[Path, Any, Any]) -> None:
+    row = next(one for one in qs.compare(made[0], "First", "Copies") if one.task.startswith("span/copy"))
+    assert row.unit == "symbols copied"
+    spans = [card.facts["families"][0]["items"][0]["spans"] for card in (made[2], made[1])]
+    assert row.spans == pytest.approx([np.expm1(np.log1p(own[:2]).mean()) for own in spans])
+    shares = [np.log1p(own[:2]) / np.log1p(32) for own in spans]
+    assert row.difference == pytest.approx(np.mean(shares[0]) - np.mean(shares[1]))
+    assert row.family is not None
+    assert row.family.family == "language", "an item belongs to its family in the battery"
+
+
+@pytest.mark.parametrize("command", [["report"], ["site"], ["compare", "First", "Copies"]])
+def test_cards_of_two_versions_are_refused_in_one_line(
+    command: list[str], made: tuple[Path, Any, Any], tmp_path: Path
+) -> None:
+    """One folder of an old version can be read; the two together cannot."""
+    from quickstudy.pages.site import write_site
+
+    old = tmp_path / "old"
+    shutil.copytree(made[0], old)
+    (old / "profile.json").write_text((old / "profile.json").read_text().replace(f": {VERSION},", ": 3,"))
+    with pytest.raises(qs.UsageError) as refused:
+        main_command()([*command, str(made[0]), str(old)], standalone_mode=False)
+    assert re.fullmatch(
+        r"several versions of profile-quick do not stand side by side \(version 3: .*; version \d+: .*\); "
+        "profile the learners of the older again, or name folders of one version",
+        str(refused.value),
+    )
+    assert "First" in write_site([old], tmp_path / "site").read_text()
 
 
 @pytest.mark.parametrize("command", [["report"], ["compare", "First", "Copies"]])
@@ -249,8 +318,8 @@ def test_a_file_with_one_learner_need_not_name_it(tmp_path: Path) -> None:
     file.write_text(text.format("Only"))
     assert choose_learner(str(file), "corrected").label == "one.py:Only"
     card = qs.profile(str(file), seeds=1, families=["grammar"], out=tmp_path / "out", workers=0, progress=False)
-    assert card.facts["learner"] == "one.py"
-    assert (card.path.name, card.page.title) == ("card-one.html", "one.py: Profile, quick, as given")
+    assert card.facts["learner"] == "one.py:Only"
+    assert (card.path.name, card.page.title) == ("card-one-Only.html", "one.py:Only: Profile, quick, as given")
     assert choose_learner(f"{file}:width=3", "corrected").label == "one.py:Only:width=3"
     two = tmp_path / "two.py"
     two.write_text(text.format("One") + "\n\n" + text.format("Two"))

@@ -86,7 +86,31 @@ def plots() -> list[blocks.Plot]:
     ]
     rules = blocks.Axis("rule", ticks=[(0, "first"), (1, "second"), (2, "third")])
     panels = [Panel(bars, EVIL), Panel([], LONG), Panel(bars[2:], "points")]
-    return [live, blocks.Plot("bars", "Bars.", "Bars", rules, blocks.Axis("score"), panels, direct=False)]
+    return [
+        live,
+        blocks.Plot("bars", "Bars.", "Bars", rules, blocks.Axis("score"), panels, direct=False),
+        small_multiples(),
+        named_points(),
+    ]
+
+
+def small_multiples() -> blocks.Plot:
+    """Eight panels with axes of their own."""
+    line = Plotted("", Mark(), [1.0, 4.0, 16.0], [1.0, 0.5, 0.0], [0.9, 0.4, -0.1], [1.0, 0.6, 0.1], dots=True)
+    ticks = [(1.0, "1"), (4.0, "4"), (16.0, "16")]
+    axis = blocks.Axis("size", blocks.LOG, (1.0, 16.0), ticks)
+    panels = [Panel([line], f"{'long name ' * number}{number}", [blocks.Guide(x=8.0)], axis) for number in range(8)]
+    y = blocks.Axis("", range=(-0.1, 1.05), ticks=[(0.0, "0"), (1.0, "1")])
+    return blocks.Plot("small", "Small.", "Small", axis, y, panels, direct=False, across=4)
+
+
+def named_points() -> blocks.Plot:
+    """Points that are close together."""
+    names = [EVIL, LONG, *(f"learner {number}" for number in range(30))]
+    close = [2.0 + 0.001 * (number % 20) for number in range(len(names))]
+    cloud = Plotted("", Mark(blocks.CONTROL), close, [0.3] * len(names), kind=blocks.POINTS, names=names)
+    far = Plotted("", Mark(), [9.0], [0.9], kind=blocks.POINTS, names=["alone"])
+    return blocks.Plot("points", "P.", "P", blocks.Axis("x"), blocks.Axis("y"), [Panel([far, cloud])], direct=False)
 
 
 @pytest.fixture
@@ -94,7 +118,7 @@ def heat() -> list[blocks.HeatMap]:
     wide = [[[(row * column + part) % 17 / 16 for part in range(4)] for column in range(88)] for row in range(3)]
     marks = [(0, 10, 3, "▲ 110"), (0, 11, 0, "△ 30"), (2, 87, 1, "▲ 7")]
     tasks, rules = ["one", EVIL, LONG], [str(number) for number in range(88)]
-    small = blocks.HeatMap("small", "Cells.", "Cells", ["a", "b"], ["c", "d"], [[0.0, 1.0], [None, 0.5]])
+    small = blocks.HeatMap("cells", "Cells.", "Cells", ["a", "b"], ["c", "d"], [[0.0, 1.0], [None, 0.5]])
     return [blocks.HeatMap("atlas", "Rules.", "Rules", tasks, rules, wide, scaled="row", marks=marks), small]
 
 
@@ -112,8 +136,28 @@ def graph() -> blocks.Graph:
 
 
 @pytest.fixture
+def strips() -> blocks.Strips:
+    names = [EVIL, LONG, *(f"learner-{number}" for number in range(24))]
+    ticks = [(float(number * number % 31), name) for number, name in enumerate(names)]
+    rows = [
+        blocks.Strip("symbols copied", 32, 9.2, (8.1, 10.4), False, ticks, [(32, "oracle"), (2.1, "rote")],
+                     (2.3, "by-position"), "language", "more than 11 of 26", "copy"),
+        blocks.Strip(LONG, 16, 16.0, (16, 16), True, ticks[:3], [], None, "language", "as guessing does", "lookup"),
+        blocks.Strip("bits of parity followed", 256, None, None, False, ticks, [], (6.1, EVIL), "grammar", EVIL, "par"),
+        blocks.Strip("steps ahead", 512, 199.3, (21.0, 310.0), False, [], [], None, "grammar", LONG, "ahead"),
+    ]  # fmt: skip
+    headings = {"language": ("Language", "How much from few examples?", "share 0.52 [0.50, 0.53]"),
+                "grammar": ("Grammar", EVIL, LONG)}  # fmt: skip
+    return blocks.Strips("chart", "Spans.", "Spans", EVIL, rows, headings)
+
+
+@pytest.fixture
 def page(
-    scores: blocks.Table, plots: list[blocks.Plot], heat: list[blocks.HeatMap], graph: blocks.Graph
+    scores: blocks.Table,
+    plots: list[blocks.Plot],
+    heat: list[blocks.HeatMap],
+    graph: blocks.Graph,
+    strips: blocks.Strips,
 ) -> blocks.Page:
     cost = blocks.Table(
         "cost-0", "Cost", [Column("learner", numeric=False), Column("s")], [Group([Line(["a", Number(1)])])]
@@ -125,7 +169,7 @@ def page(
     sections = [
         blocks.Section("In short", [short], "short", listed=False),
         blocks.Section("language", [blocks.Section("language/qa", task, "task-0", "note")], "family 0", "corrected"),
-        blocks.Section("More", [plots[1], *heat, graph, blocks.Terms([("term", "meaning", "")])], "more"),
+        blocks.Section("More", [*plots[1:], *heat, graph, strips, blocks.Terms([("term", "meaning", "")])], "more"),
         blocks.Section("The record", [blocks.Text(f"run {EVIL}\nagain", "command"), stored], "record"),
     ]
     facts = {"tasks": [0.5, "</script><b>", math.inf]}

@@ -80,7 +80,7 @@ def test_tables_and_pictures_can_be_used_without_seeing(page: blocks.Page) -> No
     elements = Seen(as_html(page)).elements
     assert all("scope" in attributes for name, attributes in elements if name == "th")
     pictures = [attributes for name, attributes in elements if name == "svg"]
-    assert len(pictures) == 2 * 2 + 3
+    assert len(pictures) == 2 * 5 + 3
     assert all(attributes["role"] == "img" and attributes["aria-label"] for attributes in pictures)
 
 
@@ -118,7 +118,7 @@ def test_a_part_for_a_notebook_has_no_script(page: blocks.Page) -> None:
 
 def test_every_table_and_picture_has_its_files(page: blocks.Page, tmp_path: pathlib.Path) -> None:
     files = page_files(page, "report")
-    pictures = {"curves-0", "bars", "atlas", "small", "machine"}
+    pictures = {"curves-0", "bars", "small", "points", "atlas", "cells", "machine", "chart"}
     wanted = {f"{name}.{ending}" for name in pictures for ending in ("svg", "csv")}
     assert set(files) == {"report.html", "scores-0.csv", "cost-0.csv"} | wanted
     links = {attributes.get("href") for name, attributes in Seen(files["report.html"]).elements if name == "a"}

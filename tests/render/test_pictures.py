@@ -26,9 +26,9 @@ def one_plot(*series: Plotted, x: Axis, y: Axis, guides: tuple[Guide, ...] = ())
 
 
 def test_every_picture_is_whole_and_stands_alone(
-    plots: list[blocks.Plot], heat: list[blocks.HeatMap], graph: blocks.Graph
+    plots: list[blocks.Plot], heat: list[blocks.HeatMap], graph: blocks.Graph, strips: blocks.Strips
 ) -> None:
-    for block in (*plots, *heat, graph):
+    for block in (*plots, *heat, graph, strips):
         source = svg_file(block)
         root = ElementTree.fromstring(source)
         assert root.tag == f"{ALL}svg"

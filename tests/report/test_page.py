@@ -101,7 +101,8 @@ def test_learners_by_tasks_come_first_and_each_task_in_a_line(make_study: Make, 
     assert isinstance(terms, Terms)
     assert [column.title for column in table.columns] == ["learner", "harder-qa", "qa"]
     assert {target for _, _, target in terms.items} == {"task-0", "task-1"}
-    assert terms.items[1][1] == "3 of 3 above the best control, lstm clearly ahead."
+    first = "3 of 3 above the best control at the end, 3 by accuracy over log data"
+    assert terms.items[1][1] == f"{first}, lstm clearly ahead."
     # One task needs no summary of it.
     alone = report_page(make_report(make_study()))
     assert not any(isinstance(block, Section) and block.name == "short" for block in alone.blocks)
@@ -200,6 +201,7 @@ def test_results_are_built_once(make_study: Make, save: Make, tmp_path: pathlib.
 
 def test_a_notebook_shows_the_tables(make_study: Make, save: Make, tmp_path: pathlib.Path) -> None:
     html = Results(save(tmp_path, make_study(seeds=2)))._repr_html_()
+    assert "<svg" in html
     assert "Scores on language/qa" in html
     assert "<script" not in html
 
@@ -210,6 +212,7 @@ def test_a_frame_has_a_row_for_every_run(make_study: Make, save: Make, tmp_path:
     frame = results.frame()
     assert isinstance(frame, pandas.DataFrame)
     assert len(frame) == 12
+    assert set(frame.task_id) == {"language/qa"}
     lstm = next(row for row in results.as_json()["tasks"][0]["learners"] if row["learner"] == "lstm")
     assert frame[frame.learner == "lstm"]["wade"].mean() == pytest.approx(lstm["scores"]["wade"]["mean"])
 

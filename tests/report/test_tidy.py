@@ -11,7 +11,7 @@ import pytest
 import quickstudy as qs
 from quickstudy.base.blocks import LEARNER, REPLAY, Mark, Traced
 from quickstudy.base.trace import Trace
-from quickstudy.pages.grammar.lengths import length_outcomes
+from quickstudy.figures.length_outcomes import length_outcomes
 from quickstudy.report.tables import marks_of
 
 

@@ -118,26 +118,45 @@ def test_too_small_to_matter_is_not_the_same_as_cannot_be_told(scored: Make, mak
     )
 
 
-def test_where_the_headline_says_little_the_accuracy_is_named(make_record: Make, make_report: Make) -> None:
-    def runs(learner: str, wade: float, accuracy: float, role: str = "learner") -> list[Record]:
-        values = zip(around(wade, wade / 10), around(accuracy), strict=True)
-        return [
-            make_record(
-                learner,
-                role=role,
-                repetition=run,
-                scores={
-                    "wade-above-chance": {"version": 1, "values": {"wade-above-chance": one}},
-                    "accuracy": {"version": 1, "values": {"final-accuracy": two}},
-                },
-            )
-            for run, (one, two) in enumerate(values)
-        ]
+def ending(
+    make_record: Make, learner: str, area: float, end: float, soon: float, role: str = "learner"
+) -> list[Record]:
+    """Six runs with an area under the curve, an accuracy at the end and the steps to 0.9."""
+    rows = zip(around(area, area / 10), around(end), around(soon, soon / 50 if np.isfinite(soon) else 0.0), strict=True)
+    return [
+        make_record(
+            learner,
+            role=role,
+            repetition=run,
+            scores={
+                "log-area": {"version": 2, "values": {"log-area": one}},
+                "accuracy": {"version": 1, "values": {"final-accuracy": two}},
+                "steps-to-accuracy": {"version": 1, "values": {"steps-to-0.9": three}},
+            },
+        )
+        for run, (one, two, three) in enumerate(rows)
+    ]
 
-    control = runs("majority", 0.0, 0.53, "control")
-    text = make_report([*control, *runs("reca", 0.0007, 0.79), *runs("esn", 0.0, 0.53)]).tables[0].verdict.text
-    assert "; by final accuracy reca (0.790) is above the best control, majority (0.530)" in text
-    assert "by final accuracy" not in make_report([*control, *runs("reca", 0.2, 0.79)]).tables[0].verdict.text
+
+def test_a_verdict_begins_with_where_learners_end_and_when_they_get_there(make_record: Make, make_report: Make) -> None:
+    """A learner that solves a task late has the area of one that never learns."""
+    never = float("inf")
+    records = [
+        *ending(make_record, "majority", 0.214, 0.23, never, "control"),
+        *ending(make_record, "late", 0.214, 0.93, 6889.0),
+        *ending(make_record, "level", 0.214, 0.23, never),
+        *ending(make_record, "poor", 0.1, 0.1, never),
+    ]
+    verdict = make_report(records).tables[0].verdict
+    assert verdict.text.startswith(
+        "At the end late (0.930) is above the best control, majority (0.230); level (0.230) is not shown to be above "
+        "it; poor (0.100) is below it. Steps to 0.9 (training sequences): late 6,889. By accuracy over log data: no "
+    )
+    assert verdict.text.count("majority") == 2
+    assert verdict.short == "1 of 3 above the best control at the end, 0 by accuracy over log data."
+    few = make_report([record for record in records if record.what["repetition"] < 2]).tables[0].verdict.text
+    assert few.startswith("At the end late (0.9")
+    assert "above" not in few.partition("By accuracy")[0]
 
 
 def test_small_scores_are_not_shown_as_nothing() -> None:
@@ -331,6 +350,20 @@ def test_the_second_opinion_is_the_protocols_and_goes_by_its_direction(make_reco
     assert "; by size better (50) is not above the best control, short (40)" in text
 
 
+def test_of_two_that_are_level_the_second_score_says_who_is_ahead(make_record: Make, make_report: Make) -> None:
+    """Two that pass a task are level, though one needs 57 steps and the other 11,095."""
+    sizes = {"better": "lower", "shown": "median", "least": 1.0, "words": {"inf": "never"}}
+    legend = {**LEGEND, "scores": {"waves": {**LEGEND["scores"]["waves"], "size": sizes}}}
+    slow = waves(make_record, "slow", [0.1] * 6, size=11_095.0, legend=legend)
+    quick = waves(make_record, "quick", [0.1] * 6, size=57.0, legend=legend)
+    table = make_report([*slow, *quick]).tables[0]
+    assert "cannot be told apart, but by size quick (57) is ahead of slow (11,095)" in table.verdict.text
+    third = waves(make_record, "alike", [0.1] * 6, size=11_095.0, legend=legend)
+    table = make_report([*slow, *third, *quick]).tables[0]
+    assert [row.learner for row in table.rows] == ["quick", "alike", "slow"]
+    assert "but by size" not in make_report([*slow, *third]).tables[0].verdict.text
+
+
 @pytest.mark.parametrize(("apart", "role"), [(True, REPLAY), (False, LEARNER)])
 def test_whether_replay_is_a_class_of_its_own_is_the_protocols_to_say(
     make_record: Make, make_report: Make, apart: bool, role: str
@@ -382,3 +415,13 @@ def test_learners_that_are_tied_on_a_task_share_its_rank(scored: Make, make_repo
     text = FORMS["text"](make_report(records))
     first = [line.split()[0] for line in text.splitlines() if line.split()[:1] in (["a"], ["b"])]
     assert first[:2] == ["b", "a"]
+
+
+def test_an_interval_as_wide_as_the_scale_is_only_named_so(scored: Make, make_report: Make) -> None:
+    records = [
+        *scored("copy", 0.3, 0.5, role="control"),
+        *scored("esn", 0.1, 0.9),
+        *scored("best", 0.9, 1.0, role="oracle"),
+    ]
+    (line,) = [one for one in FORMS["text"](make_report(records)).splitlines() if one.startswith("esn  ")][:1]
+    assert "± more than 1" in line

@@ -1,7 +1,11 @@
 """Learners that behave and learners that do not, for the engines: included by the tests and by their workers."""
 
+import contextlib
 import os
+import pathlib
+import resource
 import signal
+import stat
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -102,9 +106,30 @@ def _trouble(learner: str) -> None:
             os._exit(3)
         case "die" | "lanes-die":
             os.kill(os.getpid(), signal.SIGKILL)
+        case "die-once" if not os.path.exists(os.environ["NOTES"]):
+            pathlib.Path(os.environ["NOTES"]).touch()
+            os.kill(os.getpid(), signal.SIGSEGV)
+        case "pipes" | "pipes-pickle" | "pipes-long":
+            _into_the_pipe(learner)
+        case "small-files":
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
         case "prints":
             sys.stdout.write("a learner speaks\n")
             os.write(1, b"and so does its C library\n")
+
+
+def _into_the_pipe(learner: str) -> None:
+    """Write to every pipe that the process has open, as a C library with a wrong descriptor may."""
+    written = {
+        "pipes": b"\x80 not a message\n",
+        "pipes-pickle": b"cos\nsystem\n(S'touch $NOTES'\ntR.",
+        "pipes-long": b"x" * (1 << 21),
+    }[learner]
+    for descriptor in range(3, 64):
+        with contextlib.suppress(OSError):
+            if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+                os.write(descriptor, written)
+    time.sleep(120)
 
 
 def _misbehave(learner: str, outcome: Outcome) -> Outcome:

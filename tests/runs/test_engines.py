@@ -6,11 +6,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from quickstudy.base import machine
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.machine import one_thread
 from quickstudy.learners.naming import bring
 from quickstudy.runs import execute as execute_module
-from quickstudy.runs.engines import Bundle, Done, choose_engine
+from quickstudy.runs.engines import (
+    Begun,
+    Broken,
+    Bundle,
+    Done,
+    Finished,
+    Ready,
+    choose_engine,
+    message_line,
+    read_message,
+)
 from quickstudy.runs.engines.process import ProcessEngine
 from quickstudy.runs.execute import Execution, Started, execute
 from quickstudy.runs.journal import Journal
@@ -81,11 +92,55 @@ def test_a_worker_that_dies_costs_its_repetition_only(lab, tmp_path):
     assert counts(execution) == (9, 3, 0)
     assert lab.by_repetition(tmp_path, "die") == {
         0: ("ok", ""),
-        1: ("failed", "worker died (signal 9; out of memory?)"),
+        1: ("failed", "worker died twice (signal 9; out of memory?)"),
         2: ("ok", ""),
     }
     assert lab.by_repetition(tmp_path, "leave")[1] == ("failed", "worker died (exit status 3)")
     assert lab.by_repetition(tmp_path, "raise")[1][0] == "failed"
+
+
+def test_a_run_whose_worker_died_is_tried_once_more_in_a_fresh_one(lab, tmp_path, monkeypatch):
+    monkeypatch.setenv("NOTES", str(tmp_path / "notes"))
+    assert counts(lab.run(tmp_path / "died", ["die-once"], 3, workers=1)) == (3, 0, 0)
+    assert (tmp_path / "notes").exists()
+    assert counts(lab.run(tmp_path / "whole", ["die-once"], 3, workers=1)) == (3, 0, 0)
+    assert lab.numbers(tmp_path / "died") == lab.numbers(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("most", [0, machine.CROWDED])
+def test_a_worker_with_too_many_memory_maps_is_replaced(lab, tmp_path, monkeypatch, most):
+    monkeypatch.setattr(machine, "CROWDED", most)
+    assert counts(lab.run(tmp_path, ["good", "prints", "slow"], 2, workers=1)) == (6, 0, 0)
+    # Every process has a journal of its own.
+    assert len(list((tmp_path / "runs").iterdir())) == (1 if most else 3)
+
+
+@pytest.mark.parametrize("learner", ["pipes", "pipes-pickle", "pipes-long"])
+def test_bytes_in_the_pipe_to_the_driver_fail_one_run_and_run_nothing(lab, tmp_path, monkeypatch, learner):
+    monkeypatch.setenv("NOTES", str(tmp_path / "notes"))
+    assert counts(lab.run(tmp_path / "runs", [learner, "good"], 3, workers=1)) == (5, 1, 0)
+    found = lab.by_repetition(tmp_path / "runs", learner)
+    assert found[1] == ("failed", "worker died (the learner wrote into the pipe between worker and driver)")
+    assert not (tmp_path / "notes").exists()
+
+
+@pytest.mark.parametrize(
+    "message", [Ready(), Begun(("a", "b")), Done("a", "ok", "\ud800", 0.5), Finished(), Broken("full", True)]
+)
+def test_messages_come_back_and_nothing_else_is_one(message):
+    line = message_line(message)
+    assert read_message(line) == message
+    for other in (b"[]\n", b"1\n", b'["Lost", {}]\n', b'["Done", {"key": []}]\n', line[:-3], b"[" * 100_000):
+        with pytest.raises(ValueError, match="not a message"):
+            read_message(other)
+
+
+def test_a_learner_that_limits_the_size_of_files_costs_its_own_run_only(lab, tmp_path):
+    assert counts(lab.run(tmp_path, ["small-files", "good"], 3, workers=1)) == (5, 1, 0)
+    assert lab.by_repetition(tmp_path, "small-files")[1] == (
+        "failed",
+        "worker died (exit status 1)",
+    )
 
 
 def test_what_learners_print_stays_out_of_the_output(lab, tmp_path, capfd):

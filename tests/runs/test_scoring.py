@@ -1,6 +1,7 @@
 """Stored traces scored again: what is added, what gives way, what is said, and that nothing is lost."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,11 +13,13 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.measure import Measure, Score
 from quickstudy.base.record import Record
 from quickstudy.base.trace import Trace
+from quickstudy.cli.main import main
 from quickstudy.runs import scoring
+from quickstudy.runs.doctor import examine_folder
 from quickstudy.runs.job import Outcome
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.reader import read_results
-from quickstudy.runs.scoring import score_again
+from quickstudy.runs.scoring import compare_scores, score_again
 from quickstudy.runs.setting import Setting
 from quickstudy.runs.sql import query
 
@@ -51,6 +54,36 @@ def folder(lab, tmp_path):
 def scores(folder, name):
     found = {key: part for key, record in read_results(folder).records.items() for part in [record.scores.get(name)]}
     return {key: part for key, part in found.items() if part}
+
+
+def test_scores_are_compared_with_their_traces(folder, announce, inside_command):
+    announce()
+    score_again(folder, ["best"])
+    whole = compare_scores(folder)
+    assert (whole.equal, whole.differences) == (len(scores(folder, "best")), ())
+    assert inside_command("doctor", folder, "--scores") == 0
+    records = read_results(folder).records
+    key, record = next((key, one) for key, one in records.items() if "best" in one.scores)
+    forged = {**record.scores["best"], "values": {"best": 0.99}, "scored": 2e9}
+    with Journal(folder) as journal:
+        journal.write(replace(record, scores={**record.scores, "best": forged}))
+    assert examine_folder(folder) == []
+    (line,) = compare_scores(folder).differences
+    assert line.startswith(f"{key[:12]}: best is 0.99 in the record, ")
+    assert inside_command("doctor", folder, "--scores") == 1
+    announce(version=2)  # its numbers are not those of version 1
+    assert compare_scores(folder).differences == ()
+    assert compare_scores(folder).skipped == whole.equal + whole.skipped
+
+
+@pytest.fixture
+def inside_command():
+    def call(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        return left.value.code
+
+    return call
 
 
 def test_a_new_measure_reads_what_is_stored_and_changes_nothing_else(lab, folder, announce):

@@ -108,7 +108,7 @@ def test_without_duckdb_the_extra_is_named(folder, monkeypatch):
         return ordinary(name, *arguments, **options)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingExtra, match=r"quickstudy\[report\]"):
+    with pytest.raises(MissingExtra, match=r"\[report\]"):
         seal(folder)
 
 

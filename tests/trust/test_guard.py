@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import stat
 import threading
 import time
@@ -27,7 +28,7 @@ from quickstudy.report.build import gather
 from quickstudy.report.page import FORMS, write_report
 from quickstudy.runs import journal, lines, traces
 from quickstudy.runs.doctor import examine_folder, repair
-from quickstudy.runs.folder import prepare_folder
+from quickstudy.runs.folder import FORGOTTEN, ROOMS, prepare_folder
 from quickstudy.runs.job import Outcome
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.pack import pack
@@ -500,6 +501,32 @@ def test_the_doctor_does_not_disturb_a_run_that_starts(tmp_path, monkeypatch):
     assert "left alone" in found[0][0]
     assert any(str(aside.name) in line for line in repair(tmp_path))
     assert len(read_results(tmp_path).records) == 2
+
+
+WRITERS = {
+    "query": lambda folder: query(folder, "SELECT * FROM runs"),
+    "examine": examine_folder,
+    "repair": repair,
+    "run": prepare_folder,
+    "score": lambda folder: saved(folder, 1),
+}
+
+
+@pytest.mark.parametrize("room", [*ROOMS, FORGOTTEN])
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_room_that_is_a_link_is_refused_and_nothing_there_is_touched(tmp_path, room, writer):
+    folder, other = tmp_path / "results", tmp_path / "elsewhere"
+    saved(folder)
+    if (folder / room).exists():
+        shutil.move(folder / room, other)
+    other.mkdir(exist_ok=True)
+    for name in ("data.parquet", "mine.py", "lost.npz", "lost.jsonl", ".lost.npz.1.tmp"):
+        (other / name).write_text("mine")
+    (folder / room).symlink_to(other)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(UsageError, match="is a link"):
+        WRITERS[writer](folder)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
 def test_output_goes_through_links_and_into_pipes(tmp_path):

@@ -204,7 +204,7 @@ def test_the_command(results, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["serve", str(results.parent / "none")])
     assert ended.value.code == 2
-    assert "none is no folder; name a results folder" in capsys.readouterr().err
+    assert "none is not a folder; name a results folder" in capsys.readouterr().err
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(SystemExit) as ended:
         main(["serve", str(results), "--port", str(taken.getsockname()[1])])
     assert ended.value.code == 2
@@ -216,3 +216,26 @@ def test_everything_on_it_is_in_the_results(results):
         _, page, _ = get(f"{address}/rules/report")
     facts = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])
     assert facts
+
+
+def test_only_the_script_of_the_page_may_run(results):
+    with served(results.parent) as address:
+        _, page, headers = get(f"{address}/")
+        again = get(f"{address}/")[2]["Content-Security-Policy"]
+    policy = headers["Content-Security-Policy"]
+    nonce = re.search(r"script-src 'nonce-([^']+)'", policy)[1]
+    assert f'nonce="{nonce}"' in page
+    assert policy != again
+    assert "script-src 'unsafe-inline'" not in page
+
+
+def test_the_front_page_names_what_a_folder_holds_and_rules_come_last(tmp_path):
+    run(["language/periodic"], ["bag"], seeds=1, out=tmp_path / "own", workers=0, protocol={"sequences": 20})
+    with served(tmp_path) as address:
+        front, runs = (get(f"{address}/{path}")[1].replace("<wbr>", "") for path in ("", "own/"))
+    assert "language/periodic" in front
+    assert ">bag<" in front
+    assert "periodic-oracle" not in front
+    roles = re.findall(r">(learner|control|oracle)<", runs)
+    assert roles[:2] == ["learner", "learner"]  # the heading of the column, and the first run
+    assert "learner" not in roles[2:]

@@ -12,7 +12,6 @@ identity of a run: raise a number in the class when it is changed.
 
 from __future__ import annotations
 
-import subprocess
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.adapters.remote import ended
+from quickstudy.adapters.line_program import LineProgram
 from quickstudy.base.errors import LearnerFault
 from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Reals
@@ -92,27 +91,20 @@ class LineDevice(Device):
     """
 
     command: Sequence[str] = ()
+    seconds: float = 60.0
+    """That it may take for an answer."""
 
     def __init__(self, brief: Brief, seed: int) -> None:
         super().__init__(brief, seed)
-        self._process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._program = LineProgram(self.command, self.seconds, "device")
 
     def respond(self, inputs: Floats) -> Any:
         """One line a step."""
-        sent, heard = self._process.stdin, self._process.stdout
-        assert sent is not None
-        assert heard is not None
-        sent.write("reset\n")
+        self._program.write(b"reset\n")
         rows = []
         for step, values in enumerate(inputs.tolist()):
-            try:
-                sent.write(f"{' '.join(map(repr, values))}\n")
-                sent.flush()
-                line = heard.readline()
-            except BrokenPipeError:
-                line = ""
-            if not line:
-                raise LearnerFault(f"the device has ended at step {step}, with status {self._process.wait()}")
+            self._program.write(f"{' '.join(map(repr, values))}\n".encode())
+            line = self._program.answer(f"at step {step}").decode(errors="replace")
             try:
                 rows.append([float(cell) for cell in line.split()])
             except ValueError:
@@ -123,4 +115,4 @@ class LineDevice(Device):
 
     def close(self) -> None:
         """Called when the run is over, however it ended."""
-        ended(self._process)
+        self._program.close()

@@ -101,6 +101,11 @@ class Table:
             self._games = self._right = 0
         return self._views(views), float(reward), bool(self._standing.over)
 
+    @property
+    def deciding(self) -> bool:
+        """Whether the listener's decision is asked for now."""
+        return int(self._standing.turn) == self.sizes.rounds
+
     def _mode(self, after: int = 0) -> str:
         """The phase of the present game or of one after it, by the original's names: every pass has its own."""
         game, support = int(self._standing.game) + after, int(self.episode.support)
@@ -161,7 +166,7 @@ class Table:
         if self._form.bare:
             found |= {key: part for key, part in self._seen[player].items() if key != "stimulus"}
         if actions.form == "flat":
-            found["action_mask"] = wide(actions.mask(player, turn == self.sizes.rounds))
+            found["action_mask"] = wide(actions.mask(player, self.deciding))
             found["legal_actions"] = found["action_mask"]
         return found
 
@@ -228,6 +233,12 @@ class ListenerEnv(gymnasium.Env[Any, Any]):
         views, reward, done = self._table.step(None, decision, None, {"listener": action})
         self._on, self._last = not done, action
         return views["listener"], reward, done, False, self._table.info("listener", self._actions)
+
+    def action_masks(self) -> Any:
+        """Which actions are legal now, as agents that mask actions ask for them; without `flat` all are."""
+        if self._actions.form != "flat":
+            return np.ones(self.action_space.n, np.bool_)
+        return self._actions.mask("listener", self._table.deciding).astype(np.bool_)
 
     def render(self) -> str | None:
         """The present step as text, with `render_mode="ansi"`; else None."""

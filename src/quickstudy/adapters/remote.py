@@ -27,16 +27,16 @@ something else makes its run fail, and the others go on.
 from __future__ import annotations
 
 import contextlib
-import os
-import selectors
 import shlex
 import subprocess
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from quickstudy.adapters.line_program import LineProgram, ended, started
 from quickstudy.base.catalogue import learner
 from quickstudy.base.errors import LearnerFault, MissingExtra, NotApplicable, UsageError
 from quickstudy.base.learner import Brief
@@ -44,6 +44,8 @@ from quickstudy.base.spaces import Bits, Reals, Space, Tokens
 
 SYMBOLS = [chr(code).encode() for code in range(256)]
 """Bytes as they go over the wire."""
+LONGEST_MESSAGE = 1 << 16
+"""Bytes of a message that is taken: a reply is one character. ZeroMQ drops who sends more."""
 CHECK = 200
 """Milliseconds between two looks whether a program that says nothing is still alive."""
 
@@ -59,6 +61,13 @@ class ZeroMQ:
     the port behind; seconds: that it may take for a reply; connect: to connect.
     """
 
+    @staticmethod
+    def reaches(given: Mapping[str, Any]) -> str:
+        """What a name with these parameters does outside this package."""
+        return f"opens port {given.get('port', 5556)}" + (
+            f", starts {given['command']}" if given.get("command") else ""
+        )
+
     def __init__(
         self, brief: Brief, seed: int, port: int = 5556, address: str = "127.0.0.1", command: str = "",
         seconds: float = 60.0, connect: float = 600.0, edition: int = 1,
@@ -72,6 +81,7 @@ class ZeroMQ:
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.PAIR)
         self._socket.setsockopt(zmq.LINGER, 500)
+        self._socket.setsockopt(zmq.MAXMSGSIZE, LONGEST_MESSAGE)
         self._socket.setsockopt(zmq.SNDTIMEO, int(1000 * seconds))  # to nobody a message would wait for ever
         self._socket.setsockopt(zmq.RCVTIMEO, CHECK)
         self._process: subprocess.Popen[bytes] | None = None
@@ -82,7 +92,7 @@ class ZeroMQ:
             raise UsageError(f"zeromq: cannot listen at {address}:{port}: {error}") from error
         try:
             if command:
-                self._process = _started([*shlex.split(command), str(port)])
+                self._process = started([*shlex.split(command), str(port)])
             said = self._received("to say hello", connect)
             if said not in ("hello", "hello goodbye"):
                 raise LearnerFault(f"the learner must begin with hello, it said {said[:40]!r}")
@@ -135,6 +145,11 @@ class ZeroMQ:
 class Lines:
     """A program that reads and writes lines. command: starts it; seconds: that it may take for a reply."""
 
+    @staticmethod
+    def reaches(given: Mapping[str, Any]) -> str:
+        """What a name with these parameters does outside this package."""
+        return f"starts {given.get('command') or 'a program'}"
+
     def __init__(self, brief: Brief, seed: int, command: str = "", seconds: float = 60.0, edition: int = 1) -> None:
         lives = brief.loss == "reward"
         if lives:
@@ -142,10 +157,8 @@ class Lines:
         words = [] if lives else [_spelled(brief.inputs), _spelled(brief.outputs)]
         if not command:
             raise UsageError('lines: which program? type lines:command="./agent"')
-        self._seconds, self._rest, self._width = seconds, b"", brief.outputs.width
-        self._process = _started(shlex.split(command), pipes=True)
-        self._waiting = selectors.DefaultSelector()
-        self._waiting.register(self._out, selectors.EVENT_READ)
+        self._width = brief.outputs.width
+        self._program = LineProgram(shlex.split(command), seconds)
         if lives:
             return
         try:
@@ -157,10 +170,6 @@ class Lines:
         except BaseException:
             self.close()
             raise
-
-    @property
-    def _out(self) -> Any:
-        return self._process.stdout
 
     def act(self, observation: int, reward: float, first: bool) -> int:
         """A line out, a line back."""
@@ -199,30 +208,12 @@ class Lines:
         return self._answered(f"{line}\n".encode()).decode(errors="replace")
 
     def _answered(self, line: bytes) -> bytes:
-        source: Any = self._process.stdin
-        try:
-            source.write(line)
-            source.flush()
-        except OSError as error:
-            raise LearnerFault(f"the learner does not read any more: {error.strerror}") from error
-        return self._line()
-
-    def _line(self) -> bytes:
-        until = time.monotonic() + self._seconds
-        while b"\n" not in self._rest:
-            if not self._waiting.select(max(0.0, until - time.monotonic())):
-                raise LearnerFault(f"the learner took more than {self._seconds:g} seconds to reply")
-            read = os.read(self._out.fileno(), 65536)
-            if not read:
-                raise LearnerFault(f"the learner ended with status {self._process.wait()} when it had to reply")
-            self._rest += read
-        line, _, self._rest = self._rest.partition(b"\n")
-        return line
+        self._program.write(line)
+        return self._program.answer()
 
     def close(self) -> None:
         """Close its input, and wait for it a moment."""
-        self._waiting.close()
-        ended(self._process)
+        self._program.close()
 
 
 def _spelled(space: Space) -> str:
@@ -236,26 +227,3 @@ def _spelled(space: Space) -> str:
 
 def _numbers(values: NDArray[Any]) -> str:
     return " ".join(map(repr, np.asarray(values).ravel().tolist()))
-
-
-def _started(command: list[str], pipes: bool = False) -> subprocess.Popen[bytes]:
-    ways = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE} if pipes else {}
-    try:
-        return subprocess.Popen(command, **ways)  # type: ignore[call-overload,no-any-return]
-    except OSError as error:
-        raise UsageError(f"cannot start {command[0]}: {error.strerror}") from error
-
-
-def ended(process: subprocess.Popen[Any] | None) -> None:
-    """Wait for a program that has nothing more to do; one that does not end by itself is ended."""
-    if process is None:
-        return
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            with contextlib.suppress(OSError):
-                pipe.close()
-    try:
-        process.wait(timeout=2)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()

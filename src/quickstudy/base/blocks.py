@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 from quickstudy.base.trace import Trace
 
-FORMS = ("score", "fine", "magnitude", "factor", "steps", "count", "seconds", "exact")
-SCORE, FINE, MAGNITUDE, FACTOR, STEPS, COUNT, SECONDS, EXACT = FORMS
+FORMS = ("score", "fine", "magnitude", "factor", "steps", "count", "seconds", "exact", "span")
+SCORE, FINE, MAGNITUDE, FACTOR, STEPS, COUNT, SECONDS, EXACT, SPAN = FORMS
 """How a number is written. score: three decimals. fine: four for a small one. magnitude: three figures, powers of ten
 for the smallest and the largest. factor: ten to the power of the value, after a ×. steps: whole where it is large.
 count: a whole number, thousands apart. seconds: two or three figures. exact: all digits.
+span: one decimal, none from 100 on.
 """
 BOUNDS, HALF = "bounds", "half"
 """How an interval is written: `[low, high]`, or as half of its width, ±."""
@@ -134,6 +135,26 @@ class Table:
         return [line for group in self.groups for line in group.lines]
 
 
+def table(
+    name: str,
+    caption: str,
+    heading: Sequence[str],
+    rows: Sequence[Sequence[Cell]],
+    data: Sequence[Sequence[Any]] = (),
+    better: Mapping[str, str] = {},
+) -> Table:
+    """A table of a study. A column in which a number stands is one of numbers; an interval is written as its half.
+    better: by title, which way is better.
+    """
+    numeric = [any(_has_number(row[place]) for row in rows) for place in range(len(heading))]
+    columns = [Column(title, better.get(title, ""), one) for title, one in zip(heading, numeric, strict=True)]
+    return Table(name, caption, columns, [Group([Line(row) for row in rows])], HALF, data, paper=True)
+
+
+def _has_number(cell: Cell) -> bool:
+    return any(map(_has_number, cell.cells)) if isinstance(cell, Several) else isinstance(cell, Number)
+
+
 @dataclass(frozen=True)
 class Axis:
     """title: with its unit. scale: LINEAR or LOG. range: what the data say where it is None. ticks: (place, words) in
@@ -182,11 +203,12 @@ class Guide:
 
 @dataclass(frozen=True)
 class Panel:
-    """One set of axes with what is drawn in it."""
+    """One set of axes with what is drawn in it. x: an axis of its own, where the panels have no common one."""
 
     series: Sequence[Plotted]
     title: str = ""
     guides: Sequence[Guide] = ()
+    x: Axis | None = None
 
 
 @dataclass(frozen=True)
@@ -203,7 +225,7 @@ class Picture:
 @dataclass(frozen=True)
 class Plot(Picture):
     """Panels share axes, and stand side by side where there is room. direct: labels stand at the ends of lines; else in
-    a legend. live: a pointer reads values off it.
+    a legend. live: a pointer reads values off it. across: panels in a row of a wide window.
     """
 
     x: Axis
@@ -212,16 +234,23 @@ class Plot(Picture):
     data: Sequence[Sequence[Any]] = ()
     direct: bool = True
     live: bool = False
+    across: int = 2
 
 
 @dataclass(frozen=True)
 class Strip:
     """One row of a chart of strips: a value on an axis of its own, with reference values on it.
 
-    label: what it shows. end: the last value of its axis, which begins at 0. value: None where there is none, and
-    note then has the reason. interval: of the value. over: the value is at the end of the axis, or beyond.
-    ticks: (value, name) of the reference learners. marks: (value, name) of baselines and the oracle.
-    group: rows of one group share a heading. note: small print after the value.
+    label: what it shows; short: the same in a word, for narrow places.
+    end: the last value of its axis, which begins at 0.
+    value: None where there is none, and note then has the reason.
+    interval: of the value.
+    over: the value is at the end of the axis, or beyond.
+    ticks: (value, name) of the reference learners.
+    marks: (value, name) of what does not learn from the task, all drawn.
+    baseline: (value, name) of the best of the non-learning baselines.
+    group: rows of one group share a heading.
+    note: small print next to the value.
     """
 
     label: str
@@ -231,22 +260,24 @@ class Strip:
     over: bool = False
     ticks: Sequence[tuple[float, str]] = ()
     marks: Sequence[tuple[float, str]] = ()
+    baseline: tuple[float, str] | None = None
     group: str = ""
     note: str = ""
+    short: str = ""
 
 
 @dataclass(frozen=True)
 class Strips(Picture):
     """Rows of strips on logarithmic axes, ln(1 + value): one learner on many items, with its references.
 
-    learner: whose values they are. unit: what the numbers of the axis count. headings: by group, in the place of
-    its name.
+    learner: whose values they are.
+    headings: by group, its title, a remark on it and what is written at its right end.
+    data: for the CSV file, in the place of what is drawn.
     """
 
     learner: str
     rows: Sequence[Strip]
-    unit: str = ""
-    headings: Mapping[str, str] = field(default_factory=dict)
+    headings: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
     data: Sequence[Sequence[Any]] = ()
 
 
@@ -257,7 +288,7 @@ class HeatMap(Picture):
 
     low, high: words for the ends of the colours. scaled: "row" where every row has its own colours, else
     "all". marks: (row, column, part, words) of cells that are framed. fine: a field of many small cells, of which some
-    rows and columns have a name and none is framed.
+    rows and columns have a name and none is framed. texts[row][column]: what is written in a cell, for its number.
     """
 
     rows: Sequence[str]
@@ -269,6 +300,7 @@ class HeatMap(Picture):
     marks: Sequence[tuple[int, int, int, str]] = ()
     data: Sequence[Sequence[Any]] = ()
     fine: bool = False
+    texts: Sequence[Sequence[str]] = ()
 
 
 @dataclass(frozen=True)

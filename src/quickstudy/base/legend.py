@@ -25,6 +25,7 @@ MOST_COLUMNS = 6
 @dataclass(frozen=True)
 class Legend:
     """headline: the score that goes on the common scale. second: the one that is asked where the headline says little.
+    outcome: the score of where a learner ends, then of when it gets there, where the headline is neither.
     columns: the scores of a table, in their order. question: what the family asks. once, again: what is said of
     learners that see everything once, and of those with replay. replay_apart: whether the two are ranked apart. scores:
     by the id of their measure.
@@ -32,6 +33,7 @@ class Legend:
 
     headline: str = ""
     second: str = ""
+    outcome: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     question: str = ""
     once: str = DECLARED["once"]
@@ -45,6 +47,7 @@ class Legend:
         declared = [score.name for measure in measures for score in measure.scores]
         said = {name: getattr(protocol, name, DECLARED[name]) for name in _SAID}
         said["headline"] = said["headline"] or next((name for name in declared if "*" not in name), "")
+        said["outcome"] = tuple(said["outcome"])
         said["columns"] = tuple(said["columns"]) or tuple(name for name in declared if "*" not in name)[:MOST_COLUMNS]
         return cls(**said, scores={measure.id: measure.scores for measure in measures})
 
@@ -59,7 +62,7 @@ class Legend:
     def from_facts(cls, facts: Mapping[str, Any]) -> Legend:
         """The inverse of `as_facts`."""
         said = _entries(facts, _SAID)
-        said["columns"] = tuple(said.get("columns", ()))
+        said |= {name: tuple(said.get(name, ())) for name in ("columns", "outcome")}
         scores = {
             id: tuple(Score(name, range=read_range(read), **_entries(read, _READ)) for name, read in found.items())
             for id, found in facts.get("scores", {}).items()
@@ -112,7 +115,12 @@ def check_reading(protocol: Any) -> None:
     stand in its place, and nobody would see it. When it is registered its measures need not be yet.
     """
     declared = [score for id in getattr(protocol, "measures", ()) for score in catalogue.measure.get(id).scores]
-    said = {"headline": (protocol.headline,), "second": (protocol.second,), "columns": protocol.columns}
+    said = {
+        "headline": (protocol.headline,),
+        "second": (protocol.second,),
+        "outcome": protocol.outcome,
+        "columns": protocol.columns,
+    }
     for part, name in ((part, name) for part, names in said.items() for name in names if name):
         if find_score(name.rpartition("/")[2], declared) is None:
             known = nearest(name, [score.name for score in declared])

@@ -23,6 +23,15 @@ _CHOICES = {"better": (HIGHER, LOWER, UNKNOWN), "shown": (MEAN, MEDIAN), "read":
 _WORD = re.compile(r"([<>]?)(-?inf|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
 
 
+def is_score_name(name: str) -> bool:
+    """Whether a score may be called so: every reader of records relies on it.
+
+    >>> [is_score_name(name) for name in ("errors", "steps-*", "", "a*b")]
+    [True, True, False, False]
+    """
+    return bool(name) and "*" not in name[:-1]
+
+
 @dataclass(frozen=True)
 class Score:
     """One number that a measure gives, and how it is read.
@@ -50,7 +59,7 @@ class Score:
     words: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        if not self.name or "*" in self.name[:-1]:
+        if not is_score_name(self.name):
             self._refuse("name", "a name, with `*` at its end only")
         for entry, choices in _CHOICES.items():
             if getattr(self, entry) not in choices:
@@ -140,7 +149,7 @@ class Measure:
         """The numbers of one trace. Raises ValueError for one that was not announced."""
         found = self.function(trace, convention)
         for name in found:
-            if not self.gives(name):
+            if not is_score_name(name) or not self.gives(name):
                 announced = ", ".join(score.name for score in self.scores)
                 raise ValueError(f'measure {self.id} gives "{name}", but announces {announced}')
         return found

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from quickstudy.base.canonical import digest, guarded
+from quickstudy.base.measure import is_score_name
 
 OK, FAILED, NOT_APPLICABLE = STATUSES = "ok", "failed", "not-applicable"
 DEEPEST = 40
@@ -104,6 +105,9 @@ class Record:
         for id, entry in self.scores.items():
             if not _scored(entry):
                 yield f"scores.{id} has no version and values"
+                return
+            if any(not is_score_name(name) for name in entry["values"]):
+                yield f"scores.{id} has a score whose name is empty or has * before its end"
                 return
         yield from self._faults_of_trace()
         # The rest is flat, or is looked at elsewhere: arrays when they are read, a legend by what is known of legends.

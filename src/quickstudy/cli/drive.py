@@ -20,6 +20,7 @@ from quickstudy.cli.output import (
     name_data,
     print_json,
     say,
+    write_text,
 )
 
 NARROW, NARROW_STEPS = 0.1, 1000
@@ -49,7 +50,7 @@ def drive(
     """
     import numpy as np
 
-    from quickstudy.data.recordings import FORMAT, write_drive
+    from quickstudy.data.recordings import FORMAT, drive_text
 
     name_data(data)
     include_files(include)
@@ -80,7 +81,7 @@ def drive(
     header: dict[str, Any] = {"format": FORMAT, "seed": seed, "samples": start, "channels": parts[0].shape[1]}
     header |= {"rate": rate, "volts": [low, high] if volts else None, "segments": segments}
     _check_replaced(out, header)
-    write_drive(out, header, np.concatenate(parts), rate)
+    write_text(out, drive_text(header, np.concatenate(parts), rate))
     if json:
         print_json({"file": str(out), **header})
         return
@@ -138,7 +139,7 @@ def _write_questions(
             left_out.append(str(error))
     if not lines:
         raise UsageError(f"there is nothing to write: {'; '.join(left_out)}")
-    out.write_text("".join(f"{dumps(line)}\n" for line in lines), encoding="utf-8")
+    write_text(out, "".join(f"{dumps(line)}\n" for line in lines))
     empty = sum("answers" in line and line["answers"] is None for line in lines)
     if json:
         print_json(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import decimal
 import pathlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -21,18 +21,27 @@ from quickstudy.cli.output import (
     say_left_out,
 )
 
+if TYPE_CHECKING:
+    from quickstudy.runs.scoring import Compared
+
 
 def doctor(
     folder: pathlib.Path | None = typer.Argument(None, help="A results folder; without it, the installation."),
     repair: bool = typer.Option(True, help="Repair what can be repaired; damaged lines are kept in damaged/."),
+    scores: bool = typer.Option(
+        False, "--scores", help="Also compute every score again from its trace, and report differences."
+    ),
     json: bool = JSON,
+    include: list[str] = INCLUDE,
 ) -> None:
     """Say what is wrong with a results folder and repair it, or describe the installation."""
+    include_files(include)
     if folder is None:
         _installation(json)
         return
     from quickstudy.runs.doctor import examine_folder
     from quickstudy.runs.doctor import repair as repair_folder
+    from quickstudy.runs.scoring import compare_scores
 
     damage = [str(found) for found in examine_folder(folder)]
     if not json:
@@ -44,14 +53,27 @@ def doctor(
         if json:
             print_json({"damage": damage, "repaired": []})
         raise
+    compared = compare_scores(folder) if scores else None
     if json:
-        print_json({"damage": damage, "repaired": done})
+        more = {"scores": compared._asdict()} if compared else {}
+        print_json({"damage": damage, "repaired": done, **more})
     else:
         for line in done:
             say(line)
         if not damage and not done:
             say(f"{folder} is sound")
-    raise typer.Exit(1 if damage and not repair else 0)
+        if compared:
+            _say_compared(compared)
+    differ = compared is not None and compared.differences
+    raise typer.Exit(1 if (damage and not repair) or differ else 0)
+
+
+def _say_compared(compared: Compared) -> None:
+    for line in compared.differences:
+        say(line)
+    more = f"; {compared.skipped} not computed: of another version" if compared.skipped else ""
+    count = f"{len(compared.differences)} differ" if compared.differences else "none differs"
+    say(f"{compared.equal} scores are those of their traces, {count}{more}")
 
 
 def forget(

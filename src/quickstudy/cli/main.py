@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from itertools import pairwise
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
 from quickstudy import __version__
-from quickstudy.base.errors import QuickstudyError, Stopped
+from quickstudy.base.errors import QuickstudyError, Stopped, UsageError
 from quickstudy.cli.output import say
 
 VERBS = {
@@ -31,6 +32,8 @@ VERBS = {
 }
 """Every verb, in the order of the help, and the module of this room that has a function of its name."""
 
+OUTPUTS = ("--out", "-o")
+"""Options that name what is written: an empty name would be the current folder."""
 _PIPE_CLOSED = 141
 """The status of a program that the closing of its pipe has ended."""
 
@@ -86,6 +89,10 @@ def main(arguments: list[str] | None = None) -> None:
         if hasattr(getattr(sys, name), "reconfigure"):  # a terminal that lacks a letter must not cost the answer
             getattr(sys, name).reconfigure(errors="replace")
     try:
+        typed = sys.argv[1:] if arguments is None else arguments
+        for option, value in pairwise([*typed, "nothing"]):
+            if (option in OUTPUTS and not value) or option == "--out=":
+                raise UsageError(f'{option} must name a file or a folder, got ""')
         status = app(args=arguments, standalone_mode=False)
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit) as error:
@@ -120,7 +127,7 @@ def _usage_status(error: Any) -> int | None:
     """The status of a parser's own complaint (its classes have moved between releases, so it is known by its shape)."""
     if not hasattr(error, "format_message") or not hasattr(error, "exit_code"):
         return None
-    message = error.format_message()
+    message = error.format_message().replace("Input should be", "must be")
     if message:
         context, verb = getattr(error, "ctx", None), ""
         while context is not None and context.parent is not None:

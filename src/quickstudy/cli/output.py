@@ -57,8 +57,8 @@ def print_table(rows: Sequence[Sequence[str]], indent: str = "") -> None:
         say((indent + "  ".join(cells)).rstrip())
 
 
-def print_page(page: Page) -> None:
-    """A page: fitted to a terminal, whole where something else reads it."""
+def print_page(page: Page, width: int = 0) -> None:
+    """A page: fitted to a terminal, whole where something else reads it. width: columns of a line there."""
     from rich.console import Console
 
     from quickstudy.render.terminal import as_text, show
@@ -66,7 +66,7 @@ def print_page(page: Page) -> None:
     if sys.stdout.isatty():
         show(page, Console())
     else:
-        typer.echo(as_text(page), nl=False)
+        typer.echo(as_text(page, width) if width else as_text(page), nl=False)
 
 
 def include_files(paths: Iterable[str]) -> None:
@@ -91,6 +91,13 @@ def check_target(path: pathlib.Path | None) -> None:
         raise UsageError("--out - names no file; leave it out to see the text, or say /dev/stdout")
     if path is not None and not path.absolute().parent.is_dir():
         raise UsageError(f"no folder {path.parent} to write {path.name} into; make it first, or name another")
+
+
+def write_text(path: pathlib.Path, text: str) -> None:
+    """Write a file that the user has named, whole or not at all."""
+    from quickstudy.runs.folder import write_output
+
+    write_output(path, lambda file: file.write(text.encode()))
 
 
 def say_left_out(count: int, folder: pathlib.Path, of: str = "lines") -> None:

@@ -36,7 +36,7 @@ def replay(
     for number, line in lines_of(file):
         try:
             found = task_of(line, convention).replay(line)
-        except UsageError as error:
+        except (UsageError, OverflowError) as error:
             raise UsageError(f"{file}, line {number}: {error}") from error
         if json or not sys.stdout.isatty():
             print_json(found)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -26,7 +25,6 @@ from quickstudy.cli.output import (
 if TYPE_CHECKING:
     from quickstudy.pages.request import Request, Stage
     from quickstudy.runs.execute import Event, Report
-    from quickstudy.runs.setting import Setting
 
 DEFAULT_SEEDS = 6
 
@@ -55,6 +53,11 @@ def reproduce(
     limit: float | None = typer.Option(None, "--limit", help="Seconds, not samples: a run that takes longer fails."),
     data: pathlib.Path | None = DATA,
     retry_failed: bool = typer.Option(False, "--retry-failed", help="Run again what has failed before."),
+    trust: bool = typer.Option(
+        False,
+        "--trust",
+        help="Allow a study that runs code, starts programs, opens connections or reads files.",
+    ),
     dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be done, and do nothing."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no tables."),
     stored: pathlib.Path | None = typer.Option(
@@ -69,6 +72,7 @@ def reproduce(
     pin_threads()
     from quickstudy.api import default_workers
     from quickstudy.base.parameters import parse_assignments
+    from quickstudy.learners.outside import reached_by_study
     from quickstudy.pages.page import screen_page
     from quickstudy.pages.request import stages_of
     from quickstudy.reproducing import reproduce as make
@@ -87,7 +91,7 @@ def reproduce(
         "exact": exact,
         "controls": controls,
     }
-    if stored is not None:
+    if stored is not None and not dry_run:
         from quickstudy.reproducing import take_over
 
         taken = take_over(stored, request_study(study, **asked).folder)
@@ -95,6 +99,9 @@ def reproduce(
             say(f"{taken} files of {stored} taken over" if taken else f"all of {stored} was there already", err=True)
     if dry_run:
         request = request_study(study, **asked)
+        if found := reached_by_study(request.study):
+            _name_reached(request, found, json)
+            return
         # What comes after the first stage follows from its results.
         number = default_workers() if workers is None else workers
         _preview(next(stages_of(request)), request, retry_failed, number, json)
@@ -107,6 +114,7 @@ def reproduce(
         limit_seconds=limit,
         progress=by_stage(lambda: choose_progress(quiet=quiet or json, stream=sys.stderr)),
         command=command_line(),
+        trust=trust,
     )
     request, page = made.request, made.page
     if seeds is not None and seeds not in made.repetitions and not made.execution.interrupted:
@@ -141,26 +149,26 @@ def by_stage(choose: Callable[[], Report]) -> Report:
 
 
 def _preview(stage: Stage, request: Request, retry_failed: bool, workers: int, json: bool) -> None:
-    """What a stage would run; where that is not known without importing code, how much at most."""
+    """What a stage would run."""
     from quickstudy.base.registry import included_files
     from quickstudy.cli.run import preview
-    from quickstudy.runs.plan import Preview as Summary
     from quickstudy.runs.plan import make_plan
 
-    files = _code_of(stage.settings)
-    if not files:
-        plan = make_plan(stage.settings, stage.seeds, reading=request.shelf.reading(), includes=included_files())
-        preview(plan, retry_failed, workers, json)
-        return
-    runs = len(stage.settings) * stage.seeds
+    reading = request.shelf.reading()
+    plan = make_plan(stage.settings, stage.seeds, reading=reading, includes=included_files())
+    preview(plan, retry_failed, workers, json)
+
+
+def _name_reached(request: Request, found: Sequence[str], json: bool) -> None:
+    """What a study reaches outside this package; to plan its runs would reach it already."""
+    from quickstudy.runs.plan import Preview as Summary
+
+    runs = len(request.models()) * request.seeds
     if json:
         nothing = Summary(cells=runs, found=0, to_do=runs, programs=0, seconds=0.0, measured=0)
-        print_json({**dataclasses.asdict(nothing), "not_imported": files})
+        print_json({**dataclasses.asdict(nothing), "not_imported": found})
     else:
-        say(f"{runs} runs at most; the study names code, which --dry-run does not import: {', '.join(files)}")
-
-
-def _code_of(settings: Iterable[Setting]) -> list[str]:
-    """The files that learners of a study come from: to import one is to run it."""
-    found = (file for setting in settings for file in re.findall(r"[^:=,]+\.py(?=:|$)", setting.learner))
-    return sorted(set(found))
+        say(
+            f"{runs} runs at most; the study reaches outside this package, which --dry-run does "
+            f"not do, and needs --trust: {', '.join(found)}"
+        )

@@ -21,6 +21,7 @@ from quickstudy.cli.output import (
     print_page,
     print_table,
     say,
+    write_text,
 )
 
 if TYPE_CHECKING:
@@ -152,8 +153,8 @@ def show(
 def _show_machine(name: str, convention: str, svg: pathlib.Path | None, json: bool) -> None:
     from quickstudy.base.blocks import Graph
     from quickstudy.base.errors import NotApplicable
+    from quickstudy.figures.machines import machine_page
     from quickstudy.machines.finite import machine_of
-    from quickstudy.pages.curriculum.machines import machine_page
     from quickstudy.render.svg import svg_file
     from quickstudy.runs.setting import make_task
 
@@ -166,7 +167,7 @@ def _show_machine(name: str, convention: str, svg: pathlib.Path | None, json: bo
         picture = next((block for block in page.blocks if isinstance(block, Graph)), None)
         if picture is None:
             raise UsageError(f"{name}: {page.facts['states']:,} states are too many to draw; reduce the task")
-        svg.write_text(svg_file(picture), encoding="utf-8")
+        write_text(svg, svg_file(picture))
     if json:
         print_json(page.facts)
     else:
@@ -222,14 +223,18 @@ def _show_study(study: Study, convention: str, json: bool) -> None:
         facts = dataclasses.asdict(study)
         print_json({**facts, "kind": "study", "sheet": f"{study.title}. {study.source}."})
         return
-    say(f"{study.id}  version {study.version}  (study)\n\n{study.title}. {study.source}.\n{study.notes}\n")
+    notes = "\n".join(str(one).strip() for one in (study.notes, study.settings.get("limits")) if one)
+    say(f"{study.id}  version {study.version}  (study)\n\n{study.title}. {study.source}.\n{notes}\n")
     published = any(row.published or row.also for row in study.rows)
     if study.quantities:
         computed = ", ".join(f"{column} ({quantity})" for column, quantity in study.quantities.items())
         say(f"Computed from the tasks alone: {computed}")
-    else:
+    elif study.scores:
         behind = f"{study.seeds} runs behind each published number" if published else "no numbers were published"
         say(f"Score: {', '.join(study.scores)}; {behind}")
+    seconds = study.settings.get("limit_seconds")
+    limit = f"; time limit of a run: {seconds:,} s" if seconds else ""
+    say(f"Default seeds: {study.seeds}{limit}")
     say(f"Convention unless another is asked for: {study.convention}")
     rows = [
         (row.label, row.task, _listed([row.learner(one, convention) for one in row.learners])) for row in study.rows

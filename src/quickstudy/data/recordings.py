@@ -7,6 +7,7 @@ has one row per sample as well, CSV, NPY or Parquet, and may have a column `step
 from __future__ import annotations
 
 import csv
+import io
 import json
 import pathlib
 from collections.abc import Mapping
@@ -21,6 +22,8 @@ from quickstudy.data.tables import check_finite, read_content, read_table
 
 MARK = "# quickstudy drive "
 FORMAT = 1
+MOST_RATE = 1e15
+"""Samples a second."""
 _SEGMENT = {"task": str, "convention": str, "role": str, "sha256": str, "version": int, "repetition": int}
 _SEGMENT |= {"start": int, "washout": int, "training": int}
 """What is read of every segment in the header of a drive."""
@@ -44,15 +47,16 @@ class Recording(NamedTuple):
     names: tuple[str, ...] = ()
 
 
-def write_drive(path: pathlib.Path, header: Mapping[str, Any], inputs: NDArray[np.float64], rate: float | None) -> None:
+def drive_text(header: Mapping[str, Any], inputs: NDArray[np.float64], rate: float | None) -> str:
     """Inputs (step, channel) as CSV, at full precision; with a column `time` where there is a rate."""
     names = ["step", *(["time"] if rate else []), *(f"input_{place + 1}" for place in range(inputs.shape[1]))]
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        file.write(f"{MARK}{json.dumps(header)}\n")
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(names)
-        for step, values in enumerate(inputs.tolist()):
-            rows.writerow([step, *([step / rate] if rate else []), *values])
+    file = io.StringIO(newline="")
+    file.write(f"{MARK}{json.dumps(header)}\n")
+    rows = csv.writer(file, lineterminator="\n")
+    rows.writerow(names)
+    for step, values in enumerate(inputs.tolist()):
+        rows.writerow([step, *([step / rate] if rate else []), *values])
+    return file.getvalue()
 
 
 def read_drive(path: str | pathlib.Path) -> tuple[dict[str, Any], NDArray[np.float64]]:
@@ -62,7 +66,7 @@ def read_drive(path: str | pathlib.Path) -> tuple[dict[str, Any], NDArray[np.flo
         mark, header = first.decode("utf-8").split("{", 1)
         said = json.loads("{" + header)
         names = rest.partition(b"\n")[0].decode("utf-8").strip().split(",")
-    except ValueError:
+    except (ValueError, RecursionError):
         mark, said, names = "", {}, []
     if mark != MARK or not isinstance(said.get("segments"), list):
         raise UsageError(f"{path} is no drive; make one by: quickstudy drive TASK --out {path}")
@@ -92,6 +96,9 @@ def _check_header(header: Mapping[str, Any]) -> None:
 
     for name in ("seed", "samples"):
         check(header, name, int)
+    rate = header.get("rate", "nothing")
+    if rate is not None and (type(rate) not in (int, float) or not 0 < rate < MOST_RATE):
+        raise ValueError(f"rate must be a number above 0, or null, got {str(rate)[:40]}")
     before = ""
     for segment in header["segments"]:
         if not isinstance(segment, Mapping):
@@ -256,6 +263,6 @@ def _parquet(path: str | pathlib.Path) -> tuple[NDArray[np.float64], list[str]]:
         found = duckdb.read_parquet(str(path)).fetchnumpy()
         columns = [np.ma.filled(np.ma.asarray(column, dtype=np.float64), np.nan) for column in found.values()]
         table = np.column_stack(columns)
-    except (duckdb.Error, ValueError, TypeError) as error:
+    except (duckdb.Error, ValueError, TypeError, RuntimeError) as error:
         raise UsageError(f"{path} cannot be read: {str(error).partition(chr(10))[0][:200]}") from None
     return table, list(found)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import codecs
 import csv
+import json
 import math
 import pathlib
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +57,25 @@ def read_content(path: str | pathlib.Path) -> bytes:
     if len(content) > MOST_BYTES:
         raise UsageError(f"{path} is larger than {MOST_BYTES:,} bytes; give a part of it")
     return content.removeprefix(codecs.BOM_UTF8)  # spreadsheets and some editors put a byte order mark first
+
+
+def read_json(path: str | pathlib.Path) -> Any:
+    """What a JSON file holds. Raises UsageError as `read_content` does, and for anything else."""
+    return json_in(path, read_content(path))
+
+
+def json_in(path: str | pathlib.Path, content: bytes) -> Any:
+    """The same of a file that was read already."""
+    try:
+        return json.loads(content.decode("utf-8"))
+    except RecursionError:
+        raise UsageError(f"{path} is not JSON that can be read: it is nested too deeply") from None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is no text: {error.reason} at byte {error.start}") from None
+    except json.JSONDecodeError as error:
+        raise UsageError(f"{path} is not JSON: line {error.lineno}, {error.msg}") from None
+    except ValueError as error:
+        raise UsageError(f"{path} is not JSON: {error}") from None
 
 
 def _saved(path: str | pathlib.Path) -> NDArray[np.float64]:

@@ -31,6 +31,7 @@ from quickstudy.base.parameters import (
 from quickstudy.base.registry import include, included_files
 from quickstudy.base.seeds import Streams
 from quickstudy.learners.choice import LANES, Choice, labelled, whole_learner
+from quickstudy.learners.outside import reached_with
 
 
 class _Brought(NamedTuple):
@@ -351,15 +352,21 @@ def _learns(found: Any) -> bool:
     return hasattr(made, "begin") or hasattr(made, "act") or (hasattr(made, "learn") and hasattr(made, "predict"))
 
 
-def revive(snapshot: Snapshot, file: str | pathlib.Path | None = None) -> Pupil:
-    """A pupil of one lane, as it was when the snapshot was taken. file: where a learner out of a file is, if that file
-    was not included here yet: a snapshot of somebody else's must not say what is imported. Raises UsageError if it does
-    not say what it is, or is not what it was.
+def revive(snapshot: Snapshot, file: str | pathlib.Path | None = None, trust: str = "") -> Pupil:
+    """A pupil of one lane, as it was when the snapshot was taken.
+
+    - file: where a learner out of a file is, if that file was not included here yet: a snapshot
+      from elsewhere must not decide what is imported.
+    - trust: the name of a learner that may run a program, open a connection or read a file.
+
+    Raises UsageError if the snapshot does not name its learner, if the learner has changed since,
+    or if it reaches outside this package and is not the one in `trust`.
     """
     try:
         what, brief = snapshot.facts["learner"], Brief.from_facts(snapshot.facts["brief"])
     except KeyError as error:
         raise UsageError(f"the snapshot does not say which learner it is: no {error} in its facts") from error
+    _check_reach(what, trust)
     choice = _choice_in(what, snapshot.facts.get("convention", "corrected"), file)
     if choice.what["version"] != what["version"]:
         raise UsageError(
@@ -370,6 +377,17 @@ def revive(snapshot: Snapshot, file: str | pathlib.Path | None = None) -> Pupil:
     pupil = choice.make(None).begin(brief, [Streams(0, "revived", 0)])
     face(pupil, Keeping).restore(snapshot)
     return pupil
+
+
+def _check_reach(what: Mapping[str, Any], trust: str) -> None:
+    """Raise UsageError for a kept learner that reaches outside and that the user has not named."""
+    name = str(what["id"])
+    found = reached_with(name, what["parameters"])
+    if found and name != trust:
+        raise UsageError(
+            f"the kept learner reaches outside this package: {', '.join(found)}; if you trust it, "
+            f'use learner(key, trust="{name}")'
+        )
 
 
 def _choice_in(what: Mapping[str, Any], convention: str, file: str | pathlib.Path | None) -> Choice:

@@ -32,6 +32,7 @@ from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.learner import Brief, Pace
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
+from quickstudy.data.tables import read_content
 from quickstudy.learners.host import Hosted, HostPupil
 
 CALLS = ("learn", "predict", "states", "act")
@@ -82,6 +83,11 @@ class Recorded:
         if self.content not in ("", found):
             raise ValueError(f"{self.file} has changed: its content is {found}, not {self.content}")
         object.__setattr__(self, "content", found)
+
+    @staticmethod
+    def reaches(given: Mapping[str, Any]) -> str:
+        """What a name with these parameters does outside this package."""
+        return f"reads {given.get('file')}"
 
     @property
     def pace(self) -> Pace:
@@ -163,20 +169,22 @@ def read_recording(file: str) -> Recording:
 
 @lru_cache(maxsize=4)
 def _read(path: str, *stamp: int) -> Recording:
-    whole = pathlib.Path(path).read_bytes()
+    whole = read_content(path)
     runs: dict[int, tuple[dict[str, Any], list[RecordedLine]]] = {}
     lines: list[RecordedLine] | None = None
     for number, text in enumerate(whole.splitlines(), 1):
         try:
             said = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             said = None
         if not isinstance(said, dict):
             raise ValueError(f"{path}, line {number}: no JSON object, got {text[:40].decode(errors='replace')!r}")
         if "run" in said:
             lines = []
             try:
-                runs[int(said["seed"])] = {**said["run"], "pace": Pace(**said["run"]["pace"])}, lines
+                pace = Pace(**said["run"]["pace"])
+                hash(pace)
+                runs[int(said["seed"])] = {**said["run"], "pace": pace}, lines
                 _ = [said["run"][name] for name in ("task", "version", "root", "repetition", "protocol")]
             except (KeyError, TypeError, ValueError, UsageError) as error:
                 raise ValueError(f"{path}, line {number}: a run must be as `quickstudy drive` wrote it") from error

@@ -8,14 +8,14 @@ text, "inputs": as many, "history": 3, "level": 0.001}.
 
 from __future__ import annotations
 
-import json
 import pathlib
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from quickstudy.base.errors import NotApplicable, UsageError, nearest
-from quickstudy.data.tables import read_content
+from quickstudy.data.tables import read_content, read_json
 from quickstudy.machines.beliefs import unifilar
 from quickstudy.machines.chains import exact_stationary, reached, recurrent_classes
 from quickstudy.machines.entropies import channel, complexity, entropy_rate, topological
@@ -28,6 +28,9 @@ _SUM = Fraction(1, 10**9)
 _MOST_EXACT = 200
 """States up to which a stationary distribution is worked out in fractions."""
 _MOST_BELIEFS = 5_000
+_MOST = 10**9
+_EXPONENT = re.compile(r"[eE][-+]?\d{4}")
+"""Of a chance that no number of a computer has: as a fraction it would fill the memory."""
 _WORDS = ("from", "symbol", "to", "probability")
 
 
@@ -108,7 +111,7 @@ def _one(machine: Transducer) -> Transducer:
 
 def read_machine(path: str | pathlib.Path) -> Transducer:
     """The machine in a JSON file. Raises UsageError with the transition, the value and what is wrong with it."""
-    content = _read(path)
+    content = read_json(path)
     if isinstance(content, list):
         content = {"transitions": content}
     rows = content.get("transitions") if isinstance(content, dict) else None
@@ -127,7 +130,7 @@ def read_machine(path: str | pathlib.Path) -> Transducer:
 
 
 def read_sequence(path: str | pathlib.Path, history: int | None = None, level: float | None = None) -> Reconstruction:
-    """The machine behind the sequence in a JSON or text file. history, level: over those in the file.
+    """The machine that generates the sequence in a JSON or text file. history, level: over those in the file.
 
     A text has a symbol for every word, or for every character where it is a single word.
     """
@@ -136,26 +139,20 @@ def read_sequence(path: str | pathlib.Path, history: int | None = None, level: f
         words = text.split()
         content: Any = words if len(words) > 1 else text
     else:
-        content = _read(path)
+        content = read_json(path)
     if isinstance(content, list | str):
         content = {"outputs": content}
     if not isinstance(content, dict) or not content.get("outputs"):
         raise UsageError(f'{path} must be a text of symbols, or a JSON object with "outputs"')
     history = content.get("history") if history is None else history
     level = content.get("level", LEVEL) if level is None else level
-    if history is not None and (isinstance(history, bool) or not isinstance(history, int)):
-        raise UsageError(f"{path}: history must be a whole number, got {history!r}")
-    if isinstance(level, bool) or not isinstance(level, int | float):
-        raise UsageError(f"{path}: level must be a number, got {level!r}")
+    whole = isinstance(history, int) and not isinstance(history, bool)
+    if history is not None and not (whole and abs(history) < _MOST):
+        raise UsageError(f"{path}: history must be a whole number, got {repr(history)[:40]}")
+    if isinstance(level, bool) or not isinstance(level, int | float) or not abs(level) < _MOST:
+        raise UsageError(f"{path}: level must be a number, got {repr(level)[:40]}")
     outputs, inputs = (_symbols(path, name, content.get(name)) for name in ("outputs", "inputs"))
     return reconstructed(outputs or [], inputs, history, float(level))
-
-
-def _read(path: str | pathlib.Path) -> Any:
-    try:
-        return json.loads(read_content(path).decode("utf-8"))
-    except (ValueError, RecursionError):
-        raise UsageError(f"{path} is not JSON") from None
 
 
 def read_text(path: str | pathlib.Path) -> str:
@@ -192,7 +189,7 @@ def _transition(path: Any, number: int, row: Any) -> tuple[str, str | None, str,
 
 def _fraction(what: str, value: Any) -> Fraction:
     try:
-        if isinstance(value, bool):
+        if isinstance(value, bool) or _EXPONENT.search(str(value)):
             raise ValueError
         found = meant(value)
     except (ValueError, TypeError, ZeroDivisionError):

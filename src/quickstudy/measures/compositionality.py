@@ -30,6 +30,10 @@ LONGEST = 2048
 Integers = NDArray[np.int64]
 
 
+MOST_CELLS = 1 << 28
+"""Utterances by positions by different tokens: as many bytes are taken at once."""
+
+
 def language_scores(meanings: ArrayLike, utterances: ArrayLike) -> dict[str, float]:
     """Every score of a language: meanings (meaning, attribute) and what each is called, (meaning, position) tokens, of
     which the first 0 ends an utterance. A language in which nothing varies has 0 everywhere. `topsim` compares
@@ -40,6 +44,11 @@ def language_scores(meanings: ArrayLike, utterances: ArrayLike) -> dict[str, flo
     if len(means) != len(said):
         raise UsageError(f"{len(means)} meanings but {len(said)} utterances")
     tokens = np.arange(1, said.max(initial=0) + 1)
+    if said.size * (len(tokens) + 1) > MOST_CELLS:
+        raise UsageError(
+            f"{said.shape[0]:,} utterances of up to {said.shape[1]:,} positions with {len(tokens):,} "
+            f"different tokens are too large to score; give fewer or shorter utterances"
+        )
     bags = (said[:, :, None] == np.append(tokens, 0)).sum(axis=1)
     by_place, by_bag = information(means, said), information(means, bags)
     without_end = information(means, bags[:, :-1])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from quickstudy.base.blocks import Block, Cell, Made, Name, Several, Table, Text
+from quickstudy.base.blocks import Block, Cell, Made, Name, Several, Table, Text, table
 from quickstudy.base.catalogue import block
 from quickstudy.base.measure import LOG, MEAN, Score
 from quickstudy.base.study import Published
-from quickstudy.pages.cells import EMPTY, counts, first_by, table
+from quickstudy.pages.cells import EMPTY, counts, first_by
 from quickstudy.pages.published import FAR, Best, Reproduced, Reproduction, measured, reproduction
 from quickstudy.pages.request import CONVENTIONS, Request, Stage
 from quickstudy.render.numbers import scored, spoken

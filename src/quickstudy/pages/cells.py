@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from quickstudy.base.blocks import HALF, Cell, Column, Group, Line, Made, Name, Number, Section, Several, Table, Text
+from quickstudy.base.blocks import Cell, Made, Name, Number, Section, Text
 from quickstudy.base.measure import PLAIN, Score
 from quickstudy.base.trace import Trace
 from quickstudy.pages.request import CONVENTIONS, Request
@@ -65,26 +65,6 @@ def kendall(one: Sequence[float], other: Sequence[float]) -> tuple[float, float]
         return np.nan, np.nan
     found = kendalltau(one, other)
     return float(found.statistic), float(found.pvalue)
-
-
-def table(
-    name: str,
-    caption: str,
-    heading: Sequence[str],
-    rows: Sequence[Sequence[Cell]],
-    data: Sequence[Sequence[Any]] = (),
-    better: Mapping[str, str] = {},
-) -> Table:
-    """A table of a study. A column in which a number stands is one of numbers; an interval is written as its half.
-    better: by title, which way is better.
-    """
-    numeric = [any(_has_number(row[place]) for row in rows) for place in range(len(heading))]
-    columns = [Column(title, better.get(title, ""), one) for title, one in zip(heading, numeric, strict=True)]
-    return Table(name, caption, columns, [Group([Line(row) for row in rows])], HALF, data, paper=True)
-
-
-def _has_number(cell: Cell) -> bool:
-    return any(map(_has_number, cell.cells)) if isinstance(cell, Several) else isinstance(cell, Number)
 
 
 def mean_rows(found: Mapping[tuple[str, ...], Sequence[Values]]) -> list[list[Cell]]:

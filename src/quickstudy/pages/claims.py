@@ -27,12 +27,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from quickstudy.base.blocks import Cell, Made, Section, Text
+from quickstudy.base.blocks import Cell, Made, Section, Text, table
 from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
 from quickstudy.base.measure import MEAN, MEDIAN, Score
 from quickstudy.base.study import StudyRow, find_study
-from quickstudy.pages.cells import a_cell, compare, table
+from quickstudy.pages.cells import a_cell, compare
 from quickstudy.pages.request import CONVENTIONS, Request, Stage
 from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD
 from quickstudy.report.words import counted

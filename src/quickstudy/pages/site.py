@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from quickstudy.base.blocks import (
     CONTROL,
@@ -28,7 +28,9 @@ from quickstudy.base.blocks import (
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import OK, Record
 from quickstudy.pages.cells import EMPTY
-from quickstudy.pages.profile.index import one_ruleset, read_index
+from quickstudy.pages.profile.index import card_name, one_ruleset
+from quickstudy.pages.profile.overview import overview, profiles_in, span_table
+from quickstudy.pages.profile.spans import Profile
 from quickstudy.render.files import write_page
 from quickstudy.report.build import build_report, days_of, gather
 from quickstudy.report.compare import folders_in
@@ -56,38 +58,62 @@ def write_site(folders: Sequence[str | pathlib.Path], out: str | pathlib.Path, c
     target = pathlib.Path(out)
     check_ours(target / f"{INDEX}.html")
     make_folder(target)
-    links = dict(_copied(places, target, command))
-    page = site_page(merged, ruleset, links, command)
+    copied = list(_copied(places, target, command))
+    cards = {place: _profiled(place, copied) for place in places}
+    page = site_page(merged, ruleset, copied, {place: own for place, own in cards.items() if own[0]}, command)
     return write_page(page, target, INDEX)
 
 
-def site_page(merged: Merged, ruleset: str, links: Mapping[str, str], command: str = "") -> Page:
-    """The leaderboard: one table a family. links: words and the file that they lead to."""
+def _profiled(place: pathlib.Path, copied: Sequence[Copied]) -> Cards:
+    """The learners with cards in a folder, and the page of each."""
+    files = {one.card: one.file for one in copied if one.place == place and one.card}
+    found = profiles_in(place)
+    return found, {one.learner: file for one in found if (file := files.get(card_name(one.learner)))}
+
+
+def site_page(
+    merged: Merged, ruleset: str, copied: Sequence[Copied], cards: Mapping[pathlib.Path, Cards], command: str = ""
+) -> Page:
+    """The leaderboard: an overview of every folder of cards, and a table a family of all other tasks."""
     records = list(merged.records.values())
     tables = build_report([replace(one, trace={}) for one in records], merged.trace).tables
+    learners = {row.learner for table in tables for row in table.of_role(*LEARNING)}
+    tasks = len(tables)
+    items = {str(item.subject["task"]["id"]) for found, _ in cards.values() for one in found for item in one.items
+             if not item.why}  # fmt: skip
+    tables = [table for table in tables if table.task.partition(":")[0].partition(" ")[0] not in items]
     families = list(dict.fromkeys(table.family for table in tables))
     boards = [_board(family, [table for table in tables if table.family == family]) for family in families]
-    blocks: list[Block] = [
+    overviews = [
+        Section(f"Profiles in {place.name}", overview(found, f"cards-{number}", files), f"profiles-{number}")
+        for number, (place, (found, files)) in enumerate(cards.items())
+    ]
+    scaled = [
         Text(
             "scaled: 0 at the best control of a task, 1 at its oracle. A family's number is the mean over its tasks. "
             "Only those who have a place on all tasks of a table are ranked; the others are below, with how many "
             "they have."
-        ),
+        )
+    ]
+    blocks: list[Block] = [
+        *overviews,
+        *(scaled if boards else []),
         *(Section(family, [board], f"family-{family}") for family, board in zip(families, boards, strict=True)),
-        Section("Pages", [Terms([(name, "", file) for name, file in links.items()])], "pages"),
+        Section("Pages", [Terms([(one.name, "", one.file) for one in copied])], "pages"),
     ]
     if command:
         blocks += [Text("The command that made this site:"), Text(command, "command")]
-    learners = {row.learner for table in tables for row in table.of_role(*LEARNING)}
     finished = [one for one in records if one.status == OK]
     under = [
         f"{counted(len(finished), 'finished run')} of {counted(len(learners), 'learner')} on "
-        f"{counted(len(tables), 'task')}, ruleset “{ruleset}”",
+        f"{counted(tasks, 'task')}, ruleset “{ruleset}”",
         *([f"made {days} (UTC)"] if (days := days_of(records)) else []),
     ]
     facts = {family: [list(map(_plain, line.cells)) for line in board.lines]
              for family, board in zip(families, boards, strict=True)}  # fmt: skip
-    return Page("Leaderboard", blocks, under, "quickstudy site", {"ruleset": ruleset, "families": facts})
+    profiles = {place.name: span_table(found) for place, (found, _) in cards.items()}
+    whole = {"ruleset": ruleset, "families": facts, "profiles": profiles}
+    return Page("Leaderboard", blocks, under, "quickstudy site", whole)
 
 
 def _plain(cell: Cell) -> Any:
@@ -152,11 +178,6 @@ def _check(merged: Merged, places: Sequence[pathlib.Path]) -> str:
         raise UsageError(f"no runs in {', '.join(map(str, places))}; run something there first, or name another folder")
     _one("conventions", {str(one.what.get("convention")) for one in records}, "make a site of each")
     ruleset = one_ruleset(places, "make a site of each")
-    budgets: dict[str, set[str]] = {}
-    for index in filter(None, map(read_index, places)):
-        budgets.setdefault(index["study"], set()).add(str(index["version"]))
-    for study, versions in budgets.items():
-        _one(f"versions of {study}", versions, "run the older again")
     for what, versions in _versions(records).items():
         _one(f"versions of {what}", versions, "give only folders of one, or drop the older by `quickstudy forget`")
     return ruleset
@@ -179,14 +200,27 @@ def _versions(records: Sequence[Record]) -> dict[str, set[str]]:
     return found
 
 
-def _copied(places: Sequence[pathlib.Path], target: pathlib.Path, command: str) -> Iterator[tuple[str, str]]:
-    """Reports of all folders and cards that lie in them, written into the site: words and file of each."""
+class Copied(NamedTuple):
+    """A page of the site. card: the stem of a card's file, or nothing."""
+
+    place: pathlib.Path
+    name: str
+    file: str
+    card: str = ""
+
+
+Cards = tuple[Sequence[Profile], Mapping[str, str]]
+"""Learners with a card, and by their name the page of it."""
+
+
+def _copied(places: Sequence[pathlib.Path], target: pathlib.Path, command: str) -> Iterator[Copied]:
+    """Reports of all folders and cards that lie in them, written into the site."""
     for number, place in enumerate(places):
         name = f"report-{number}.html"
         write_report(gather([place], command or None), target / name)
-        yield f"all runs of {place.name or place}", name
+        yield Copied(place, f"all runs of {place.name or place}", name)
         for card in sorted(place.glob("card-*.html")):
             content = card.read_bytes()
             file = f"{number}-{card.name}"
             write_output(target / file, lambda opened, content=content: opened.write(content))  # type: ignore[misc]
-            yield f"{card.stem.removeprefix('card-')} in {place.name}", file
+            yield Copied(place, f"{card.stem.removeprefix('card-')} in {place.name}", file, card.stem)

@@ -18,6 +18,7 @@ from quickstudy.play.seat import Said, Seat, Shown
 
 NONE = "none"
 _TOKENS = string.ascii_uppercase + string.ascii_lowercase
+_BARS = "▁▂▃▄▅▆▇█"
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,16 @@ def numbers(stimulus: NDArray[np.float64]) -> str:
     return " ".join(f"{value:+.2f}" for value in stimulus.tolist())
 
 
+def bars(stimulus: NDArray[np.float64]) -> str:
+    """A stimulus as a row of bars, from -1 to 1, for a terminal.
+
+    >>> bars(np.array([-1.0, 0.0, 0.99]))
+    '▁▅█'
+    """
+    levels = np.clip((np.asarray(stimulus) + 1) * len(_BARS) / 2, 0, len(_BARS) - 1)
+    return "".join(_BARS[int(level)] for level in levels)
+
+
 def stimuli_plot(game: Heard, words: Sequence[str], after: bool = False) -> Plot:
     """What the listener sees, a line for every dimension. words: of each stimulus. after: what the speaker saw too."""
     dimensions = range(game.stimuli.shape[1])
@@ -92,6 +103,7 @@ class ListenerSeat(Seat):
     """episodes: how many are played, of those that machines are tested on."""
 
     measures: ClassVar[tuple[str, ...]] = ("zero-shot-accuracy", "learning-in-games")
+    title: ClassVar[str] = "Which is meant?"
     explained: ClassVar[str] = (
         "A speaker names what it sees; you see one thing or several, and say which of them is meant, or none. Things "
         "that mean the same need not look quite the same. First, in the support, you learn the words; then come new "
@@ -141,7 +153,7 @@ class ListenerSeat(Seat):
         of = f", episode {game.episode + 1} of {self._episodes}" if self._episodes > 1 else ""
         lines = [f"game {place[0]} of {place[1]}{of} ({phase})", f"the speaker says  {game.said}"]
         words = [f"stimulus {number}" for number in range(1, len(game.stimuli) + 1)]
-        lines += [f"{label}        {numbers(row)}" for label, row in zip(words, game.stimuli, strict=True)]
+        lines += [f"{label}        {bars(row)}  {numbers(row)}" for label, row in zip(words, game.stimuli, strict=True)]
         choices = [(str(number), label) for number, label in enumerate(words, 1)]
         typed = ", ".join(word for word, _ in choices)
         asked = f"which is meant? ({typed} or {NONE})"
@@ -157,7 +169,7 @@ class ListenerSeat(Seat):
         self._decided.append(decision)
         good = decision == game.correct
         meant = "none of them was meant" if game.correct == most else f"stimulus {game.correct + 1} was meant"
-        seen = "" if game.seen is None else f"{game.said} named {numbers(game.seen)}; "
+        seen = "" if game.seen is None else f"{game.said} named {bars(game.seen)} {numbers(game.seen)}; "
         return Said(f"{'right' if good else 'wrong'}: {seen}{meant}", good)
 
     def summary(self) -> str:
@@ -168,7 +180,7 @@ class ListenerSeat(Seat):
         over = "all played" if len(right) == len(self._games) else "stopped"
         return f"{over} after {len(right)} games; right: {', '.join(parts)}"
 
-    def trace(self) -> Trace:
+    def traces(self) -> list[Trace]:
         """Every decision, as of a test; nothing was learned before."""
         games, right = self._games[: len(self._decided)], np.array(self._right, bool)
         arrays = {
@@ -182,4 +194,4 @@ class ListenerSeat(Seat):
         query = arrays["query"]
         counts = {"correct": np.array([(right & query).sum()]), "asked": np.array([query.sum()])}
         facts = {"passes": 1, "decisions": self._last + 1, "episodes": 0, "test_episodes": self._episodes}
-        return Trace("games", {"observations": np.zeros(1), **counts, **arrays}, facts)
+        return [Trace("games", {"observations": np.zeros(1), **counts, **arrays}, facts)]

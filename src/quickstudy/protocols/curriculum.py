@@ -48,7 +48,7 @@ class CurriculumProtocol:
     measures: ClassVar[tuple[str, ...]] = ("tasks-passed", "steps-to-pass", "levels")
     question: ClassVar[str] = "Does it reuse and keep what it learned?"
     headline: ClassVar[str] = "tasks-passed"
-    second: ClassVar[str] = "reward-rate"
+    second: ClassVar[str] = "steps-to-pass"
     columns: ClassVar[tuple[str, ...]] = (
         "tasks-passed", "steps-to-pass", "ratio-to-oracle", "questions-to-solve", "speed-up", "reward-rate",
     )  # fmt: skip

@@ -226,8 +226,10 @@ class _Played:
 
     def __init__(self, task: Any, pupil: Pupil, streams: Sequence[Streams]) -> None:
         from quickstudy.gateway import jnp
+        from quickstudy.protocols.acted_episodes import ActedEpisodes
 
-        self._pupil = face(pupil, Rehearsing)
+        acts = hasattr(pupil, "act") and not hasattr(pupil, "rehearse")
+        self._pupil: Any = ActedEpisodes(pupil, task.world(False)) if acts else face(pupil, Rehearsing)
         self._shown, self._held_back = (
             Rehearsal(task.world(tested), jnp.stack([stream.jax(purpose) for stream in streams]))
             for tested, purpose in ((False, "data"), (True, "test"))

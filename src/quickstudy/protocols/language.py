@@ -62,6 +62,7 @@ class LanguageProtocol:
     question: ClassVar[str] = "How fast does it learn from few examples?"
     headline: ClassVar[str] = "log-area"
     second: ClassVar[str] = "final-accuracy"
+    outcome: ClassVar[tuple[str, ...]] = ("final-accuracy", "steps-to-0.9")
     columns: ClassVar[tuple[str, ...]] = (
         "log-area", "wade-above-chance", "wade", "final-accuracy", "maximum-accuracy", "steps-to-0.9",
     )  # fmt: skip

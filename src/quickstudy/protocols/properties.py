@@ -30,6 +30,7 @@ PATHS, TAIL, NUDGE = 8, 1000, 0.01
 changed for the copies of them that show whether differences grow."""
 MOST_ROUNDING = 1000
 """Differences between two answers to the same inputs of more than so many times the rounding are noise."""
+UNTRAINED = "Measured at initialisation, before any training; set after=TASK to measure trained learners."
 STATES_TOGETHER = 1 << 26
 """Bytes of states that one call may give where only the last of them are looked at."""
 
@@ -63,9 +64,9 @@ class PropertiesProtocol:
     measures: ClassVar[tuple[str, ...]] = ("memory-capacity", "processing-capacity", "state-ranks", "stability")
     question: ClassVar[str] = "What does its memory hold?"
     programs: ClassVar[int] = 3  # every number of streams and steps is one; it learns nothing
-    headline: ClassVar[str] = "capacity-over-size"
+    headline: ClassVar[str] = "memory-capacity"
     columns: ClassVar[tuple[str, ...]] = (
-        "capacity-over-size", "memory-capacity", "processing-capacity", "kernel-rank", "generalisation-rank",
+        "memory-capacity", "capacity-over-size", "processing-capacity", "kernel-rank", "generalisation-rank",
         "effective-rank", "lyapunov-exponent",
     )  # fmt: skip
     replay_apart: ClassVar[bool] = False
@@ -128,7 +129,7 @@ class PropertiesProtocol:
         for (arrays, facts), (more, said) in zip(found, _paths(task, shown, streams), strict=True):
             arrays.update(more)
             facts.update(said)
-            if remarks := _remarks(arrays, facts):
+            if remarks := [*([] if self.after else [UNTRAINED]), *_remarks(arrays, facts)]:
                 facts["remarks"] = remarks
         return found
 

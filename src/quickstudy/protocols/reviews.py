@@ -50,6 +50,7 @@ class ReviewsProtocol:
     question: ClassVar[str] = "How fast does it learn from real texts?"
     headline: ClassVar[str] = "wade-above-chance"
     second: ClassVar[str] = "final-accuracy"
+    outcome: ClassVar[tuple[str, ...]] = ("final-accuracy", "steps-to-0.9")
     columns: ClassVar[tuple[str, ...]] = (
         "wade-above-chance", "wade", "final-accuracy", "maximum-accuracy", "steps-to-0.9",
     )  # fmt: skip

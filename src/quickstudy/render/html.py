@@ -14,6 +14,7 @@ from quickstudy.render.drawing import mark_class
 from quickstudy.render.markup import Markup, anchor, asset, breakable, escape, joined, named, prose, tag
 from quickstudy.render.numbers import ARROWS, bounds, half_width, stored_text, written
 from quickstudy.render.plot import live_data
+from quickstudy.render.strips import strips_data
 from quickstudy.render.svg import drawn
 from quickstudy.render.volume import volume_data, volume_table
 
@@ -24,12 +25,14 @@ _WORDS = 30
 """Words in a cell with more letters than this may be broken."""
 
 
-def as_html(page: blocks.Page, beside: Collection[str] = (), live: str = "") -> str:
+def as_html(page: blocks.Page, beside: Collection[str] = (), live: str = "", nonce: str = "") -> str:
     """The page. Equal data give equal bytes; it refers to nothing outside but files that lie beside it.
 
     beside: their names; tables and pictures that have a file of their own there then link to it. live: of a page that
-    is served, its mark: the page asks its own address with `?mark` now and then, and takes over what is new.
+    is served, its mark: the page asks its own address with `?mark` now and then, and takes over what is new. nonce: of
+    the only script that may run; without one, as in a file that nobody serves, any that is in the page.
     """
+    policy = _POLICY.replace("script-src 'unsafe-inline'", f"script-src 'nonce-{nonce}'") if nonce else _POLICY
     writer = _Writer(frozenset(_anchors(page.blocks)), frozenset(beside))
     header = tag(
         "header",
@@ -43,11 +46,11 @@ def as_html(page: blocks.Page, beside: Collection[str] = (), live: str = "") -> 
         Markup('<meta charset="utf-8">'),
         Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
         Markup('<meta name="color-scheme" content="light dark">'),
-        Markup(f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY + (_LIVE if live else ""))}">'),
+        Markup(f'<meta http-equiv="Content-Security-Policy" content="{escape(policy + (_LIVE if live else ""))}">'),
         tag("title", f"{page.title} · quickstudy"),
         tag("style", asset("picture.css"), asset("page.css")),
     )
-    body = joined(main, data if page.facts else "", tag("script", asset("page.js")))
+    body = joined(main, data if page.facts else "", tag("script", asset("page.js"), nonce=nonce or None))
     whole = tag("body", body, data_mark=live or None)
     return f'<!doctype html>\n<html lang="en">\n<head>{head}</head>\n{whole}\n</html>\n'
 
@@ -55,7 +58,7 @@ def as_html(page: blocks.Page, beside: Collection[str] = (), live: str = "") -> 
 def blocks_html(parts: Sequence[blocks.Block]) -> Markup:
     """Blocks as a part of somebody else's page, a notebook's: the styles reach nothing but them, and no script runs."""
     styles = (asset("picture.css") + asset("page.css")).replace(":root", ":scope")
-    writer = _Writer(frozenset(_anchors(parts)), frozenset())
+    writer = _Writer(frozenset(_anchors(parts)), frozenset(), scripts=False)
     return tag(
         "div", tag("style", Markup(f"@scope (.quickstudy) {{ {styles} }}")), *map(writer.block, parts),
         class_="quickstudy",
@@ -73,10 +76,13 @@ def _anchors(parts: Sequence[blocks.Block]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Writer:
-    """anchors: what can be linked to inside the page. beside: files that can be."""
+    """anchors: what can be linked to inside the page. beside: files that can be. scripts: whether the page has data
+    for its script.
+    """
 
     anchors: Collection[str]
     beside: Collection[str]
+    scripts: bool = True
 
     def with_contents(self, parts: Sequence[blocks.Block]) -> Iterator[Markup]:
         """Blocks, and the contents before the first section that is in them."""
@@ -179,16 +185,21 @@ class _Writer:
 
     def _picture(self, block: blocks.Picture) -> Markup:
         extra = []
-        if isinstance(block, blocks.Plot) and block.live:
+        if isinstance(block, blocks.Plot) and block.live and self.scripts:
             extra.append(tag("script", _harmless(live_data(block)), type="application/json", class_="series"))
             extra.append(tag("div", class_="readout", hidden=True))
+        if isinstance(block, blocks.Strips):
+            extra.append(tag("script", _harmless(strips_data(block)), type="application/json", class_="readings"))
+            extra.append(tag("div", class_="readout", hidden=True))
         if isinstance(block, blocks.Volume):
-            extra.append(tag("script", _harmless(volume_data(block)), type="application/json", class_="places"))
+            if self.scripts:
+                extra.append(tag("script", _harmless(volume_data(block)), type="application/json", class_="places"))
             extra.append(tag("details", tag("summary", "In numbers"), self._table(volume_table(block))))
-        plot = isinstance(block, blocks.Plot | blocks.Volume)
+        plot = isinstance(block, blocks.Plot | blocks.Volume | blocks.Strips)
         caption = tag("figcaption", block.caption, *self._files(block.name, "svg", "csv"), "" if plot else _MORE)
         box = joined(*drawn(block)) if plot else tag("div", *drawn(block), class_="across", tabindex=0)
-        kind = "turns" if isinstance(block, blocks.Volume) else "live" if extra else None
+        kinds = {blocks.Volume: "turns", blocks.Strips: "strips"}
+        kind = kinds.get(type(block), "live" if extra else None)
         return tag("figure", box, caption, *extra, id=anchor(block.name) or None, class_=kind)
 
     def _files(self, name: str, *endings: str) -> Iterator[Markup]:

@@ -73,7 +73,7 @@ class _Sheet:
 
     def drawn(self) -> drawing.Drawing:
         plot, panels = self.plot, self.plot.panels
-        columns = 2 if self.form is WIDE and len(panels) > 1 else 1
+        columns = self._columns()
         x, y = self._reaches()
         ticks = [words for _, words in plot.y.ticks or Scale(*y, plot.y.scale, 0, -250).ticks()]
         left = 16 + max(map(breadth, ticks), default=8.0)
@@ -86,11 +86,18 @@ class _Sheet:
             height = self._height(row, inner)
             for column, panel in enumerate(row):
                 start, bottom = left + column * (inner + left + right), top + head + height
-                frame = Frame(Scale(*x, plot.x.scale, start, inner), Scale(*y, plot.y.scale, bottom, -height))
+                own = panel.x or plot.x
+                ends = reach(own, [value for one in panel.series for value in one.x]) if panel.x else x
+                frame = Frame(Scale(*ends, own.scale, start, inner), Scale(*y, plot.y.scale, bottom, -height))
                 last = first + column + columns >= len(panels)  # nothing below it
                 parts.append(self._panel(panel, frame, top, column == 0, last))
             top += head + height + _FOOT + _GAP
         return drawing.Drawing(plot.label, self.form.width, top - _GAP + 20, parts, self.form.name)
+
+    def _columns(self) -> int:
+        """Panels in a row: half as many in a narrow window."""
+        across = self.plot.across if self.form is WIDE else max(1, self.plot.across // 2)
+        return max(1, min(across, len(self.plot.panels)))
 
     def _reaches(self) -> tuple[tuple[float, float], tuple[float, float]]:
         plot = self.plot
@@ -117,11 +124,17 @@ class _Sheet:
 
     def _head(self, panel: Panel, width: float) -> float:
         entries = 0 if self.plot.direct else -(-len(_named(panel)) // _per_line(panel, width))
-        return (_TITLE if panel.title else 0) + entries * _ENTRY + (4 if entries else 0) + _Y_TITLE
+        return (
+            (_TITLE if panel.title else 0)
+            + entries * _ENTRY
+            + (4 if entries else 0)
+            + (_Y_TITLE if self.plot.y.title else 8.0)
+        )
 
     def _height(self, row: Sequence[Panel], width: float) -> float:
-        usual = min(380.0, max(190.0, 0.4 * width))
-        if len(self.plot.panels) == 1:
+        small = self.plot.across > 2
+        usual = max(110.0, 0.55 * width) if small else min(380.0, max(190.0, 0.4 * width))
+        if len(self.plot.panels) == 1 and not small:
             usual = 350.0 if self.form is WIDE else 250.0
         return max(usual, *(float(_APART * (len(self._ends(panel)) - 1)) for panel in row))
 
@@ -129,7 +142,7 @@ class _Sheet:
         plot = self.plot
         title = fitting([panel.title], frame.x.length)[0]
         parts = [drawing.text(title, frame.x.start, top + 15, class_="label strong")] if title else []
-        parts.append(frame.axes(plot.x, plot.y, x_title=last, y_title=first))
+        parts.append(frame.axes(panel.x or plot.x, plot.y, x_title=last and not panel.x, y_title=first))
         parts += [] if plot.direct else _legend(panel, frame, top + (_TITLE if panel.title else 0))
         if not _known(panel):
             middle = frame.x.start + frame.x.length / 2, (frame.y.end + frame.y.start) / 2
@@ -143,6 +156,7 @@ class _Sheet:
             parts.append(tag("g", tag("title", one.label), *shapes, class_=f"curve {mark_class(one.mark)}"))
         parts += [_point_label(guide, frame) for guide in panel.guides if None not in (guide.x, guide.y)]
         parts += [_end_labels(self._ends(panel), frame)] if plot.direct else []
+        parts += _point_names(panel, frame, self.form.letters)
         if not plot.live:
             return tag("g", *parts, class_="panel")
         area = {"x": frame.x.start, "y": frame.y.end, "width": frame.x.length, "height": frame.y.start - frame.y.end}
@@ -263,15 +277,49 @@ def _single(one: Plotted, bars: Sequence[Plotted], frame: Frame) -> Iterator[Mar
             yield tag("line", class_="whisker", x1=x, x2=x, y1=ends[0], y2=ends[1])
         if one.kind == POINTS:
             yield tag("circle", _told(one, index), class_="dot", cx=x, cy=y, r=3.5)
-        if len(one.names):
-            yield _point_name(one.names[index], x, y, frame)
 
 
-def _point_name(name: str, x: float, y: float, frame: Frame) -> Markup:
-    """The name of a point, on its right, or on its left where there is no room."""
-    right = frame.x.end - x > breadth(name) + 8
-    place = {"x": x + 7} if right else {"x": x - 7, "text_anchor": "end"}
-    return drawing.text(name, y=y + 4, class_="label halo", **place)
+def _point_names(panel: Panel, frame: Frame, letters: int) -> Iterator[Markup]:
+    """The names of points, each as near as it covers neither a point nor another name, with a line where it is pushed
+    away; one without room has its name under the pointer only.
+    """
+    found = [
+        (frame.x.at(x), frame.y.at(y), name, one.mark)
+        for one in panel.series
+        if one.kind == POINTS and len(one.names)
+        for x, y, name in zip(one.x, one.y, one.names, strict=True)
+    ]
+    taken = [(x - 4.0, y - 4.0, x + 4.0, y + 4.0) for x, y, *_ in found]
+    labels = shortened([visible(name) for _, _, name, _ in found], letters)
+    for (x, y, name, mark), label in zip(found, labels, strict=True):
+        boxes = _near(x, y, breadth(label), frame)
+        box = next((one for one in boxes if not any(_meet(one, other) for other in taken)), None)
+        if box is None:
+            continue
+        taken.append(box)
+        left, middle = box[0], (box[1] + box[3]) / 2
+        edge = left if left > x else box[2]
+        line = tag("line", class_="leader", x1=x, y1=y, x2=edge, y2=middle) if abs(middle - y) > 13 else ""
+        words = drawing.text(label, left, middle + 4, class_="label halo")
+        yield tag("g", tag("title", name), line, words, class_=mark_class(mark))
+
+
+def _near(x: float, y: float, wide: float, frame: Frame) -> Iterator[_Box]:
+    """Boxes for a name around a point, the nearest first, within the frame."""
+    for far in range(0, 150, 12):
+        for middle in dict.fromkeys((y - far, y + far)):
+            for left in (x + 8 + far / 4, x - 8 - far / 4 - wide):
+                inside = frame.x.start <= left and left + wide <= frame.x.end + 14
+                if inside and frame.y.end + 4 <= middle <= frame.y.start - 8:
+                    yield left, middle - 7, left + wide, middle + 7
+
+
+_Box = tuple[float, float, float, float]
+
+
+def _meet(one: _Box, other: _Box) -> bool:
+    """Whether two boxes share anything."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _told(one: Plotted, index: int) -> Markup:

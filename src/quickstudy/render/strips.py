@@ -4,25 +4,48 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from quickstudy.base.blocks import Strip, Strips
+from quickstudy.base.canonical import plain, spelled
+from quickstudy.base.wording import shortened, visible
 from quickstudy.render import drawing
-from quickstudy.render.drawing import NARROW, WIDE, Drawing, Form, breadth, spread
+from quickstudy.render.drawing import NARROW, WIDE, Drawing, breadth
 from quickstudy.render.markup import Markup, tag
 from quickstudy.render.numbers import span_text
 
-_HEADING, _ROW, _FOOT, _APART = 30.0, 54.0, 22.0, 4.0
-"""Heights of a group's heading, of a row and of the scale under all; pixels between two names."""
-_AXIS = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
-_CELLS = 30
-"""Letters of an axis in a terminal."""
+_NUMBERS = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+_LETTERS = 18
+"""Of a name of a tick."""
+_SMALL = 0.85
+"""Width of a name of a tick, against a label of the usual size."""
+
+
+@dataclass(frozen=True)
+class _Form:
+    """Pixels of a chart. left, right: beside the axes. heading, row: heights; axis: of the axis in its row.
+
+    names: how many ticks of a row have their name written.
+    """
+
+    sheet: drawing.Form
+    left: float
+    right: float
+    heading: float
+    row: float
+    axis: float
+    names: int
+
+
+_WIDE = _Form(WIDE, 190.0, 190.0, 46.0, 56.0, 27.0, 7)
+_NARROW = _Form(NARROW, 10.0, 14.0, 58.0, 76.0, 48.0, 0)
 
 
 def strips_drawings(block: Strips) -> list[Drawing]:
     """For a wide window the label is left of its strip, for a narrow one above it."""
-    return [_drawing(block, form) for form in (WIDE, NARROW)]
+    return [_drawing(block, form) for form in (_WIDE, _NARROW)]
 
 
 def strips_rows(block: Strips) -> Iterator[Sequence[Any]]:
@@ -31,126 +54,240 @@ def strips_rows(block: Strips) -> Iterator[Sequence[Any]]:
     for row in block.rows:
         low, high = row.interval or ("", "")
         yield row.group, row.label, block.learner, "learner", "" if row.value is None else row.value, low, high
-        for kind, ticks in (("reference", row.ticks), ("mark", row.marks)):
+        best = [row.baseline] if row.baseline else []
+        for kind, ticks in (("reference", row.ticks), ("baseline", best), ("mark", row.marks)):
             yield from ((row.group, row.label, name, kind, value, "", "") for value, name in ticks)
 
 
-def strips_text(block: Strips) -> list[str]:
-    """The chart in letters, 80 columns: an axis from 0 to 512, `·` a reference learner, `●` the learner."""
-    wide = max((len(row.group) for row in block.rows), default=0)
-    label = max((len(row.label) for row in block.rows), default=0)
+def strips_data(block: Strips) -> str:
+    """What a pointer or the keyboard reads off every row, as JSON: share of the axis, name, value, kind."""
+    return spelled(plain([[
+        [round(_share(value, row.end), 4), name, text, kind]
+        for value, name, text, kind in sorted(_readings(row, block.learner))
+    ] for row in block.rows]))  # fmt: skip
+
+
+def _readings(row: Strip, learner: str) -> Iterator[tuple[float, str, str, str]]:
+    if row.value is not None:
+        interval = f" [{span_text(row.interval[0])}, {span_text(row.interval[1])}]" if row.interval else ""
+        yield row.value, learner, span_text(row.value, row.over) + interval, "learner"
+    if row.baseline:
+        yield *row.baseline, span_text(row.baseline[0]), "best baseline"
+    for kind, ticks in (("", row.ticks), ("mark", row.marks)):
+        for value, name in ticks:
+            yield value, name, span_text(value, value >= row.end), kind
+
+
+def strips_text(block: Strips, width: int = 80) -> list[str]:
+    """The chart in letters: a common axis, `●` the learner with its interval, `·` the numbers of the axis."""
+    group_width = max((len(row.group) for row in block.rows), default=0)
+    notes = min(max((len(row.note) for row in block.rows if row.value is not None), default=0), 24)
+    cells = max(18, min(40, width - group_width - notes - 28))
+    room = max(8, width - group_width - notes - cells - 5)
+    labels = [row.label if len(row.label) <= room or not row.short else row.short for row in block.rows]
+    labels = shortened(labels, room)
+    room = max(map(len, labels), default=0)
     end = max((row.end for row in block.rows), default=1.0)
-    lines = [" " * (wide + label + 3) + _scale_text(end)]
+    before = group_width + room + 3
+    lines = [" " * before + _scale_text(end, cells)]
     group = ""
-    for row in block.rows:
+    for row, label in zip(block.rows, labels, strict=True):
         shown = "" if row.group == group else row.group
         group = row.group
-        value = "–" if row.value is None else span_text(row.value, row.over)
-        lines.append(f"{shown:<{wide}} {row.label:<{label}}  {_axis_text(row, end)} {value:>5}  {row.note}".rstrip())
+        head = f"{shown:<{group_width}} {label:<{room}}  "
+        if row.value is None:
+            lines.append((head + _cut(f"no span: {row.note}", width - before)).rstrip())
+        else:
+            lines.append(f"{head}{_axis_text(row, end, cells):<{cells + 1}} {row.note}".rstrip())
     return lines
 
 
-def _at(value: float, end: float) -> int:
-    return round(math.log1p(max(0.0, min(value, end))) / math.log1p(end) * (_CELLS - 1))
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else text[: room - 1] + "…"
 
 
-def _scale_text(end: float) -> str:
-    line = [" "] * (_CELLS + 4)
-    for value in (0, 1, 4, 16, 64, 256, 512):
-        if value <= end and (value < 512 or end > 256):
-            place = _at(value, end)
-            if all(letter == " " for letter in line[max(0, place - 1) : place + len(str(value))]):
-                line[place : place + len(str(value))] = list(str(value))
+def _share(value: float, end: float) -> float:
+    return math.log1p(max(0.0, min(value, end))) / math.log1p(end)
+
+
+def _at(value: float, end: float, cells: int) -> int:
+    return round(_share(value, end) * (cells - 1))
+
+
+def _scale_text(end: float, cells: int) -> str:
+    """As many numbers as have room, the ends first."""
+    line = [" "] * (cells + 4)
+    for value in (0, *[number for number in _NUMBERS if number <= end][:0:-1]):
+        place = _at(value, end, cells)
+        if all(letter == " " for letter in line[max(0, place - 1) : place + len(str(value)) + 1]):
+            line[place : place + len(str(value))] = list(str(value))
     return "".join(line).rstrip()
 
 
-def _axis_text(row: Strip, end: float) -> str:
-    line = [" " if _at(row.end, end) < place else "─" for place in range(_CELLS)]
-    for value, _ in row.ticks:
-        line[_at(value, end)] = "·"
-    if row.value is not None:
-        line[_at(row.value, end)] = "●"
+def _axis_text(row: Strip, end: float, cells: int) -> str:
+    """Dots at the numbers of the axis, the learner, its interval where it is wider than the dot, its value."""
+    assert row.value is not None
+    line = [" "] * cells
+    for number in _NUMBERS:
+        if number <= row.end:
+            line[_at(number, end, cells)] = "·"
+    place, text = _at(row.value, end, cells), span_text(row.value, row.over)
+    low, high = (_at(value, end, cells) for value in row.interval or (row.value, row.value))
+    line[low : high + 1] = "─" * (high + 1 - low)
+    line[place] = "●"
+    first = high + 1 if high + 1 + len(text) <= cells else low - len(text)
+    line[max(0, first) : max(0, first) + len(text)] = text
     return "".join(line)
 
 
-def _drawing(block: Strips, form: Form) -> Drawing:
-    narrow = form is NARROW
-    left = 12.0 if narrow else 24 + max((breadth(row.label) for row in block.rows), default=0.0)
-    right, top, parts = 78.0, 8.0, list[Markup]()
-    width, end = form.width - left - right, max((row.end for row in block.rows), default=1.0)
+def _drawing(block: Strips, form: _Form) -> Drawing:
+    parts, top = list(_legend(block, form)), 46.0 if form is _NARROW else 30.0
     for group, rows in groupby(block.rows, key=lambda row: row.group):
         if group:
-            parts.append(drawing.text(block.headings.get(group, group), 12, top + 18, class_="label strong"))
-            top += _HEADING
+            parts += _heading(*block.headings.get(group, (group, "", "")), top, form)
+            top += form.heading
         for row in rows:
-            if narrow:
-                parts.append(drawing.text(row.label, left, top + 8, class_="label"))
-                top += 16
-            parts += _strip(row, left, top, width, end, narrow)
-            top += _ROW
-    for number in _AXIS:
-        if number <= end:
-            x = _x(number, left, width, end)
-            parts.append(drawing.text(str(number), x, top + 8, class_="tick", text_anchor="middle"))
-    if block.unit:
-        parts.append(drawing.text(block.unit, left, top + 8 + _FOOT, class_="title"))
-    return Drawing(block.label, form.width, top + 2 * _FOOT, parts, form.name)
+            parts.append(_strip(row, top, form, block.learner))
+            top += form.row
+    return Drawing(block.label, form.sheet.width, top + 6, parts, form.sheet.name)
 
 
-def _x(value: float, left: float, width: float, end: float) -> float:
-    return left + width * math.log1p(max(0.0, min(value, end))) / math.log1p(end)
+def _length(form: _Form) -> float:
+    return form.sheet.width - form.left - form.right
 
 
-def _strip(row: Strip, left: float, top: float, width: float, end: float, narrow: bool) -> Iterator[Markup]:
-    y, last = top + 22, _x(row.end, left, width, end)
-    if not narrow:
-        yield drawing.text(row.label, left - 12, y + 4, class_="label", text_anchor="end")
-    yield tag("line", class_="axis", x1=left, x2=last, y1=y, y2=y)
-    for number in _AXIS:
-        if number <= row.end:
-            x = _x(number, left, width, end)
-            yield tag("line", class_="grid", x1=x, x2=x, y1=y - 4, y2=y + 4)
-    for value, name in row.marks:
-        x = _x(value, left, width, end)
-        line = tag("line", class_="axis", x1=x, x2=x, y1=y - 12, y2=y + 4)
-        words = drawing.text(name, x, y - 14, class_="tick halo", text_anchor="middle")
-        yield tag("g", tag("title", f"{name}: {span_text(value)}"), line, *([] if narrow else [words]))
-    yield from _ticks(row.ticks, left, y, width, end, narrow)
-    if row.value is None:
-        yield drawing.text(row.note, left, y - 8, class_="tick")
-        return
-    if row.interval:
-        ends = [_x(value, left, width, end) for value in row.interval]
-        bar = {"x1": ends[0], "x2": max(ends[1], ends[0] + 1), "y1": y, "y2": y}
-        yield tag("g", tag("line", class_="line", stroke_opacity=".35", style="stroke-width:9", **bar), class_="c1")
-    x, shown = _x(row.value, left, width, end), span_text(row.value, row.over)
-    yield tag("g", tag("circle", tag("title", shown), class_="dot", cx=x, cy=y, r=6), class_="c1")
-    yield drawing.text(shown, left + width + 14, y + 5, class_="label strong")
+def _legend(block: Strips, form: _Form) -> Iterator[Markup]:
+    """What the shapes mean, in one line, or two where it is narrow."""
+    x, y = 10.0, 14.0
+    learner = shortened([visible(block.learner)], form.sheet.letters)[0]
+    baseline = tag("rect", class_="rule", x=0, y=-5, width=18, height=8, rx=3)
+    entries = [
+        (f"{learner}, 95 % interval", tag("g", _bar(1, 19, -1), _dot(10, -1), class_="c1")),
+        ("reference learner", tag("line", class_="reference", x1=9, x2=9, y1=-8, y2=6)),
+        ("as far as the best baseline", baseline),
+        ("other mark", _diamond(9, -1)),
+    ]
+    marked = any(row.marks for row in block.rows)
+    for number, (words, key) in enumerate(entries if marked else entries[:-1]):
+        if form is _NARROW and number == 2:
+            x, y = 10.0, 32.0
+        yield tag("g", key, drawing.text(words, 24, 3, class_="tick"), transform=f"translate({x:.0f} {y:.0f})")
+        x += 48 + breadth(words) * _SMALL
 
 
-def _ticks(
-    ticks: Sequence[tuple[float, str]], left: float, y: float, width: float, end: float, narrow: bool
-) -> Iterator[Markup]:
-    """Small ticks for the reference learners; their names below, where there is room for them."""
-    ordered = sorted(ticks)
-    places = [_x(value, left, width, end) for value, _ in ordered]
-    for (value, name), x in zip(ordered, places, strict=True):
-        line = tag("line", class_="whisker", x1=x, x2=x, y1=y - 6, y2=y + 6)
-        yield tag("g", tag("title", f"{name}: {span_text(value)}"), line)
+def _heading(title: str, remark: str, number: str, top: float, form: _Form) -> Iterator[Markup]:
+    edge, y, narrow = form.sheet.width - 10, top + 26, form is _NARROW
+    number = _fit(number, form.right - 24 if not narrow else form.sheet.width * 0.6)
+    yield tag("line", class_="grid", x1=10, x2=edge, y1=top + 6, y2=top + 6)
+    yield drawing.text(_fit(title, form.left - 20 if not narrow else 130), 10, y, class_="label strong")
     if narrow:
-        return
-    shown = _thinned(ordered, places)
-    wanted = [places[index] for index in shown]
-    gap = _APART + max((breadth(ordered[index][1]) for index in shown), default=0.0) * 0.8
-    for index, x in zip(shown, spread(wanted, gap, left, left + width), strict=True):
-        yield drawing.text(ordered[index][1], x, y + 22, class_="tick", text_anchor="middle")
+        yield drawing.text(_fit(remark, edge), 10, y + 16, class_="tick")
+        yield drawing.text(number, edge, y, class_="label", text_anchor="end")
+    else:
+        yield drawing.text(_fit(remark, _length(form)), form.left, y, class_="title")
+        yield drawing.text(number, form.left + _length(form) + 24, y, class_="label")
 
 
-def _thinned(ordered: Sequence[tuple[float, str]], places: Sequence[float]) -> list[int]:
-    """The names that have room: from the highest down, those that do not touch one already there."""
-    kept: list[int] = []
-    for index in reversed(range(len(ordered))):
-        half = breadth(ordered[index][1]) * 0.45
-        if all(abs(places[index] - places[other]) > half + breadth(ordered[other][1]) * 0.45 for other in kept):
-            kept.append(index)
-    return kept[::-1]
+def _fit(words: str, width: float) -> str:
+    return drawing.fitting([words], width)[0]
+
+
+def _strip(row: Strip, top: float, form: _Form, learner: str) -> Markup:
+    """One row; it takes the focus, and a pointer or the arrow keys read it off."""
+    left, y = form.left, top + form.axis
+    parts = [*_track(row, y, form), *_words(row, top, y, form)]
+    if row.value is not None:
+        low, high = (_x(value, row, form) for value in row.interval or (row.value, row.value))
+        x = _x(row.value, row, form)
+        parts.append(tag("g", _bar(low, high, y), _dot(x, y), class_="c1"))
+    area = {"x": left - 8, "y": top, "width": _length(form) + 16, "height": form.row}
+    parts += [tag("g", class_="cursor"), tag("rect", class_="touch", **area)]
+    told = "; ".join(f"{name} {text}" for _, name, text, _ in sorted(_readings(row, learner), reverse=True))
+    return tag("g", *parts, class_="strip", aria_label=f"{row.label}: {told or row.note}",
+               role="img", data_frame=f"{left:.1f} {y:.1f} {_length(form):.1f}")  # fmt: skip
+
+
+def _x(value: float, row: Strip, form: _Form) -> float:
+    return form.left + _length(form) * _share(value, row.end)
+
+
+def _track(row: Strip, y: float, form: _Form) -> Iterator[Markup]:
+    """The axis with its numbers, the baseline's part of it, the reference learners and the other marks."""
+    left, right = form.left, form.left + _length(form)
+    yield tag("rect", class_="track", x=left, y=y - 4, width=right - left, height=8, rx=4)
+    if row.baseline and (x := _x(row.baseline[0], row, form)) > left + 1:
+        yield tag("rect", class_="rule", x=left, y=y - 4, width=x - left, height=8, rx=4)
+    last = -99.0
+    for number in (row.end, *[one for one in _NUMBERS if one < row.end]):
+        x = _x(number, row, form)
+        if number != row.end and (right - x < 9 * len(f"{row.end:.0f}") or x - last < 16):
+            continue
+        last = last if number == row.end else x
+        anchor = "start" if number == 0 else "end" if number == row.end else "middle"
+        yield drawing.text(f"{number:.0f}", x, y + 20, class_="tick faint", text_anchor=anchor)
+    for value, _ in row.ticks:
+        x = _x(value, row, form)
+        yield tag("line", class_="reference", x1=x, x2=x, y1=y - 7, y2=y + 7)
+    for value, _ in row.marks:
+        yield _diamond(_x(value, row, form), y)
+
+
+def _bar(low: float, high: float, y: float) -> Markup:
+    return tag("line", class_="line interval", x1=low, x2=max(high, low + 0.5), y1=y, y2=y)
+
+
+def _dot(x: float, y: float) -> Markup:
+    return tag("circle", class_="dot ringed", cx=float(x), cy=float(y), r=6.5)
+
+
+def _diamond(x: float, y: float) -> Markup:
+    corners = [(x, y - 5), (x + 5, y), (x, y + 5), (x - 5, y)]
+    return tag("polygon", class_="diamond", points=drawing.points(corners))
+
+
+def _words(row: Strip, top: float, y: float, form: _Form) -> Iterator[Markup]:
+    """The label, the value with its note, and the names of a few ticks."""
+    value = "no span" if row.value is None else span_text(row.value, row.over)
+    if form is _NARROW:
+        yield drawing.text(_fit(row.label, _length(form) - 70), form.left, top + 14, class_="label")
+        yield drawing.text(value, form.sheet.width - form.right, top + 14, class_="label strong", text_anchor="end")
+        yield drawing.text(_fit(row.note, _length(form)), form.left, top + 29, class_="tick")
+    else:
+        yield drawing.text(_fit(row.label, form.left - 24), 10, y + 4, class_="label")
+        edge = form.left + _length(form) + 24
+        value_class = "label strong" if row.value is not None else "tick"
+        yield drawing.text(value, edge, y - 1, class_=f"{value_class} large")
+        yield tag(
+            "g", tag("title", row.note), drawing.text(_fit(row.note, form.right - 28), edge, y + 15, class_="tick")
+        )
+    for x, name, kind in _named(row, form):
+        yield drawing.text(name, x, y - 13, class_=f"tick {kind}".strip(), text_anchor="middle")
+
+
+def _named(row: Strip, form: _Form) -> Iterator[tuple[float, str, str]]:
+    """Names with room above the axis: the baseline, the neighbours of the learner, the ends, then the others."""
+    ticks = sorted(row.ticks)
+    below = [tick for tick in ticks if row.value is not None and tick[0] <= row.value]
+    above = [tick for tick in ticks if tick not in below]
+    order = [*below[-1:], *above[:1], *ticks[-1:], *ticks[:1], *_halved(ticks)]
+    first = [(*row.baseline, "baseline")] if row.baseline else []
+    wanted = [*first, *((value, name, "") for value, name in order)]
+    right, placed = form.left + _length(form), list[tuple[float, float]]()
+    labels = shortened([visible(name) for _, name, _ in wanted], _LETTERS)
+    for (value, _, kind), name in zip(wanted, labels, strict=True):
+        half = breadth(name) * _SMALL / 2
+        x = min(max(_x(value, row, form), form.left + half - 8), right - half + 8)
+        if len(placed) < form.names and all(abs(x - other) > half + width + 6 for other, width in placed):
+            placed.append((x, half))
+            yield x, name, kind
+
+
+def _halved(ticks: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
+    """The middle one, then the middles of both halves, and so on: a few of them are spread over all."""
+    if not ticks:
+        return []
+    middle = len(ticks) // 2
+    lower, upper = _halved(ticks[:middle]), _halved(ticks[middle + 1 :])
+    mixed = [one for pair in zip(lower, upper, strict=False) for one in pair]
+    rest = max(lower, upper, key=len)[min(len(lower), len(upper)) :]
+    return [ticks[middle], *mixed, *rest]

@@ -153,6 +153,7 @@ class _Map:
         for column in range(len(self.map.columns)):
             values, x, width = _parts(self.map.values[row][column]), left + column * each, each - 0.8
             told = ", ".join(NOTHING if value is None else score(value) for value in values)
+            told = self.map.texts[row][column] if self.map.texts else told
             wide, high = width / (1 if len(values) == 1 else 2), _HIGH / (2 if len(values) > 2 else 1)
             boxes = [
                 {"x": x + part % 2 * wide, "y": top + part // 2 * high, "width": wide, "height": high}

@@ -86,7 +86,7 @@ def _parts(parts: Sequence[blocks.Block], width: int, *, whole: bool) -> Iterato
             case blocks.Stored(title=title) if whole:
                 yield from (*([_words(title, "bold")] if title else []), _words(stored_text(block)))
             case blocks.Strips():
-                yield from (_words(line) for line in strips_text(block))
+                yield from (_words(line) for line in strips_text(block, min(width, 100)))
                 yield _words("")
             case blocks.Table():
                 yield from _sheets(block, width)

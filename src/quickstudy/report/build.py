@@ -14,7 +14,7 @@ from quickstudy.base.blocks import CONTROL, ORACLE, ROLES
 from quickstudy.base.canonical import spelled
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.legend import Legend
-from quickstudy.base.measure import MEAN, Score
+from quickstudy.base.measure import MEAN, PLAIN, Score
 from quickstudy.base.record import OK, Record
 from quickstudy.base.trace import Trace
 from quickstudy.report.curves import example_run, learning_curve
@@ -89,11 +89,12 @@ class _Maker:
             material=_material(found.records),
         )  # fmt: skip
         control, oracle = (_best(table, role) for role in (CONTROL, ORACLE))
-        sign = table.judged.sign
+        second = legend.score(legend.second) if legend.second else PLAIN
 
-        def order(row: Row) -> tuple[int, float, str]:
-            middle = table.middle(row)
-            return ROLES.index(row.role), math.inf if middle is None else -sign * middle if sign else 0.0, row.learner
+        def order(row: Row) -> tuple[int, float, float, str]:
+            """Best first; those that are level by the headline in the order of the second score."""
+            places = [_place(table.middle(row, score.name), score) for score in (table.judged, second)]
+            return ROLES.index(row.role), *places, row.learner
 
         table = replace(
             table,
@@ -141,6 +142,11 @@ class _Maker:
         except QuickstudyError as error:
             self.damaged.append(f"A curve is missing: {error}")
             return None
+
+
+def _place(middle: float | None, score: Score) -> float:
+    """The lower the better; the same for all where the direction is not known."""
+    return math.inf if middle is None else -score.sign * middle if score.sign else 0.0
 
 
 def _best(table: TaskTable, role: str) -> Row | None:

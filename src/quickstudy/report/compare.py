@@ -20,10 +20,11 @@ from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.legend import read_legend
 from quickstudy.base.measure import LOG, MEAN, MEDIAN, PLAIN, Score
 from quickstudy.base.parameters import CONVENTIONS
-from quickstudy.base.record import OK
+from quickstudy.base.record import OK, Record
 from quickstudy.base.task import ASKED
 from quickstudy.learners.naming import choose_learner, fitted
-from quickstudy.render.numbers import magnitude, scored, written
+from quickstudy.measures.span import SHARE, SPAN
+from quickstudy.render.numbers import magnitude, scored, span_text, written
 from quickstudy.report.family_tests import MIXED, UNREAD, FamilyTest, Key, TaskPairs, family_tests
 from quickstudy.report.model import LEARNING
 from quickstudy.report.records import ScoreBook, open_book, played, seed_of
@@ -31,6 +32,7 @@ from quickstudy.report.results import Merged, read_folders
 from quickstudy.report.statistics import difference, middle, stream
 from quickstudy.runs.folder import RUNS
 from quickstudy.runs.identity import LearnerGroup, TaskGroup, label_of, task_groups, version_of
+from quickstudy.runs.setting import make_task
 from quickstudy.stats.paired import cliffs_delta, cohens_d_paired, paired_permutation_test, signed_ranks
 
 
@@ -79,6 +81,8 @@ class Comparison:
     named: tuple[str, str] = ("", "")
     family: FamilyTest | None = None
     remark: str = ""
+    unit: str = ""
+    spans: tuple[float, float] | None = None
 
     def as_facts(self) -> dict[str, Any]:
         """Plain mapping."""
@@ -88,12 +92,11 @@ class Comparison:
 
     def as_text(self) -> tuple[str, ...]:
         """Cells of a table; the last is the remark."""
-        means = " against ".join(written(scored(self.read, value)) for value in (self.first_mean, self.second_mean))
         effect = "d" if self.statistic == MEAN else "delta"
         return (
             f"{self.task} ({self.convention})",
-            self.score,
-            means if self.statistic == MEAN else f"median {means}",
+            self.unit or self.score,
+            self._means(),
             self._difference(),
             f"p {self.p:.3g} uncorrected",
             f"{effect} {self.effect:+.2f}" if not math.isnan(self.effect) else f"{effect} undefined",
@@ -101,6 +104,13 @@ class Comparison:
             self._seen(),
             self.remark,
         )
+
+    def _means(self) -> str:
+        """The middles of both, of spans in their unit."""
+        if self.spans is not None:
+            return " against ".join(map(span_text, self.spans))
+        means = " against ".join(written(scored(self.read, value)) for value in (self.first_mean, self.second_mean))
+        return means if self.statistic == MEAN else f"median {means}"
 
     def compared(self) -> tuple[str, str]:
         """The two learners, with their versions."""
@@ -124,7 +134,8 @@ class Comparison:
         if self.read.read == LOG:
             word, texts = "ratio", [_ratio(10.0**number) for number in numbers]
         else:
-            word, texts = "difference", list(map(_signed, numbers))
+            word = "difference" if self.spans is None else "difference in share of the axis"
+            texts = list(map(_signed, numbers))
         return f"{word} {texts[0]}" + (f" [{', '.join(texts[1:])}]" if texts[1:] else "")
 
 
@@ -199,7 +210,7 @@ def comparisons(merged: Merged, names: Sequence[str], score: str | None = None) 
 
 
 def _key(pair: _Pairs, row: Comparison) -> Key:
-    return pair.table.family, pair.table.convention, row.first, row.second
+    return family_in(pair.table), pair.table.convention, row.first, row.second
 
 
 def _part(pair: _Pairs, row: Comparison) -> TaskPairs:
@@ -220,6 +231,18 @@ def _judged(pair: _Pairs, row: Comparison, test: FamilyTest) -> Comparison:
     spread = float(np.subtract(*_places(pair).T).std(ddof=1)) if row.statistic == MEAN else math.nan
     seen = test.detectable * spread
     return replace(row, family=test, adjusted=test.adjusted, better=test.better, needed=test.needed, detectable=seen)
+
+
+def item_of(record: Record) -> Any:
+    """The task of a record; None where it cannot be made here."""
+    with contextlib.suppress(UsageError):
+        return make_task(label_of(record, "task"), str(record.what.get("convention")))
+    return None
+
+
+def family_in(table: TaskGroup) -> str:
+    """The family of a task: for an item of the battery the one that it belongs to there."""
+    return str(getattr(item_of(table.records[0]), "family", "") or table.family)
 
 
 def _places(pair: _Pairs) -> NDArray[np.float64]:
@@ -256,7 +279,10 @@ def _named(name: str, found: Sequence[TaskGroup]) -> set[str]:
 
 
 class _Pairs(NamedTuple):
-    """Scores of both learners on one task, by common seed; keys of the runs, the first learner's first."""
+    """Scores of both learners on one task, by common seed; keys of the runs, the first learner's first.
+
+    spans: those of both in natural units, where their shares of the axis are compared.
+    """
 
     table: TaskGroup
     named: tuple[str, str]
@@ -265,6 +291,7 @@ class _Pairs(NamedTuple):
     values: list[tuple[float, float]]
     keys: list[str]
     seeds: list[tuple[int, int]]
+    spans: tuple[float, float] | None = None
 
 
 def _pairs(
@@ -277,6 +304,8 @@ def _pairs(
     if score is not None and finished and score not in known:
         raise UsageError(f'{table.title} has no score "{score}"; {nearest(score, known)}')
     asked = score or (known[0] if known else "")
+    in_units = score is None and asked == SPAN.name and SHARE.name in known
+    asked = SHARE.name if in_units else asked
     first, second = (_only(table, name, identities) for name, identities in zip(names, wanted, strict=True))
     if first is None or second is None or first is second:
         return None
@@ -286,7 +315,14 @@ def _pairs(
         return None
     values = [(one[seed][0], other[seed][0]) for seed in common]
     keys = [runs[seed][1] for runs in (one, other) for seed in common]
-    return _Pairs(table, names, (first, second), legend.score(asked), values, keys, common)
+    spans = (_span(first, book, common), _span(second, book, common)) if in_units else None
+    return _Pairs(table, names, (first, second), legend.score(asked), values, keys, common, spans)
+
+
+def _span(learner: LearnerGroup, book: ScoreBook, seeds: Sequence[tuple[int, int]]) -> float:
+    """The span of some seeds, as a card has it: the mean of ln(1 + span), in natural units."""
+    values = _by_seed(learner, book, SPAN.name)
+    return float(np.expm1(np.mean([np.log1p(values[seed][0]) for seed in seeds if seed in values])))
 
 
 def _only(table: TaskGroup, name: str, identities: set[str]) -> LearnerGroup | None:
@@ -304,7 +340,7 @@ def _by_seed(learner: LearnerGroup, book: ScoreBook, score: str) -> dict[tuple[i
 
 def _compare(pairs: _Pairs) -> Comparison:
     """One task by itself, without a verdict."""
-    table, named, learners, read, values, keys, _ = pairs
+    table, named, learners, read, values, keys, _, spans = pairs
     places = _places(pairs)
     statistic = MEAN if read.shown == MEAN and np.isfinite(places).all() else MEDIAN
     one, other = ({(0, seed): value for seed, value in enumerate(column)} for column in zip(*values, strict=True))
@@ -342,5 +378,7 @@ def _compare(pairs: _Pairs) -> Comparison:
         protocol=runs[0].parameters("protocol"),
         improvement=(1 + read.sign * cliffs_delta(*places.T)) / 2 if read.sign else math.nan,
         named=named,
+        unit="" if spans is None else str(getattr(item_of(runs[0]), "unit", "")),
+        spans=spans,
         remark=MIXED if len(roles) > 1 else "" if read.sign else UNREAD,
     )

@@ -223,21 +223,22 @@ def _profiles(found: Overall) -> Plot:
 
 def _table(rows: Sequence[Comparison]) -> Table:
     columns = [Column(title, numeric=numeric) for title, numeric in (
-        ("task", False), ("first", False), ("second", False), ("score", False), ("difference", True),
+        ("task", False), ("first", False), ("second", False), ("score", False), ("values", False), ("difference", True),
         ("p, uncorrected", True), ("effect", True), ("improvement", True), ("detectable", True), ("pairs", True),
         ("remark", False),
     )]  # fmt: skip
     lines = []
     for row in rows:
         interval = None if math.isnan(row.low) else (row.low, row.high)
+        _, title, middles, *_, remark = row.as_text()
         numbers = [row.p, row.effect, row.improvement, row.detectable]
         lines.append(
             Line(
                 [
-                    Name(f"{row.task} ({row.convention})"), Name(row.first), Name(row.second), row.score,
+                    Name(f"{row.task} ({row.convention})"), Name(row.first), Name(row.second), title, middles,
                     Number(row.difference, interval, signed=True),
                     *(Number(None if math.isnan(one) else one) for one in numbers),
-                    Number(row.pairs, form="count"), row.as_text()[-1],
+                    Number(row.pairs, form="count"), remark,
                 ]
             )
         )  # fmt: skip

@@ -9,6 +9,7 @@ from quickstudy.base.blocks import BOUNDS, CONTROL, FACTOR, FINE, ORACLE, PERSON
 from quickstudy.base.measure import LOG, MEAN, PLAIN
 from quickstudy.render.numbers import bounds, scored, spoken, written
 from quickstudy.report.model import LEARNING, Row, TaskTable, Verdict
+from quickstudy.report.outcome import Outcome, outcome_of
 from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, advantage, best, difference
 from quickstudy.report.words import counted, listing, span
 
@@ -31,8 +32,11 @@ def judge(table: TaskTable) -> Verdict:
         if leader:
             ahead[role] = leader.learner
         before = "With replay: " if role == REPLAY else ""
-        sentences.append(before + _sentence(table, role, race))
-        lines.append(before + _short(table, role) + (f", {leader.learner} clearly ahead" if leader else "") + ".")
+        ahead_of = f", {leader.learner} clearly ahead" if leader else ""
+        outcome = outcome_of(table, role)
+        sentence = _after(outcome, _sentence(table, role, race), table)
+        sentences.append(before + (f"at{sentence[2:]}" if before and outcome else sentence))
+        lines.append(f"{before}{_short(table, role, outcome)}{ahead_of}.")
     people = bool(table.of_role(PERSON))
     rules = "controls and oracles" if table.of_role(CONTROL, ORACLE) or not people else ""
     alone = f"Only {', '.join(filter(None, ('people' * people, rules)))} were {'examined' if people else 'run'}"
@@ -40,7 +44,14 @@ def judge(table: TaskTable) -> Verdict:
     return Verdict(text, " ".join(lines) or text, ahead, tuple(_remarks(table)))
 
 
-def _short(table: TaskTable, role: str) -> str:
+def _after(outcome: Outcome | None, sentence: str, table: TaskTable) -> str:
+    """Where the learners end and when they get there, then the sentence on the headline."""
+    if outcome is None:
+        return sentence
+    return f"{outcome.text()} By {table.judged.title}: {sentence[:1].lower()}{sentence[1:]}"
+
+
+def _short(table: TaskTable, role: str, outcome: Outcome | None) -> str:
     """How many of a role are above the best control, or why that cannot be said."""
     ranked = _ranked(table, role)
     judged = [row for row in ranked if _runs(row, table) >= FEWEST]
@@ -53,7 +64,10 @@ def _short(table: TaskTable, role: str) -> str:
     if not judged:
         return "Too few runs for a verdict"
     above = [row for row in judged if row.advantage.standing == ABOVE and row.advantage.matters(table.judged)]
-    return f"{len(above)} of {len(judged)} above the best control"
+    if outcome is None or not outcome.judged:
+        return f"{len(above)} of {len(judged)} above the best control"
+    first = f"{len(outcome.above)} of {len(outcome.judged)} above the best control at the end"
+    return f"{first}, {len(above)} by {table.judged.title}"
 
 
 def _remarks(table: TaskTable) -> Iterator[str]:
@@ -174,7 +188,7 @@ def _second_opinion(unclear: Sequence[Row], above: Sequence[Row], table: TaskTab
     score = table.legend.score(name) if name else PLAIN
     rules = {row.learner: values for row in table.of_role(CONTROL) if name and (values := row.values(name))}
     first = best(rules, score)
-    if first is None or name == table.headline:
+    if first is None or name == table.headline or name in table.legend.outcome:
         return []
     if score.unit.endswith(PER_STEP):
         steps = _control(table, first).cost.get("examples")
@@ -209,10 +223,24 @@ def _race(table: TaskTable, role: str) -> tuple[str, Row | None]:
     own, other = (row.values(table.headline or "") for row in foremost)
     gap = difference(own, other, table.judged)
     if gap.standing not in (ABOVE, BELOW):
-        return f"; {first.learner} and {second.learner} cannot be told apart", None
+        return f"; {first.learner} and {second.learner} cannot be told apart{_by_second(*foremost, table)}", None
     if gap.matters(table.judged):
         return f"; {first.learner} is clearly ahead of {second.learner}", first if table.judged.sign else None
     return f"; {first.learner} is ahead of {second.learner} by too little to matter", None
+
+
+def _by_second(one: Row, other: Row, table: TaskTable) -> str:
+    """Which of two that the headline does not tell apart is ahead by the score that is asked then."""
+    name = table.legend.second
+    score = table.legend.score(name) if name else PLAIN
+    unequal = score.unit.endswith(PER_STEP) and one.cost.get("examples") != other.cost.get("examples")
+    if name == table.headline or not score.sign or unequal:
+        return ""
+    gap = difference(one.values(name), other.values(name), score)
+    if gap.standing not in (ABOVE, BELOW) or not gap.matters(score):
+        return ""
+    ahead, behind = (one, other) if (gap.standing == ABOVE) == (score.sign > 0) else (other, one)
+    return f", but by {score.title} {_valued(ahead, name, table)} is ahead of {_valued(behind, name, table)}"
 
 
 def _too_few(few: Sequence[Row], table: TaskTable) -> str:

@@ -29,6 +29,7 @@ from quickstudy.runs.folder import (
     move_aside,
     prepare_folder,
     read_marker,
+    refuse_links,
     write_aside,
     written_aside,
 )
@@ -93,6 +94,7 @@ def _ours(folder: pathlib.Path) -> list[Line]:
     """All lines of a folder. Raises UsageError if it is not ours."""
     if not folder.is_dir():
         raise UsageError(f"no folder {folder} to examine")
+    refuse_links(folder)
     lines = _read(folder)
     # A folder put together by copying has no marker; its records then say whose it is.
     if not (folder / MARKER).exists() and not any(line.record for line in lines):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import json
 import os
 import pathlib
@@ -44,7 +45,10 @@ def writing_fault(error: OSError, path: str | os.PathLike[str]) -> QuickstudyErr
 
 def prepare_folder(folder: pathlib.Path) -> None:
     """Make the folder, its rooms and its marker, where they are missing; UsageError if that cannot be."""
+    if folder.resolve() == pathlib.Path(folder.resolve().anchor):
+        raise UsageError(f"{folder} is the root of the disk; name a folder for the results")
     check_format(folder)
+    refuse_links(folder)
     for room in (folder, folder / RUNS, folder / TRACES):
         try:
             make_folder(room)
@@ -69,9 +73,20 @@ def check_format(folder: pathlib.Path) -> None:
         )
 
 
+def refuse_links(folder: pathlib.Path) -> None:
+    """Raise UsageError if a room of the folder is a link: what we write, move or delete there would
+    be outside the folder.
+    """
+    for room in (*ROOMS, FORGOTTEN):
+        if (folder / room).is_symlink():
+            raise UsageError(
+                f"{folder / room} is a link; make it a folder of its own, or link the whole results folder"
+            )
+
+
 def read_marker(folder: pathlib.Path) -> int:
     """The format of a folder. Raises OSError if nothing says it, and ValueError if that cannot be understood."""
-    with open(folder / MARKER, "rb") as file:
+    with open_ordinary(folder / MARKER) as file:
         content = file.read(_MARKER_BYTES)
     try:
         facts = json.loads(content.decode())
@@ -83,6 +98,13 @@ def read_marker(folder: pathlib.Path) -> int:
     if not isinstance(found, int):
         raise ValueError(f"the format must be a whole number, got {str(found)[:80]!r}")
     return found
+
+
+def open_ordinary(path: pathlib.Path) -> io.BufferedReader:
+    """A file to read. Raises OSError for one that is not ordinary: a pipe or a device might never end."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "not an ordinary file", str(path))
+    return open(path, "rb")
 
 
 def write_aside(target: pathlib.Path, writer: str, write: Callable[[BinaryIO], object]) -> None:
@@ -120,6 +142,8 @@ def write_output(target: pathlib.Path, write: Callable[[BinaryIO], object]) -> N
     """Write a file that a user has named: through a link into the file that it names, and into a device or a pipe as it
     is; all else aside and then in its place. Raises UsageError or QuickstudyError if it cannot be written.
     """
+    if target.is_symlink() and not target.exists():
+        raise UsageError(f"{target} is a link to nothing; remove it, or choose another file")
     try:
         ordinary = not target.exists() or stat.S_ISREG(target.stat().st_mode)
         # What a process has open is found there too, as an ordinary file: replaced, nobody would read it.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from quickstudy.base.canonical import digest
-from quickstudy.base.errors import LearnerFault, NotApplicable, TooManyLanes, Unavailable, UsageError
+from quickstudy.base.errors import LearnerFault, MissingExtra, NotApplicable, TooManyLanes, Unavailable, UsageError
 from quickstudy.base.file_origin import Origin
 from quickstudy.base.learner import Brief, Learner, Pupil, Snapshot
 from quickstudy.base.legend import Legend
@@ -125,7 +125,7 @@ def _call(
         raise
     except (LearnerFault, UsageError) as error:
         status, reason, traceback = FAILED, words_of(error), whole_traceback(error)
-        passing = isinstance(error, Unavailable)
+        passing = isinstance(error, Unavailable | MissingExtra)
     except Exception as error:  # whatever a learner does, the run goes on
         if lanes > 1 and _no_memory(error):
             raise TooManyLanes(described(error)) from error

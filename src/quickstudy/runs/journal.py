@@ -30,6 +30,8 @@ from quickstudy.runs.folder import (
     TRACES,
     host_name,
     make_folder,
+    open_ordinary,
+    refuse_links,
     sync_folder,
     write_aside,
     writing_fault,
@@ -182,6 +184,7 @@ class Journal:
 
     def _open(self) -> io.FileIO:
         if self._file is None:
+            refuse_links(self.folder)
             make_folder(self.path.parent)
             self._file = open(self.path, "xb", buffering=0)  # noqa: SIM115  (open as long as the process writes)
             for _ in range(_TRIES):  # a repair that has just asked holds it for a moment
@@ -228,7 +231,7 @@ def lock(file: io.FileIO) -> bool:
 def checksum_of(path: pathlib.Path) -> str:
     """SHA-256 of a file; nothing where it cannot be read."""
     try:
-        with open(path, "rb") as file:
+        with open_ordinary(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return ""

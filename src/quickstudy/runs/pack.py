@@ -72,7 +72,8 @@ def _write_archive(file: BinaryIO, folder: pathlib.Path) -> None:
 
 def _add(archive: zipfile.ZipFile, folder: pathlib.Path, paths: list[pathlib.Path]) -> None:
     for path in paths:
-        if not path.resolve().is_relative_to(folder) or not path.is_file():
+        # A link to itself can be resolved in no way; one within the folder is packed as a file.
+        if not os.path.realpath(path).startswith(f"{folder}{os.sep}") or not os.path.isfile(path):
             raise UsageError(f"{path} is no ordinary file of the folder; put there what belongs there, or remove it")
         entry = zipfile.ZipInfo(f"{folder.name or RUNS}/{path.relative_to(folder).as_posix()}", _ALWAYS)
         entry.compress_type = zipfile.ZIP_STORED if path.suffix == ".npz" else zipfile.ZIP_DEFLATED

@@ -6,6 +6,7 @@ reader puts the two together (`quickstudy.runs.reader`).
 
 from __future__ import annotations
 
+import math
 import pathlib
 import time
 from collections import Counter
@@ -143,6 +144,58 @@ def score_again(
     versions = {measure.id: measure.version for measure in chosen}
     by_measure = {id: {"version": versions[id], "runs": count} for id, count in sorted(counts.items())}
     return Scoring(len(runs), scored, by_measure, tuple(left_out), dry_run)
+
+
+class Compared(NamedTuple):
+    """Scores in a folder against those computed again. equal: how many are the same; skipped: how
+    many have another version of their measure, or code that is not here; differences: one line each.
+    """
+
+    equal: int
+    skipped: int
+    differences: tuple[str, ...]
+
+
+def compare_scores(folder: str | pathlib.Path) -> Compared:
+    """Compute every score of the finished runs of a folder again from its trace. Changes nothing."""
+    folder = pathlib.Path(folder)
+    equal, skipped, differences = 0, 0, []
+    for key, record in read_results(folder, expected=True).records.items():
+        for id, entry in record.scores.items() if record.status == OK else ():
+            measure = catalogue.measure.get(id) if id in catalogue.measure else None
+            if measure is None or _identity(entry) != (measure.version, code_of(measure.function)):
+                skipped += len(entry["values"])
+                continue
+            found, faults = _scores(folder, key, record, [measure])
+            now = found[id]["values"] if id in found else {}
+            differences += [f"{fault} (recorded {len(entry['values'])} scores)" for fault in faults]
+            for name in {} if faults else sorted({*entry["values"], *now}):
+                was, computed = (_number(values.get(name)) for values in (entry["values"], now))
+                if _same(was, computed):
+                    equal += 1
+                else:
+                    differences.append(f"{key[:12]}: {name} is {was} in the record, {computed} by its trace")
+    return Compared(equal, skipped, tuple(differences))
+
+
+def _identity(entry: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    code = {"code": entry["code"]} if "code" in entry else {}
+    return entry["version"], code
+
+
+def _number(value: Any) -> float | None:
+    """A score as a number: one that is not finite is recorded as a text."""
+    try:
+        return None if value is None else float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _same(one: float | None, other: float | None) -> bool:
+    """Up to rounding: another machine may add in another order."""
+    if one is None or other is None:
+        return one is other
+    return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) or (one != one and other != other)
 
 
 def _with(record: Record, scores: Mapping[str, Any], measures: Sequence[Measure]) -> Record:

@@ -27,7 +27,7 @@ from quickstudy.base.errors import MissingExtra, QuickstudyError, UsageError
 from quickstudy.base.learner import Cost
 from quickstudy.base.legend import read_legend
 from quickstudy.base.record import Record
-from quickstudy.runs.folder import RUNS, SEALED, check_format, write_aside
+from quickstudy.runs.folder import RUNS, SEALED, check_format, open_ordinary, refuse_links, write_aside
 from quickstudy.runs.identity import task_groups
 from quickstudy.runs.journal import checksum_of
 from quickstudy.runs.reader import read_results
@@ -37,6 +37,7 @@ CHUNK = 50_000
 """Numbers of a trace that are written at once: a large one goes through in pieces."""
 
 _SEAL = "sealed.json"
+_SEAL_BYTES = 1 << 26
 _COUNTS = {"examples", "updates", "trained_parameters", "fixed_parameters"}
 _COSTS = {field.name: "BIGINT" if field.name in _COUNTS else "DOUBLE" for field in fields(Cost)}
 _LABELS = dict.fromkeys(("task", "family", "learner", "role"), "VARCHAR")
@@ -84,6 +85,7 @@ class QueryResult(NamedTuple):
 def seal(folder: str | pathlib.Path) -> list[pathlib.Path]:
     """Make the Parquet files, whatever is there. Gives their paths."""
     folder = pathlib.Path(folder)
+    refuse_links(folder)
     with tempfile.TemporaryDirectory(prefix="quickstudy-") as aside:
         _make(folder, pathlib.Path(aside), traces=True)
         return _keep(folder, pathlib.Path(aside))
@@ -97,6 +99,7 @@ def query(folder: str | pathlib.Path, sql: str) -> QueryResult:
     """
     folder = pathlib.Path(folder)
     check_format(folder)
+    refuse_links(folder)
     duckdb = _duckdb()
     asked_for_traces = asks_for_traces(sql)
     with _tables(folder, asked_for_traces) as (place, left_out), duckdb.connect() as connection:
@@ -268,7 +271,8 @@ def _sealed(folder: pathlib.Path, traces: bool) -> int | None:
     whole.
     """
     try:
-        content = (folder / SEALED / _SEAL).read_bytes()
+        with open_ordinary(folder / SEALED / _SEAL) as file:
+            content = file.read(_SEAL_BYTES)
         seal = json.loads(content)
         known = seal["tables"] == _NAMES and seal["journals"] == _state(folder) and (seal["traces"] or not traces)
         if not known or CHECK not in seal or not intact(content, seal):

@@ -26,6 +26,7 @@ from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.learner import Cost, Snapshot
 from quickstudy.base.record import Record
 from quickstudy.base.trace import Trace
+from quickstudy.runs.folder import open_ordinary
 
 INLINE_BYTES = 16 * 1024
 """Traces of at most this many bytes stand in the record; every reader of the journal must parse them."""
@@ -157,7 +158,7 @@ def read_arrays(path: pathlib.Path, sha256: str | None = None) -> dict[str, NDAr
     sha256: what the file's checksum must be; None where nobody has said it.
     """
     try:
-        with open(path, "rb") as file:
+        with open_ordinary(path) as file:
             if sha256 is not None and hashlib.file_digest(file, "sha256").hexdigest() != sha256:
                 raise ValueError("its checksum is not the one that was written down")
             return _read_archive(file)

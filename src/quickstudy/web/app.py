@@ -7,6 +7,7 @@ shown in a sandbox, where no script of it runs. Only files directly in a results
 from __future__ import annotations
 
 import pathlib
+import secrets
 from collections.abc import Awaitable, Callable, Sequence
 
 from starlette.applications import Starlette
@@ -24,7 +25,7 @@ from quickstudy.web.library import SHOWN, Library, Unknown
 from quickstudy.web.pages import fault_page, folder_page, folder_report, front_page, run_page
 
 _PAGE_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; connect-src 'self'; "
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-{}'; img-src data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _FILE_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -96,5 +97,6 @@ def _shown(library: Library, show: Show) -> Callable[[Request], Awaitable[Respon
 
 
 def _answer(page: Page, mark: str = "", status: int = 200) -> Response:
-    headers = {**HEADERS, "Content-Security-Policy": _PAGE_POLICY}
-    return HTMLResponse(as_html(page, live=mark), status, headers)
+    nonce = secrets.token_urlsafe(12)
+    headers = {**HEADERS, "Content-Security-Policy": _PAGE_POLICY.format(nonce)}
+    return HTMLResponse(as_html(page, live=mark, nonce=nonce), status, headers)

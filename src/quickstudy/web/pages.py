@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from quickstudy.base import blocks, catalogue
 from quickstudy.base.blocks import (
+    CONTROL,
     COUNT,
     EXACT,
+    ORACLE,
     SECONDS,
     Block,
     Column,
@@ -41,8 +43,11 @@ from quickstudy.runs.traces import load_trace
 from quickstudy.web.library import Library, standing
 
 EYEBROW = "quickstudy serve"
+RULES = (CONTROL, ORACLE)
 _MOST = 1000
 """Runs in one table: the newest."""
+_NAMED = 3
+"""Tasks and learners of a folder that the front page names."""
 ALONE = "/run"
 """Behind a kind of trace: what is to be seen of one run alone, where there is a figure for that."""
 
@@ -55,6 +60,7 @@ def front_page(library: Library) -> Page:
         lines.append(
             Line([
                 Name(name, target=f"{name}/"),
+                *_held(shelf.reading().records.values()),
                 *(Number(found.counts[status], form=COUNT) for status in (OK, FAILED, NOT_APPLICABLE)),
                 Number(found.going_on, form=COUNT),
                 Number(found.interrupted, form=COUNT),
@@ -64,13 +70,24 @@ def front_page(library: Library) -> Page:
     if not lines:
         return Page("Results", [Text("No runs yet. They appear here as soon as there are any.")], eyebrow=EYEBROW)
     titles = "finished", "failed", "not applicable", "going on", "interrupted"
-    columns = [Column("folder", numeric=False), *map(Column, titles), Column("last written", numeric=False)]
+    names = (Column(title, numeric=False) for title in ("folder", "tasks", "learners"))
+    columns = [*names, *map(Column, titles), Column("last written", numeric=False)]
     table = Table("folders", "Results folders and their runs.", columns, [Group(lines)])
     return Page("Results", [table], eyebrow=EYEBROW)
 
 
+def _held(records: Iterable[Record]) -> Iterator[str]:
+    """The tasks and the learners of a folder, the first few by name."""
+    every = list(records)
+    tasks = {label_of(record, "task") for record in every}
+    learners = {label_of(record, "learner") for record in every if role_of(record) not in RULES}
+    for names in (sorted(tasks), sorted(learners)):
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        yield ", ".join(names[:_NAMED]) + more
+
+
 def folder_page(name: str, shelf: Shelf, files: Sequence[str]) -> Page:
-    """The runs of a folder, the newest first."""
+    """The runs of a folder: those of learners and people before controls and oracles, the newest first."""
     reading, found = shelf.reading(), standing(shelf)
     said = [
         counted(count, f"run {status}" if status != OK else "finished run") for status, count in found.counts.items()
@@ -79,7 +96,7 @@ def folder_page(name: str, shelf: Shelf, files: Sequence[str]) -> Page:
     said += [f"{counted(found.interrupted, 'call')} interrupted"] if found.interrupted else []
     said_there = [("report", "everything that the runs say, with intervals and verdicts", "report")] if said else []
     parts: list[Block] = [Terms([("all folders", "", "../"), *said_there])]
-    records = sorted(reading.records.items(), key=lambda item: -item[1].started)
+    records = sorted(reading.records.items(), key=lambda item: (role_of(item[1]) in RULES, -item[1].started))
     if records:
         note = f" The newest {_MOST:,} of {len(records):,}." if len(records) > _MOST else ""
         columns = [

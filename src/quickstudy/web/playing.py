@@ -31,8 +31,9 @@ from starlette.routing import Route
 from quickstudy.base.canonical import plain
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.play.keeping import Invitation, Sitting
-from quickstudy.render.markup import Markup, asset, breakable, joined, named, tag
+from quickstudy.render.markup import Markup, asset, breakable, joined, tag
 from quickstudy.render.svg import drawn
+from quickstudy.report.words import counted
 from quickstudy.web.app import HEADERS, LOOPBACK
 
 MOST_SEATS = 50
@@ -80,7 +81,7 @@ class Place:
             if turn != len(self.log) or seat.over:
                 return
             shown = seat.shown().text
-            said = seat.answer(line)
+            said = self.sitting.answer(line)
             self.log.append({"shown": shown, "typed": line, "said": said.text, "good": said.good})
             self._end()
 
@@ -100,12 +101,12 @@ class Place:
             self.kept = "Too little was answered to be scored."
             return
         kept = self.sitting.keep()
-        record = kept or self.sitting.outcome().record
-        self.scores = [
-            (name, value) for entry in record.scores.values() for name, value in entry["values"].items()
-        ]  # fmt: skip
+        records = kept or [outcome.record for outcome in self.sitting.outcomes()]
+        # The summary has the mean of several runs.
+        entries = [] if len(records) > 1 else list(records[0].scores.values())
+        self.scores = [(name, value) for entry in entries for name, value in entry["values"].items()]
         self.kept = (
-            f"Kept as a run. See it beside the machines: quickstudy serve {folder}"
+            f"Kept as {counted(len(kept), 'run')}. To see it with those of learners: quickstudy serve {folder}"
             if kept
             else "Not kept: start with --out results to keep sessions."
         )
@@ -117,12 +118,16 @@ class Place:
             found = {
                 "turn": len(self.log), "over": seat.over, "progress": seat.progress, "log": self.log,
                 "reference": seat.reference, "explained": seat.explained, "person": self.person,
+                "title": seat.title,
             }  # fmt: skip
             if seat.over:
                 return {**found, "summary": seat.summary(), "kept": self.kept, "scores": plain(self.scores)}
-            shown = seat.shown()
+            shown = self.sitting.shown()
             picture = joined(*(part for block in shown.picture for part in drawn(block)))
-            return {**found, "text": shown.text, "ask": shown.ask, "choices": shown.choices, "picture": picture}
+            return {
+                **found, "text": shown.text, "ask": shown.ask, "choices": shown.choices, "picture": picture,
+                "paced": shown.paced, "seconds": shown.seconds,
+            }  # fmt: skip
 
 
 class Room:
@@ -149,7 +154,7 @@ class Room:
             for name in [name for name, place in own.items() if not place.log]:
                 del self._places[name]  # it was only looked at: its data are still unseen
             self._make_room()
-            taken = {place.sitting.repetition for place in own.values() if place.log}
+            taken = {number for place in own.values() if place.log for number in place.sitting.repetitions}
             invitation = dataclasses.replace(self.invitation, name=person)
             name = secrets.token_urlsafe(9)
             self._places[name] = Place(Sitting.after_all(invitation, self._folder, taken))
@@ -189,7 +194,7 @@ def player(room: Room, word: str, hosts: tuple[str, ...] = LOOPBACK) -> Starlett
             f"default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; connect-src 'self'; "
             "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         )
-        return HTMLResponse(_page(room.invitation, nonce), headers={**HEADERS, "Content-Security-Policy": policy})
+        return HTMLResponse(_page(nonce), headers={**HEADERS, "Content-Security-Policy": policy})
 
     async def sit(request: Request) -> Response:
         person = (await _asked(request)).get("person", "")
@@ -250,6 +255,7 @@ async def _asked(request: Request) -> dict[str, Any]:
             raise HTTPException(413, "too long")
     try:
         given = json.loads(body or b"{}")
+        json.dumps(given, ensure_ascii=False).encode()  # what cannot be sent back is not taken
     except (ValueError, RecursionError) as error:
         raise HTTPException(400, "no JSON") from error
     if not isinstance(given, dict):
@@ -266,12 +272,12 @@ def _own(name: str) -> Markup:
     return Markup(resources.files("quickstudy.web").joinpath("assets", name).read_text(encoding="utf-8"))
 
 
-def _page(invitation: Invitation, nonce: str) -> str:
+def _page(nonce: str) -> str:
     head = joined(
         Markup('<meta charset="utf-8">'),
         Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
         Markup('<meta name="color-scheme" content="light dark">'),
-        tag("title", f"{invitation.task} · quickstudy play"),
+        tag("title", "quickstudy play"),
         tag("style", asset("picture.css"), asset("page.css"), _own("play.css"), nonce=nonce),
     )
     form = tag(
@@ -290,7 +296,7 @@ def _page(invitation: Invitation, nonce: str) -> str:
     main = tag(
         "main",
         tag("header", tag("p", "quickstudy play", class_="eyebrow"),
-            tag("p", "", id="person", class_="eyebrow"), tag("h1", named(invitation.task)),
+            tag("p", "", id="person", class_="eyebrow"), tag("h1", "", id="title"),
             tag("p", breakable(""), id="explained")),
         tag("div",
             tag("section",

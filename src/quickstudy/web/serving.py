@@ -9,14 +9,21 @@ import secrets
 import socket
 import webbrowser
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from quickstudy.base.errors import UsageError
 from quickstudy.play.keeping import Invitation
 from quickstudy.web.app import LOOPBACK, application
 from quickstudy.web.playing import Room, player
+
+MOST_CONNECTIONS = 256
+"""Connections at once: a further one is answered by status 503."""
+REQUEST_SECONDS = 10.0
+"""That a client may take to send its first request."""
 
 
 def serve_forever(
@@ -34,7 +41,7 @@ def serve_forever(
             webbrowser.open(address)
         # Elsewhere it may be called by any name; here only by those of this machine.
         hosts = [*LOOPBACK, host] if _is_loopback(host) else ["*"]
-        _run(application(places, hosts), listener)
+        server_of(application(places, hosts)).run(sockets=[listener])
 
 
 def play_forever(
@@ -49,12 +56,35 @@ def play_forever(
         say(f"Sessions that end are kept in {folder}" if folder else "Sessions are not kept; give --out to keep them")
         if open_it:
             webbrowser.open(address)
-        _run(player(Room(invitation, folder), word), listener)
+        server_of(player(Room(invitation, folder), word)).run(sockets=[listener])
 
 
-def _run(app: Starlette, listener: socket.socket) -> None:
-    settings = uvicorn.Config(app, log_level="warning", lifespan="off", server_header=False, access_log=False)
-    uvicorn.Server(settings).run(sockets=[listener])
+class _Hasty(H11Protocol):
+    """Closes a connection that does not send a whole request in time."""
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self.loop.call_later(REQUEST_SECONDS, self._close_if_silent)
+
+    def _close_if_silent(self) -> None:
+        if self.cycle is None and not self.transport.is_closing():
+            self.transport.close()
+
+
+def server_of(app: Starlette) -> uvicorn.Server:
+    """A server with bounds on connections and on the time of a request."""
+    settings = uvicorn.Config(
+        app,
+        http=_Hasty,
+        log_level="warning",
+        lifespan="off",
+        server_header=False,
+        access_log=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=1,
+    )
+    return uvicorn.Server(settings)
 
 
 def _listening(host: str, port: int) -> socket.socket:

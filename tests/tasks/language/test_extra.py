@@ -1,4 +1,4 @@
-"""Tasks that nothing was made for: worked examples, and every draw checks out."""
+"""Tasks outside the published ten: worked examples, and every draw checks out."""
 
 from __future__ import annotations
 

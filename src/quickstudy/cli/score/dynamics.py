@@ -61,8 +61,12 @@ def dynamics(
         "properties": [],
     }
     kinds: list[str] = []
+    begins = 0
     for segment in header["segments"]:
         task, series, inputs = _again(segment, header["seed"], drive)
+        if segment["start"] != begins:
+            raise UsageError(f"{drive}: {segment['task']} begins at {begins}, got {segment['start']}")
+        begins += len(inputs)
         rows = changing[segment["start"] :][: len(inputs)]
         kinds += [dict(getattr(task, "taxonomy", {})).get("type", "unknown")]
         if hasattr(task, "signal"):

@@ -64,15 +64,9 @@ def read_tables(file: pathlib.Path, *names: str, optional: Sequence[str] = ()) -
     """The named tables of a JSON file: lists of rows; the optional ones where they are there. Raises UsageError for
     anything else.
     """
-    import json
+    from quickstudy.data.tables import read_json
 
-    try:
-        content = json.loads(file.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError as error:
-        raise UsageError(f"no file {file}") from error
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{file} is no JSON: {error}") from error
-    found = {}
+    content, found = read_json(file), {}
     for name in [*names, *(name for name in optional if isinstance(content, Mapping) and name in content)]:
         rows = content.get(name) if isinstance(content, Mapping) else None
         if not isinstance(rows, list) or not rows:

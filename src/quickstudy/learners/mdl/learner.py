@@ -21,7 +21,7 @@ from quickstudy.base.spaces import Space, Tokens
 from quickstudy.learners.host import Hosted, HostPupil
 from quickstudy.learners.mdl.evaluation import Tree
 from quickstudy.learners.mdl.genes import MOST_UNITS, NAMES, Parts
-from quickstudy.learners.mdl.network import Network
+from quickstudy.learners.mdl.network import Network, shipped
 from quickstudy.learners.mdl.search import Archipelago
 from quickstudy.learners.mdl.speaking import NetworkHost
 from quickstudy.learners.mdl.tempering import Tempering
@@ -181,6 +181,11 @@ class GivenNetwork:
     checked_on: ClassVar[str] = "grammar/an-bn"
     reads: ClassVar[tuple[type[Space], ...]] = (Tokens,)
     gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
+
+    @staticmethod
+    def reaches(given: Mapping[str, Any]) -> str:
+        """What a name with these parameters does outside this package."""
+        return f"reads {given['file']}" if shipped(given.get("file", "bliss-an-bn")) is None else ""
 
     def __post_init__(self) -> None:
         network = Network.read(self.file)

@@ -14,6 +14,7 @@ import numpy as np
 
 from quickstudy.base.blocks import Edge, Graph, Node
 from quickstudy.base.errors import UsageError
+from quickstudy.data.tables import read_json
 from quickstudy.learners.mdl.coding import Desk, code_data
 from quickstudy.learners.mdl.evaluation import Room, Tree, connect
 from quickstudy.learners.mdl.genes import (
@@ -46,6 +47,11 @@ _NETWORKS = pathlib.Path(__file__).with_name("networks")
 """The networks released with the paper (`bliss-`), those built by hand, and the shortest right ones (`exact-`)."""
 
 
+def shipped(name: str | pathlib.Path) -> pathlib.Path | None:
+    """The file of a network that comes with the package; None for any other name or path."""
+    return next((path for path in _NETWORKS.glob("*.json") if path.stem == str(name)), None)
+
+
 @dataclass(frozen=True)
 class Network:
     """symbols: inputs, and as many outputs. activations, products: of every unit. biases: by unit. edges: by kind
@@ -69,16 +75,10 @@ class Network:
     @classmethod
     def read(cls, path: str | pathlib.Path) -> Network:
         """From a JSON file, or one of those that come with the package, by its name: `bliss-an-bn`."""
-        known = _NETWORKS / f"{path}.json"
         try:
-            facts = json.loads((known if known.is_file() else pathlib.Path(path)).read_text(encoding="utf-8-sig"))
-        except OSError as error:
-            raise UsageError(f"{path}: cannot be read as JSON: {error}") from None
-        except (ValueError, RecursionError) as error:
-            raise UsageError(
-                f"{path} is not a network: cannot be read as JSON: {error}; name a JSON file of a network, or one "
-                "that comes with the package, such as bliss-an-bn"
-            ) from None
+            facts = read_json(shipped(path) or path)
+        except UsageError as error:
+            raise UsageError(f"{error}; a network is a JSON file, or one of the package, such as bliss-an-bn") from None
         return cls.from_facts(facts, str(path))
 
     @classmethod

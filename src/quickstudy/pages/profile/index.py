@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import pathlib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from quickstudy.base.errors import UsageError
+from quickstudy.learners.naming import without_place
 from quickstudy.pages.profile.tuning import AS_GIVEN, RULESETS
 from quickstudy.report.words import listing
 
@@ -16,14 +18,28 @@ INDEX = "profile.json"
 
 
 def one_ruleset(folders: Iterable[pathlib.Path], hint: str) -> str:
-    """The ruleset of all folders, as given for those that are no folders of cards. Raises UsageError for several."""
-    found: dict[str, list[str]] = {}
+    """The ruleset of all folders, as given for those that are not folders of cards. Raises UsageError for several
+    rulesets, and for several versions of one study.
+    """
+    rulesets: dict[str, list[str]] = {}
+    versions: dict[str, dict[str, list[str]]] = {}
     for folder in folders:
-        found.setdefault(read_index(folder).get("ruleset", AS_GIVEN), []).append(str(folder))
+        index = read_index(folder)
+        rulesets.setdefault(index.get("ruleset", AS_GIVEN), []).append(str(folder))
+        if index:
+            own = versions.setdefault(index["study"], {})
+            own.setdefault(f"version {index['version']}", []).append(str(folder))
+    _only("rulesets", rulesets, hint)
+    for study, found in versions.items():
+        _only(f"versions of {study}", found, "profile the learners of the older again, or name folders of one version")
+    return next(iter(rulesets), AS_GIVEN)
+
+
+def _only(what: str, found: Mapping[str, Sequence[str]], hint: str) -> None:
+    """Raise UsageError where there are several, with the folders of each."""
     if len(found) > 1:
-        said = "; ".join(f"{ruleset}: {listing(own)}" for ruleset, own in found.items())
-        raise UsageError(f"several rulesets do not stand side by side ({said}); {hint}")
-    return next(iter(found), AS_GIVEN)
+        listed = "; ".join(f"{name}: {listing(own)}" for name, own in sorted(found.items()))
+        raise UsageError(f"several {what} do not stand side by side ({listed}); {hint}")
 
 
 def read_index(folder: pathlib.Path) -> dict[str, Any]:
@@ -37,3 +53,9 @@ def read_index(folder: pathlib.Path) -> dict[str, Any]:
     if not good or found["ruleset"] not in RULESETS or not all(isinstance(one, str) for one in found["learners"]):
         return {}
     return {**found, "energy": found["energy"] if isinstance(found.get("energy"), dict) else {}}
+
+
+def card_name(learner: str) -> str:
+    """The stem of a card's file: `lstm:units=64` has card-lstm-units-64; of a file, its own name and class."""
+    path, _, rest = without_place(learner).partition(".py")
+    return "card-" + (re.sub(r"[^A-Za-z0-9_.]+", "-", path + rest).strip("-.")[:80] or "learner")

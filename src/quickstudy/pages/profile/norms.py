@@ -7,13 +7,29 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from quickstudy.pages.profile.spans import Item, Profile, Spans
+from quickstudy.base.blocks import ORACLE
+from quickstudy.pages.profile.spans import Family, Item, Profile, Spans
+from quickstudy.stats.intervals import student_interval
 
+Interval = tuple[float, float]
 FILE = "battery.json"
+ROTE = "rote"
+ROUNDED = 1e-3
+"""Norms are stored with four decimals: what differs by less is equal."""
+STORED, OTHER, NONE = "stored", "another version", "none"
+"""Whether there are norms of an item."""
+
+
+class Rank(NamedTuple):
+    """Reference learners whose 95 % interval lies below that of a learner, above it, and all of them."""
+
+    more_than: int
+    less_than: int
+    of: int
 
 
 @dataclass(frozen=True)
@@ -29,21 +45,30 @@ class ItemNorms:
     @property
     def best_control(self) -> tuple[str, float] | None:
         """The baseline with the longest span; the first by name of equals."""
-        known = [(-(one.span or 0.0), name) for name, one in sorted(self.marks.items()) if name != "oracle"]
+        known = [(-(one.span or 0.0), name) for name, one in sorted(self.marks.items()) if not _no_rule(name)]
         return (min(known)[1], -min(known)[0]) if known else None
 
-    def clearly_below(self, spans: Spans) -> list[str]:
-        """The reference learners whose interval lies below that of these spans."""
-        return [name for name, other in self.learners.items() if _apart(other, spans)]
+    @property
+    def other_marks(self) -> list[tuple[float, str]]:
+        """(span, name) of the oracle, the rote memoriser and an untrained network, as far as they are known."""
+        return [(one.span or 0.0, name) for name, one in self.marks.items() if _no_rule(name) or name == ROTE]
 
-    def clearly_above(self, spans: Spans) -> list[str]:
-        """The reference learners whose interval lies above."""
-        return [name for name, other in self.learners.items() if _apart(spans, other)]
+    def rank(self, spans: Spans) -> Rank | None:
+        """Where these spans stand among the reference learners; None for fewer than two runs."""
+        return ranked(spans.interval, [other.interval for other in self.learners.values()])
 
 
-def _apart(below: Spans, above: Spans) -> bool:
-    """Whether two intervals are disjoint, the first below the second."""
-    return bool(below.interval and above.interval and below.interval[1] < above.interval[0])
+def _no_rule(mark: str) -> bool:
+    return mark == ORACLE or mark.startswith("untrained")
+
+
+def ranked(own: Interval | None, others: Sequence[Interval | None]) -> Rank | None:
+    """Where an interval stands among others: only disjoint ones count as different."""
+    if own is None:
+        return None
+    known = [other for other in others if other is not None]
+    below = sum(one[1] < own[0] - ROUNDED for one in known)
+    return Rank(below, sum(own[1] + ROUNDED < one[0] for one in known), len(others))
 
 
 @dataclass(frozen=True)
@@ -57,6 +82,20 @@ class Norms:
         """The norms of an item; None where they were made for another version, or are missing."""
         stored = self.facts["subjects"].get(item.name)
         return self.items.get(item.name) if stored == dict(item.subject) else None
+
+    def state(self, item: Item) -> str:
+        """Whether there are norms of an item: STORED, OTHER or NONE."""
+        return STORED if self.of(item) else OTHER if item.name in self.items else NONE
+
+    def family_rank(self, family: Family) -> Rank | None:
+        """Where the number of a family stands; None unless all its items have spans and norms."""
+        known = [self.of(item) for item in family.items]
+        if family.interval is None or not all(known):
+            return None
+        items = [one for one in known if one is not None]
+        names = set.intersection(*(set(one.learners) for one in items))
+        shares = [_means([one.learners[name] for one in items]) for name in sorted(names)]
+        return ranked(family.interval, shares)
 
     def without(self, learner: str) -> Norms:
         """The norms without a learner that is one of the references itself."""
@@ -79,6 +118,15 @@ class Norms:
         }  # fmt: skip
         ordered = sorted(apart, key=lambda name: (apart[name], name))
         return ordered[:most], ordered[::-1][:most]
+
+
+def _means(spans: Sequence[Spans]) -> Interval | None:
+    """The interval of the mean share over several items, seed by seed."""
+    seeds = min(len(one.values) for one in spans)
+    if seeds < 2:
+        return None
+    low, high = student_interval(np.mean([one.shares[:seeds] for one in spans], axis=0))
+    return max(0.0, low), min(high, 1.0)
 
 
 @lru_cache

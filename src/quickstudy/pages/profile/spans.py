@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base import catalogue
+from quickstudy.base.blocks import PERSON
 from quickstudy.base.canonical import plain
 from quickstudy.base.record import OK, Record
 from quickstudy.base.study import StudyRow
@@ -72,9 +73,14 @@ class Spans:
 class Item:
     """One item of the battery: who is measured on it, and how it went.
 
-    name: short, as in `--json`. subject: task and protocol of the runs, for the norms. curve: (bin,) mean p.
-    why: the reason where there is no span. left_out: parameters of the learner's name that its training lacks here.
-    seeds: those of the spans. data: spans after fewer training sequences, by their number.
+    name: short, as in `--json`.
+    subject: task and protocol of the runs, for the norms.
+    curves: (seed, bin) p of every run.
+    why: the reason where there is no span.
+    left_out: parameters of the learner's name that its training lacks here.
+    seeds: those of the spans.
+    data: spans after fewer training sequences, by their number.
+    people: spans of people who played the item, over rounds, by name.
     """
 
     name: str
@@ -83,12 +89,29 @@ class Item:
     task: Any
     subject: Mapping[str, Any]
     spans: Spans
-    curve: Sequence[float] = ()
+    curves: Sequence[Sequence[float]] = ()
     cost: Mapping[str, float] = field(default_factory=dict)
     why: str = ""
     left_out: Sequence[str] = ()
     seeds: Sequence[int] = ()
     data: Mapping[int, Spans] = field(default_factory=dict)
+    people: Mapping[str, Spans] = field(default_factory=dict)
+
+    @property
+    def curve(self) -> list[float]:
+        """(bin,) the mean p over seeds."""
+        return [float(value) for value in np.mean(self.curves, axis=0)] if len(self.curves) else []
+
+    @property
+    def taught(self) -> int:
+        """The largest difficulty in the lesson, where tests go further; else 0."""
+        return int(getattr(self.task, "taught", 0) or 0)
+
+    @property
+    def lyapunov_times(self) -> float | None:
+        """A horizon in Lyapunov times, where the exponent of the series is known."""
+        exponent = getattr(self.task, "lyapunov", None)
+        return None if exponent is None or self.spans.span is None else self.spans.span * float(exponent)
 
 
 @dataclass(frozen=True)
@@ -120,8 +143,11 @@ class Family:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """95 % over seeds."""
-        return tuple(student_interval(self.shares)) if len(self.shares) > 1 else None  # type: ignore[return-value]
+        """95 % over seeds, within the chart."""
+        if len(self.shares) < 2:
+            return None
+        low, high = student_interval(self.shares)
+        return max(0.0, low), min(high, 1.0)
 
 
 @dataclass(frozen=True)
@@ -185,18 +211,30 @@ def _item(request: Request, row: StudyRow, typed: str, records: Mapping[str, lis
         reasons = dict.fromkeys(f"{record.status}: {record.reason}" for record in found)
         return empty("; ".join(reasons) or "not run yet", subject)
     traces = [load_trace(request.folder, record) for record in finished]
-    curve = np.mean([psychometric(trace)[-1] for trace in traces], axis=0)
-    kinds = (*COSTS, *MODEL_TITLES)
+    curves = [psychometric(trace)[-1].tolist() for trace in traces]
+    kinds = dict.fromkeys((*COSTS, *MODEL_TITLES, *(kind for record in finished for kind in record.cost)))
     cost = {kind: float(np.mean([record.cost.get(kind) or 0.0 for record in finished])) for kind in kinds}
     return Item(
         item_name(row), row.label, family_of(row), task, subject, Spans([span_of(one) for one in traces], end),
-        curve.tolist(), cost, "", left_out, [int(record.what["repetition"]) for record in finished],
+        curves, cost, "", left_out, [int(record.what["repetition"]) for record in finished],
         {
             int(less.protocol["sequences"]): Spans([span_of(load_trace(request.folder, one)) for one in own], end)
             for less in less_data(request, row)
             if (own := [one for one in _runs(request, less, name, records) if one.status == OK])
-        },
+        }, _people(request, subject, records, end),
     )  # fmt: skip
+
+
+def _people(
+    request: Request, subject: Mapping[str, Any], records: Mapping[str, list[Record]], end: float
+) -> dict[str, Spans]:
+    """Spans of people on the task of an item, by name: all their rounds."""
+    found: dict[str, list[float]] = {}
+    for record in (one for every in records.values() for one in every if one.labels.get("role") == PERSON):
+        if all(record.what[part] == subject[part] for part in ("task", "convention")):
+            name = str(record.part("learner")["parameters"].get("name") or PERSON)
+            found.setdefault(name, []).append(span_of(load_trace(request.folder, record)))
+    return {name: Spans(values, end) for name, values in sorted(found.items())}
 
 
 def _runs(request: Request, row: StudyRow, name: str, records: Mapping[str, list[Record]]) -> list[Record]:

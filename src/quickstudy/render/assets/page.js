@@ -137,6 +137,68 @@
   });
   preparePlots();
 
+  // The names of a chart of strips: the nearest under the pointer, or one after another by the arrow keys.
+  const readStrip = (figure, plot, strip, readings) => {
+    const [left, y, length] = strip.dataset.frame.split(" ").map(Number);
+    const readout = figure.querySelector(".readout");
+    const cursor = strip.querySelector(".cursor");
+    let now = Math.max(0, readings.findIndex((one) => one[3] === "learner"));
+    const show = () => {
+      const share = readings[now][0];
+      const near = readings.filter((one) => Math.abs(one[0] - share) * length < 5);
+      const x = left + length * share;
+      const line = document.createElementNS(plot.namespaceURI, "line");
+      for (const [name, number] of Object.entries({ x1: x, x2: x, y1: y - 11, y2: y + 11 })) line.setAttribute(name, number);
+      cursor.replaceChildren(line);
+      const body = document.createElement("table");
+      for (const [, name, value, kind] of near) {
+        const tr = body.insertRow();
+        const head = document.createElement("th");
+        head.textContent = kind && kind !== "learner" ? `${name} (${kind})` : name;
+        if (kind === "learner") head.style.fontWeight = 700;
+        tr.append(head);
+        tr.insertCell().textContent = value;
+      }
+      readout.replaceChildren(body);
+      readout.hidden = false;
+      cursor.style.visibility = "visible";
+      const box = plot.getBoundingClientRect();
+      const scale = box.width / plot.viewBox.baseVal.width;
+      const offset = box.left - figure.getBoundingClientRect().left + x * scale + 12;
+      readout.style.top = `${(y + 14) * scale}px`;
+      readout.style.left = `${Math.max(0, Math.min(offset, figure.clientWidth - readout.offsetWidth))}px`;
+    };
+    const hide = () => {
+      readout.hidden = true;
+      cursor.style.visibility = "hidden";
+    };
+    if (!readings.length) return;
+    strip.addEventListener("pointermove", (event) => {
+      const box = plot.getBoundingClientRect();
+      const share = ((event.clientX - box.left) * (plot.viewBox.baseVal.width / box.width) - left) / length;
+      readings.forEach((one, index) => { if (Math.abs(one[0] - share) < Math.abs(readings[now][0] - share)) now = index; });
+      show();
+    });
+    strip.addEventListener("pointerleave", hide);
+    strip.addEventListener("focus", show);
+    strip.addEventListener("blur", hide);
+    strip.setAttribute("tabindex", "0");
+    strip.addEventListener("keydown", (event) => {
+      const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (event.key === "Escape") hide();
+      if (!move) return;
+      event.preventDefault();
+      now = Math.max(0, Math.min(readings.length - 1, now + move));
+      show();
+    });
+  };
+  const prepareStrips = () => document.querySelectorAll("figure.strips").forEach((figure) => {
+    const data = JSON.parse(figure.querySelector("script.readings").textContent);
+    for (const plot of figure.querySelectorAll("svg"))
+      plot.querySelectorAll("g.strip").forEach((strip, number) => readStrip(figure, plot, strip, data[number]));
+  });
+  prepareStrips();
+
   // A bar with a button for every key that does the same, and words that are read out.
   const steering = (words, act) => {
     const bar = document.createElement("div");
@@ -287,6 +349,7 @@
     }
     prepareBoxes();
     preparePlots();
+    prepareStrips();
     prepareSpaces();
     prepareSteps();
     return true;

@@ -4,8 +4,9 @@ tell the driver. Results never travel: workers write them down themselves.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Protocol
 
 from quickstudy.base.errors import UsageError
@@ -104,6 +105,32 @@ class Tick:
 
 
 Message = Ready | Begun | Done | Lost | Finished | Broken | Tick
+
+
+LONGEST_MESSAGE = 1 << 20
+"""Bytes of a message from a worker: a call has at most a hundred keys."""
+_KINDS = {kind.__name__: kind for kind in (Ready, Begun, Done, Finished, Broken)}
+"""What a worker may send."""
+_READ_AS = {"str": str, "bool": bool, "float": float, "tuple[str, ...]": list}
+"""Types of its fields as JSON has them."""
+
+
+def message_line(message: Message) -> bytes:
+    """A message as a line of JSON. A learner can write into the pipe too: JSON runs no code."""
+    return json.dumps([type(message).__name__, vars(message)]).encode() + b"\n"
+
+
+def read_message(line: bytes) -> Message:
+    """The inverse of `message_line`. Raises ValueError for anything else."""
+    try:
+        name, facts = json.loads(line)
+        kind = _KINDS[name]
+        if any(not isinstance(facts[one.name], _READ_AS[str(one.type)]) for one in fields(kind)):
+            raise TypeError(name)
+        message = kind(**facts)
+        return Begun(tuple(map(str, message.keys))) if isinstance(message, Begun) else message
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise ValueError("not a message") from error
 
 
 class Engine(Protocol):

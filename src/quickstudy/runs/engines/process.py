@@ -10,6 +10,7 @@ to its own learners.
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
 import queue
 import signal
@@ -22,8 +23,20 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
 
 from quickstudy.base.guests import clean_environment, clean_path
-from quickstudy.base.machine import gpu_memory, one_thread
-from quickstudy.runs.engines import Begun, Broken, Bundle, Done, Finished, Lost, Message, Ready, Tick
+from quickstudy.base.machine import descendants, gpu_memory, is_crowded, one_thread
+from quickstudy.runs.engines import (
+    LONGEST_MESSAGE,
+    Begun,
+    Broken,
+    Bundle,
+    Done,
+    Finished,
+    Lost,
+    Message,
+    Ready,
+    Tick,
+    read_message,
+)
 from quickstudy.runs.engines.worker import FINISH, QUIT, too_long
 
 POLL_SECONDS = 0.1
@@ -43,6 +56,7 @@ class ProcessEngine:
         self._inbox: queue.SimpleQueue[tuple[_Worker, Message | None]] = queue.SimpleQueue()
         self._finishing = False
         self._failed_starts = 0
+        self._tried_again: set[str] = set()
         self._memory = gpu_memory(workers)
 
     def submit(self, bundle: Bundle) -> None:
@@ -98,7 +112,8 @@ class ProcessEngine:
                     return
                 worker = self._engage()
             bundle = self._next(worker)
-            if worker.room not in (None, bundle.room):
+            fits = worker.room in (None, bundle.room)
+            if not fits or (worker.ready and is_crowded(worker.process.pid)):
                 worker.tell(QUIT)
                 worker.end(PATIENCE_SECONDS)
                 self._staff.remove(worker)
@@ -157,24 +172,32 @@ class ProcessEngine:
                 self._waiting.appendleft(bundle)
             return
         left = bundle.without(worker.done)
+        again: tuple[str, ...] = ()
         if worker.condemned:  # killed by us, perhaps just after the call had ended
             lost = tuple(key for key in worker.condemned if key in left.keys)
             reason = too_long(bundle.limit_seconds)
         else:  # one that dies between two calls would do so again: the next repetition answers for it
             lost = worker.call or left.keys[:1]
-            reason = f"worker died ({worker.last_words()})"
+            twice = self._tried_again.intersection(lost)
+            reason = f"worker died{' twice' if twice else ''} ({worker.last_words()})"
+            if worker.killed and not twice:
+                again, lost = lost, ()
         if lost:
             yield Lost(lost, reason, worker.elapsed())
-        left = left.without(lost)
-        if left.keys and not self._finishing:
-            self._waiting.appendleft(left)
+        if self._finishing:
+            return
+        # A worker may die of what earlier runs have left in it: a fresh one tries the call once more.
+        self._tried_again.update(again)
+        rest = left.without((*lost, *again))
+        retried = left.without((*lost, *rest.keys))
+        self._waiting.extendleft(part for part in (rest, retried) if part.keys)
 
     def _stop_overdue(self) -> None:
         for worker in self._staff:
             limit = worker.bundle.limit_seconds if worker.bundle else None
             if limit is not None and worker.call and worker.elapsed() > limit and not worker.condemned:
                 worker.condemned = worker.call
-                worker.process.kill()  # its end of the line closes, and it is buried like any other
+                worker.kill()  # its end of the line closes, and it is buried like any other
 
     def _look_for_silent_deaths(self) -> None:
         # A process that a learner has started may hold a dead worker's line open.
@@ -201,7 +224,7 @@ class _Worker:
         self.room: tuple[str, ...] | None = None
         self.call: tuple[str, ...] = ()
         self.done: set[str] = set()
-        self.ready = self.told_to_finish = False
+        self.ready = self.told_to_finish = self.garbled = False
         self.condemned: tuple[str, ...] = ()
         self._began = time.monotonic()
         self.listener = threading.Thread(target=self._listen, args=(inbox,), daemon=True)
@@ -228,19 +251,34 @@ class _Worker:
         with contextlib.suppress(OSError):
             cast(BinaryIO, self.process.stdin).close()
 
+    def kill(self) -> None:
+        """Kill the process, and what a learner has started in it."""
+        programs = descendants(self.process.pid)
+        self.process.kill()
+        for program in programs:
+            with contextlib.suppress(OSError):
+                os.kill(program, signal.SIGKILL)
+
     def end(self, patience: float) -> None:
         """Wait for the process to end, kill it if it does not, and close its line."""
         self.hang_up()
         try:
             self.process.wait(patience)
         except subprocess.TimeoutExpired:
-            self.process.kill()
+            self.kill()
             self.process.wait()
         self.listener.join(PATIENCE_SECONDS)
         if not self.listener.is_alive():
             cast(BinaryIO, self.process.stdout).close()
 
+    @property
+    def killed(self) -> bool:
+        """Whether it was ended by a signal, and not because of what it has written."""
+        return (self.process.returncode or 0) < 0 and not self.garbled
+
     def last_words(self) -> str:
+        if self.garbled:
+            return "the learner wrote into the pipe between worker and driver"
         code = self.process.returncode or 0
         if code == -signal.SIGKILL:  # by none of ours: the kernel ends so what has taken too much memory
             return "signal 9; out of memory?"
@@ -248,9 +286,15 @@ class _Worker:
 
     def _listen(self, inbox: queue.SimpleQueue[tuple[_Worker, Message | None]]) -> None:
         line = cast(BinaryIO, self.process.stdout)
-        with contextlib.suppress(EOFError, OSError, ValueError, pickle.UnpicklingError):
-            while True:
-                inbox.put((self, pickle.load(line)))
+        try:
+            # A line that is cut off is the end of a worker that was killed while it wrote.
+            while (text := line.readline(LONGEST_MESSAGE)).endswith(b"\n") or len(text) == LONGEST_MESSAGE:
+                inbox.put((self, read_message(text)))
+        except OSError:
+            pass
+        except ValueError:
+            self.garbled = not line.closed
+            self.kill()
         inbox.put((self, None))
 
 

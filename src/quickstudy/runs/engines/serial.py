@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
 from quickstudy.base.errors import QuickstudyError, UsageError
+from quickstudy.base.machine import is_crowded
 from quickstudy.runs.engines import Broken, Bundle, Finished, Message
 from quickstudy.runs.engines.process import ProcessEngine
 from quickstudy.runs.engines.worker import TooLong, work
@@ -46,6 +49,8 @@ class SerialEngine:
         try:
             while self._waiting and not self._finishing:
                 bundle = self._waiting.popleft()
+                if is_crowded(os.getpid()) and "jax" in sys.modules:
+                    sys.modules["jax"].clear_caches()
                 self._journal = self._journal or Journal(bundle.folder)
                 yield from work(bundle, self._journal, lambda: self._finishing, _alarm)
                 yield Finished()

@@ -6,6 +6,7 @@ what it is writing is written. Whatever a learner prints goes to standard error.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import pickle
@@ -23,7 +24,7 @@ from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.guests import guest
 from quickstudy.base.registry import include
 from quickstudy.base.wording import described, whole_traceback
-from quickstudy.runs.engines import Begun, Broken, Bundle, Done, Finished, Message, Ready
+from quickstudy.runs.engines import Begun, Broken, Bundle, Done, Finished, Message, Ready, message_line
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.plan import failed_record
 
@@ -170,6 +171,8 @@ def main() -> None:
         if desk.journal is not None:
             desk.journal.close()
     except QuickstudyError as error:
+        if getattr(error.__cause__, "errno", None) == errno.EFBIG:
+            os._exit(1)  # a learner has limited the size of files, in this process only
         send(Broken(str(error), isinstance(error, UsageError)))
         os._exit(0)
     except BrokenPipeError:
@@ -209,7 +212,7 @@ def _take_streams() -> tuple[BinaryIO, Callable[[Message], None]]:
     os.dup2(2, 1)
 
     def send(message: Message) -> None:
-        rest = memoryview(pickle.dumps(message))
+        rest = memoryview(message_line(message))
         while rest:
             rest = rest[line.write(rest) :]
 

@@ -146,6 +146,11 @@ class FromFile(Curriculum):
     kind: str = parameter("consecutive", choices=SCHEDULERS)
     dependencies: tuple[str, ...] = ()
 
+    @staticmethod
+    def reaches(given: Mapping[str, Any]) -> str:
+        """What a name with these parameters does outside this package."""
+        return f"reads {given['path']}" if given.get("path") else ""
+
     def __post_init__(self) -> None:
         if self.path:
             found = CurriculumFile.read(pathlib.Path(self.path).expanduser())

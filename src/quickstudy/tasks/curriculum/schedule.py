@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pathlib
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quickstudy.base.errors import UsageError, nearest
+from quickstudy.data.tables import json_in, read_content
 from quickstudy.tasks.curriculum.draws import Draws
 from quickstudy.tasks.curriculum.mini import MINI
 from quickstudy.tasks.curriculum.texts import MICRO
@@ -119,16 +119,9 @@ class CurriculumFile:
     @classmethod
     def read(cls, path: pathlib.Path) -> CurriculumFile:
         """Of a JSON file with `worlds`, `tasks` and `scheduler`. Raises UsageError with the line and the reason."""
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-            content = json.loads(text)
-        except OSError as error:
-            raise UsageError(f"cannot read the curriculum {path}: {error.strerror}") from error
-        except json.JSONDecodeError as error:
-            raise UsageError(f"{path}, line {error.lineno}: no JSON: {error.msg}") from error
-        except UnicodeDecodeError as error:
-            raise UsageError(f"{path}: no text: {error.reason} at byte {error.start}") from error
-        return _Reader(path, text).curriculum(content)
+        content = read_content(path)
+        found = json_in(path, content)
+        return _Reader(path, content.decode()).curriculum(found)
 
 
 @dataclass(frozen=True)
@@ -147,7 +140,7 @@ class _Reader:
             raise self._fault("scheduler", "a curriculum needs at least one task")
         members = []
         for name in names:
-            if name not in tasks:
+            if not isinstance(name, str) or name not in tasks:
                 raise self._fault(
                     str(name), f'the task "{name}" is scheduled and not described; {nearest(str(name), tasks)}'
                 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -13,6 +13,7 @@ from quickstudy.base import catalogue
 from quickstudy.base.catalogue import task
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
+from quickstudy.data.tables import read_content
 from quickstudy.tasks.grammar import released
 from quickstudy.tasks.grammar.counting import Counting
 from quickstudy.tasks.grammar.derivation import WRONG_ARROWS, wrapped
@@ -224,15 +225,24 @@ class Written(StringTask):
 
     rules: str = parameter("S -> a S b S [0.3] | [0.7]")
 
+    @staticmethod
+    def reaches(given: Mapping[str, Any]) -> str:
+        """What a name with these parameters does outside this package."""
+        return f"reads {given['rules']}" if _is_file(given.get("rules", "->")) else ""
+
     def __post_init__(self) -> None:
-        if not any(sign in self.rules for sign in ("->", "^", *WRONG_ARROWS)):
+        if _is_file(self.rules):
             try:
-                text = pathlib.Path(self.rules).expanduser().read_text(encoding="utf-8-sig")
-            except (OSError, UnicodeDecodeError) as error:
-                reason = getattr(error, "strerror", "") or "not a text in UTF-8"
-                raise UsageError(f'grammar: "{self.rules}" is neither rules nor a file of them: {reason}') from error
+                text = read_content(pathlib.Path(self.rules).expanduser()).decode()
+            except (UsageError, UnicodeDecodeError) as error:
+                raise UsageError(f'grammar: "{self.rules}" is neither rules nor a file of them: {error}') from error
             object.__setattr__(self, "rules", _rules_in(self.rules, text))
         read_grammar(self.rules)
+
+
+def _is_file(rules: str) -> bool:
+    """Whether the parameter names a file, and is not a grammar itself."""
+    return not any(sign in rules for sign in ("->", "^", *WRONG_ARROWS))
 
 
 def _rules_in(file: str, text: str) -> str:

@@ -1,0 +1,68 @@
+"""What a name of a learner or a task reaches outside this package: code, programs, servers, files.
+
+A study and a kept learner come from other people, and a name in them may run a command, open a
+connection or read a path. A component that can do so declares it:
+
+    @staticmethod
+    def reaches(given: Mapping[str, Any]) -> str:
+        return f"starts {given['command']}"
+
+`given` are the parameters in the name; an empty text means that nothing outside is reached.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from quickstudy.base import catalogue
+from quickstudy.base.parameters import parse_assignments
+from quickstudy.base.registry import included_files
+from quickstudy.base.study import Study
+
+
+def reached_by_study(study: Study) -> list[str]:
+    """What the learners, tasks and settings of a study reach, one entry each."""
+    asked: list[Any] = [study.settings]
+    for row in study.rows:
+        asked += [row.task, dict(row.learners), dict(row.protocol)]
+    return sorted({found for text in _texts(asked) for found in reached(text)})
+
+
+def reached(text: str) -> list[str]:
+    """What a name reaches, with the names within it.
+
+    >>> reached("esn:units=200"), reached("tampered:learner=mine.py,how=blank")
+    ([], ['mine.py (its code is run)'])
+    """
+    name, _, assignments = text.partition(":")
+    if ".py" in name and name not in catalogue.learner:
+        path = text.partition(".py")[0] + ".py"
+        return [] if _is_included(path) else [f"{path} (its code is run)"]
+    if name not in catalogue.learner and name not in catalogue.task:
+        return []
+    return reached_with(name, parse_assignments(assignments))
+
+
+def reached_with(name: str, given: Mapping[str, Any]) -> list[str]:
+    """The same of a learner or a task whose parameters are given as a mapping."""
+    known = catalogue.learner if name in catalogue.learner else catalogue.task
+    does = getattr(known.get(name), "reaches", None) if name in known else None
+    found = does(given) if does else ""
+    own = [f"{name} ({found})"] if found else []
+    return [*own, *(one for text in _texts(given) for one in reached(text))]
+
+
+def _is_included(path: str) -> bool:
+    """Whether the user has named the file, by --include or in Python."""
+    here = pathlib.Path(path).expanduser().resolve()
+    return any(pathlib.Path(known).resolve() == here for known in included_files())
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | Iterable):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(part)

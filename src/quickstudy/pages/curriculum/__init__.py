@@ -1,1 +1,0 @@
-"""Pictures of lives in the curriculum."""

@@ -1,1 +1,0 @@
-"""What is special to the studies and figures of the dynamics family."""

@@ -1,1 +1,0 @@
-"""Pages and pictures of meta-referential games."""

@@ -1,0 +1,1 @@
+"""All elementary rules of the cellular automaton on every task."""

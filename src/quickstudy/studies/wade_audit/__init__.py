@@ -1,0 +1,1 @@
+"""The audit of the comparison of WADE: what the published numbers rest on."""
