@@ -273,7 +273,7 @@ def test_as_the_appendix_has_it_a_block_may_be_empty(name, rules):
 
 
 def test_a_folder_is_no_file_of_rules(tmp_path):
-    with pytest.raises(UsageError, match=r"neither rules nor a file of them: .*Is a directory$"):
+    with pytest.raises(UsageError, match=r"neither rules nor a file of them: .*: Is a directory"):
         language("written", rules=str(tmp_path))
 
 

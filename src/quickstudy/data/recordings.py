@@ -182,15 +182,16 @@ def read_recording(
 
 
 def _filled(path: str | pathlib.Path, states: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
-    """The states, NaN as the value before it, and how many rows had one. Raises UsageError for one in the first row."""
+    """The states, NaN as the value before it, and how many rows had one.
+
+    Raises UsageError for NaN in the first row, and for what is infinite.
+    """
     gaps = np.isnan(states)
-    if not gaps.any():
-        return check_finite(path, states), 0
     if gaps[0].any():
-        column = int(np.flatnonzero(gaps[0])[0]) + 1
-        raise UsageError(f"{path}, row 1: state {column} is missing, and there is none before it to hold")
+        raise UsageError(f"{path}, row 1: a state is missing, and there is none before it to hold")
     last = np.maximum.accumulate(np.where(gaps, 0, np.arange(len(states))[:, None]), axis=0)
-    return check_finite(path, np.take_along_axis(states, last, axis=0)), int(gaps.any(axis=1).sum())
+    held = np.take_along_axis(states, last, axis=0)
+    return check_finite(path, held), int(gaps.any(axis=1).sum())
 
 
 def _steps(

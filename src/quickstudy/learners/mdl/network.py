@@ -78,8 +78,7 @@ class Network:
         try:
             facts = read_json(shipped(path) or path)
         except UsageError as error:
-            remedy = "name a JSON file of a network, or one that comes with the package, such as bliss-an-bn"
-            raise UsageError(f"{error}; {remedy}") from None
+            raise UsageError(f"{error}; a network is a JSON file, or one of the package, such as bliss-an-bn") from None
         return cls.from_facts(facts, str(path))
 
     @classmethod
