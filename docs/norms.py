@@ -15,6 +15,7 @@ from typing import Any
 
 from anchors import stored as stored_anchors
 
+from quickstudy.base.record import NOT_APPLICABLE
 from quickstudy.pages.profile.battery import (
     FAMILY_PARTS,
     ITEM_PARTS,
@@ -23,7 +24,6 @@ from quickstudy.pages.profile.battery import (
     failures,
     marks_of,
     reference_learners,
-    with_runs,
 )
 from quickstudy.pages.profile.norms import norms_file
 from quickstudy.pages.profile.spans import Profile, profile_of
@@ -123,12 +123,18 @@ def texts(folder: pathlib.Path) -> tuple[str, str]:
     """The norms file and the page."""
     with tempfile.TemporaryDirectory() as scratch:
         request = stored_request(folder, pathlib.Path(scratch))
-        profiles = with_runs([profile_of(request, learner) for learner in reference_learners(request)])
+        found = [profile_of(request, learner) for learner in reference_learners(request)]
+        profiles = [one for one in found if complete(one)]
         anchors = anchors_for(profiles[0])
         norms = json.loads(norms_file(profiles, marks_of(request), facts_of_runs(profiles, request)))
         for name, own in anchors.items():
             norms["items"][name]["anchors"] = own
         return json.dumps(norms, indent=1) + "\n", page(profiles, anchors, facts_of(request, profiles, anchors))
+
+
+def complete(profile: Profile) -> bool:
+    """Whether a learner has all seeds of every item that it can take."""
+    return all(len(item.spans.values) == SEEDS or item.why.startswith(NOT_APPLICABLE) for item in profile.items)
 
 
 def page(profiles: list[Profile], anchors: dict[str, Any], facts: Any) -> str:

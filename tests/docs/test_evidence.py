@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+from types import SimpleNamespace
 
 import pytest
 
@@ -39,6 +40,22 @@ def test_the_page_of_tables_is_what_the_stored_runs_give(folder, results):
     page = results.PAGE.read_text(encoding="utf-8")
     assert page.startswith(results.HEAD)
     assert results.section(folder) in page
+
+
+@pytest.mark.parametrize(
+    ("items", "complete"),
+    [
+        ([(6, ""), (0, "not-applicable: it reads symbols")], True),
+        ([(6, ""), (5, "")], False),
+        ([(6, ""), (0, "not run yet")], False),
+        ([(6, ""), (0, "failed: out of memory")], False),
+    ],
+)
+def test_a_learner_is_in_the_norms_once_all_its_runs_are_there(norms, items, complete):
+    profile = SimpleNamespace(
+        items=[SimpleNamespace(spans=SimpleNamespace(values=[1.0] * seeds), why=why) for seeds, why in items]
+    )
+    assert norms.complete(profile) == complete
 
 
 def test_the_norms_and_their_page_are_what_the_stored_runs_give(norms):

@@ -175,6 +175,13 @@ def test_saved_python_objects_are_refused_with_the_remedy(command, recorded):
     assert "it holds Python objects; save numbers" in err
 
 
+def test_nothing_held_is_printed_without_degrees(command, recorded):
+    written("states.csv", np.random.default_rng(0).normal(size=recorded[2].shape))
+    out = command("score", "dynamics", "states.csv", "--drive", "drive.csv")[1]
+    assert "memory capacity 0.0 (of 13)   IPC 0.0\n" in out
+    assert "(noise above a threshold counts as rank)" in out
+
+
 def test_a_missing_sample_can_be_held(command, recorded):
     states = recorded[2]
     steps = np.arange(len(states))

@@ -120,8 +120,14 @@ def test_only_what_is_trained_is_somewhere_else_afterwards():
 
 
 def test_what_is_one_memory_is_one_voxel():
-    _, (scores,) = examined("no-memory", "dynamics/charc")
+    found, (scores,) = examined("no-memory", "dynamics/charc")
     assert scores["voxels"] == scores["voxels-at-random"] == 1
+    assert "remarks" not in found.traces[0].facts
+    kind = catalogue.protocol.get("charc")
+    task = configure("dynamics/charc", catalogue.task.get("dynamics/charc"), {})
+    hosted = Hosted(lambda brief, seed: Leaky(brief, seed), Leaky)
+    (trace,) = configure("charc", kind, {}).examine(task, hosted, [Streams(0, task.id, 0)]).traces
+    assert "no parameters to search" in trace.facts["remarks"][0]
 
 
 def test_voxels_are_counted_when_they_are_new():

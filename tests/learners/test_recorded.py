@@ -145,5 +145,6 @@ def test_what_depends_on_answers_has_no_questions_alone(monkeypatch: Any) -> Non
 
 
 def test_a_task_that_runs_free_has_no_questions_to_write_down():
+    task = "dynamics/lorenz-63:training=60,validation=20,test=20,free=9,starts=1"
     with pytest.raises(UsageError, match=r"it runs free, .* give the task free=0"):
-        recorded_lines("dynamics/lorenz-63:training=60,validation=20,test=20,free=9,starts=1", "corrected", 0, 0, {})
+        recorded_lines(task, "corrected", 0, 0, {})

@@ -36,7 +36,7 @@ def check_clock(path: str | pathlib.Path, states: Floats, names: Sequence[str]) 
     gaps = np.diff(states, axis=0)
     mean = gaps.mean(axis=0)
     even = np.abs(gaps - mean).max(axis=0) <= 1e-3 * np.abs(mean)
-    for column in np.flatnonzero(even & (mean != 0)):
+    for column in np.flatnonzero(even & (mean != 0)).tolist():
         raise UsageError(
             f"{path}: column {names[column]} goes on by {mean[column]:.4g} at every row: it is a clock and no "
             "state; call it time or step, or leave it out"
@@ -50,7 +50,7 @@ def copies(path: str | pathlib.Path, states: Floats, names: Sequence[str], input
     """
     warnings = []
     alike = np.square(_correlations(states, inputs)).max(axis=1) >= SAME
-    for column in np.flatnonzero(alike):
+    for column in np.flatnonzero(alike).tolist():
         name = names[column]
         if "input" in name.lower():
             raise UsageError(f"{path}: column {name} is the drive and no state; leave it out")
@@ -100,13 +100,13 @@ def odd_under_noise(states: Floats, inputs: Floats, washout: int, names: Sequenc
     ):
         found = np.abs(_correlations(np.array(values), order))[:, 0] > bound
         if found.any():
-            named = _listed([names[column] for column in np.flatnonzero(found)])
+            named = _listed([names[column] for column in np.flatnonzero(found).tolist()])
             warnings.append(f"the {words} goes one way with time in {named}: does the device drift?")
     if 0 < washout <= len(rows) // 4:
         centred = rows - rows.mean(axis=0)
         alike = (centred[washout:] * centred[:-washout]).mean(axis=0) / rows.var(axis=0)
         if (alike > MOST_ALIKE).any():
-            named = _listed([names[column] for column in np.flatnonzero(alike > MOST_ALIKE)])
+            named = _listed([names[column] for column in np.flatnonzero(alike > MOST_ALIKE).tolist()])
             warnings.append(
                 f"states are like those of {washout} samples before (correlation {alike.max():.2f}) in {named}: "
                 "the washout is shorter than the memory, or the device drifts"
@@ -119,7 +119,7 @@ def odd_under_noise(states: Floats, inputs: Floats, washout: int, names: Sequenc
     bound = _bound(len(rows) - 2, CHANCE / (terms.shape[1] * rows.shape[1]))
     dead = np.abs(_correlations(rows, terms)).max(axis=1) < bound
     if dead.any():
-        named = _listed([names[column] for column in np.flatnonzero(dead)])
+        named = _listed([names[column] for column in np.flatnonzero(dead).tolist()])
         warnings.append(
             f"neither the input of the last {LONGEST} samples nor its square shows in {named}: are they connected?"
         )

@@ -126,9 +126,10 @@ def read_recording(
 ) -> Recording:
     """The states that were recorded while a drive of so many samples was read, one row for each.
 
-    A sample that came twice is taken once. inputs (step, channel): what the drive holds, which no state may be. hold:
-    a sample or a cell that is missing is given the value before it. Raises UsageError where samples are missing, a time
-    stamp jumps, or a column is a clock or an input.
+    A sample that came twice is taken once. inputs (step, channel): what the drive holds, which no
+    state may be. hold: a sample or a cell that is missing is given the value before it. Raises
+    UsageError where samples or cells are missing, a time stamp jumps, or a column is a clock or an
+    input.
     """
     table, names = _columns(path, gaps=True)
     stamped = [place for place, name in enumerate(names) if name.strip().lower() in STAMPS]
@@ -190,19 +191,6 @@ def _filled(path: str | pathlib.Path, states: NDArray[np.float64]) -> tuple[NDAr
         raise UsageError(f"{path}, row 1: state {column} is missing, and there is none before it to hold")
     last = np.maximum.accumulate(np.where(gaps, 0, np.arange(len(states))[:, None]), axis=0)
     return check_finite(path, np.take_along_axis(states, last, axis=0)), int(gaps.any(axis=1).sum())
-
-
-def _filled(path: str | pathlib.Path, states: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
-    """The states, NaN as the value before it, and how many rows had one.
-
-    Raises UsageError for NaN in the first row, and for what is infinite.
-    """
-    gaps = np.isnan(states)
-    if gaps[0].any():
-        raise UsageError(f"{path}, row 1: a state is missing, and there is none before it to hold")
-    last = np.maximum.accumulate(np.where(gaps, 0, np.arange(len(states))[:, None]), axis=0)
-    held = np.take_along_axis(states, last, axis=0)
-    return check_finite(path, held), int(gaps.any(axis=1).sum())
 
 
 def _steps(

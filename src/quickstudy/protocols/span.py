@@ -76,7 +76,7 @@ class SpanProtocol(Spans):
         shown = [task.sample(stream.numpy("data"), self.sequences) for stream in streams]
         whole = [task.draw(stream.numpy("test"), drawn_levels) for stream in streams]
         asked = [self._asked(*one, drawn_levels) for one in zip(whole, streams, strict=True)]
-        tests, levels = ([part[column] for part in asked] for column in (0, 1))
+        tests, levels = [test for test, _ in asked], [level for _, level in asked]
         lesson = Lesson(shown, np.stack([stream.order(self.sequences, pace.passes) for stream in streams]))
         exam = Exam(tests)
         points = checkpoints(lesson.items, pace.stride, self.checkpoints)

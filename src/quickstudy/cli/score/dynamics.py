@@ -191,12 +191,13 @@ def _show(found: Mapping[str, Any]) -> None:
 
     for warning in found["warnings"]:
         say(f"warning: {warning}", err=True)
-    words = (("constant", "constant"), ("repeated", "of the samples twice"))
+    words = (("constant", "constant"), ("repeated", "repeated"))
     notes = [f"{found[name]} {word}" for name, word in words if found[name]]
     dropped = f", {', '.join(notes)} (dropped, recorded)" if notes else ""
     measured = found["samples"] - found["held"]
     kept = f", {found['held']} missing (held)" if found["held"] else ""
-    say(f"{measured:,} of {found['samples']:,} samples{kept}, {found['states']} nodes{dropped}")
+    nodes = "1 node" if found["states"] == 1 else f"{found['states']} nodes"
+    say(f"{measured:,} of {found['samples']:,} samples{kept}, {nodes}{dropped}")
     for one in found["properties"]:
         held = {degree: part["total"] for degree, part in one["ipc"].items() if part["total"]}
         parts = [f"{DEGREES.get(degree, f'degree {degree}')} {total:.1f}" for degree, total in held.items()]
@@ -205,7 +206,7 @@ def _show(found: Mapping[str, Any]) -> None:
             sign = "" if one["memory_complete"] else "at least "
             capacities.append(f"memory capacity {sign}{one['memory_capacity']:.1f} (of {one['states']})")
         if one["ipc_total"] is not None:
-            capacities.append(f"IPC {one['ipc_total']:.1f}: {', '.join(parts)}")
+            capacities.append(": ".join(filter(None, (f"IPC {one['ipc_total']:.1f}", ", ".join(parts)))))
         say("   ".join(filter(None, (one["reason"], *capacities))))
         ranks_ = {name: one.get(f"{name}_rank", {}).get("0.01") for name in ("kernel", "generalisation")}
         said = ", ".join(f"{rank} with {words}" for rank, words in (
@@ -217,7 +218,10 @@ def _show(found: Mapping[str, Any]) -> None:
         title = {"nrmse": "NRMSE", "symbol-error-rate": "SER"}[score]
         others = "   ".join(
             f"{words} {_spread([run[name][score] for run in runs])}"
-            for name, words in (("persistence", "persistence"), ("linear", f"linear ({runs[0]['taps']} taps)"))
+            for name, words in (
+                ("persistence", "persistence"),
+                ("linear", f"linear ({runs[0]['taps']} tap{'s' * (runs[0]['taps'] != 1)})"),
+            )
         )
         say(f"{task} {title} {_spread([run['readout'][score] for run in runs])}   {others}")
 

@@ -30,7 +30,7 @@ BASES = {"uniform": "legendre", "normal": "hermite", "binary": "walsh"}
 )
 @dataclass(frozen=True)
 class Memory:
-    """What is held of a stream of independent numbers?
+    """Memory capacity, processing capacity (IPC), ranks and Lyapunov exponent of states driven by white noise.
 
     Sees: at every step a number: uniform in -1 .. 1, normal with deviation 1, or -1 and 1. Answers: the numbers of 1 ..
     `delays` steps ago; under the protocol `properties` nothing is asked, and the states are looked at. Scored: memory
