@@ -15,11 +15,11 @@ from typing import Any
 
 from anchors import stored as stored_anchors
 
-from quickstudy.base.record import NOT_APPLICABLE
 from quickstudy.pages.profile.battery import (
     FAMILY_PARTS,
     ITEM_PARTS,
     TITLES,
+    complete,
     facts_of,
     failures,
     marks_of,
@@ -124,17 +124,12 @@ def texts(folder: pathlib.Path) -> tuple[str, str]:
     with tempfile.TemporaryDirectory() as scratch:
         request = stored_request(folder, pathlib.Path(scratch))
         found = [profile_of(request, learner) for learner in reference_learners(request)]
-        profiles = [one for one in found if complete(one)]
+        profiles = [one for one in found if complete(one, SEEDS)]
         anchors = anchors_for(profiles[0])
         norms = json.loads(norms_file(profiles, marks_of(request), facts_of_runs(profiles, request)))
         for name, own in anchors.items():
             norms["items"][name]["anchors"] = own
         return json.dumps(norms, indent=1) + "\n", page(profiles, anchors, facts_of(request, profiles, anchors))
-
-
-def complete(profile: Profile) -> bool:
-    """Whether a learner has all seeds of every item that it can take."""
-    return all(len(item.spans.values) == SEEDS or item.why.startswith(NOT_APPLICABLE) for item in profile.items)
 
 
 def page(profiles: list[Profile], anchors: dict[str, Any], facts: Any) -> str:

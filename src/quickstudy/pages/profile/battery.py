@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from quickstudy.base.blocks import COUNT, ORACLE, Block, Column, Group, Line, Made, Name, Number, Table, Text
 from quickstudy.base.catalogue import block
+from quickstudy.base.record import NOT_APPLICABLE
 from quickstudy.pages.profile.anchors import load_anchors
 from quickstudy.pages.profile.reliability import family_statistics, item_statistics
 from quickstudy.pages.profile.spans import Family, Item, Profile, item_name, profile_of, span_of
@@ -48,16 +49,17 @@ def gallery(request: Request) -> list[str]:
     return list(request.study.settings.get("gallery") or reference_learners(request))
 
 
-def with_runs(found: Sequence[Profile]) -> list[Profile]:
-    """The learners that have a span on any item."""
-    return [one for one in found if any(not item.why for item in one.items)]
+def complete(profile: Profile, seeds: int) -> bool:
+    """Whether a learner has all seeds of every item that it can take."""
+    return all(len(item.spans.values) == seeds or item.why.startswith(NOT_APPLICABLE) for item in profile.items)
 
 
 def facts_of(request: Request, found: Sequence[Profile], anchors: Mapping[str, Any]) -> dict[str, Any]:
-    """The statistics over the gallery, and under `all` over all learners that have runs. anchors: by the
-    name of an item.
+    """The statistics over the gallery, and under `all` over all learners, of those that are complete.
+
+    anchors: by the name of an item.
     """
-    found = with_runs(found)
+    found = [one for one in found if complete(one, request.seeds)]
     chosen = [one for one in found if one.learner in gallery(request)]
     return {**_statistics_of(chosen, anchors), "all": _statistics_of(found, anchors)}
 
