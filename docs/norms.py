@@ -34,8 +34,8 @@ HEAD = """# Reference learners
 
 Spans of the built-in learners on the items of the quick profile, mean of {seeds} seeds, with their usual settings. The
 runs are in `published/battery`; `make norms` makes the runs that are missing, the norms inside the package and this
-page. `quickstudy profile` reads a card against these norms. A learner is listed once all its runs are there, and has `–`
-where it cannot take an item.
+page. `quickstudy profile` reads a card against these norms. A learner is listed once all its runs are there, and has
+`–` where it cannot take an item.
 
 A span is in the unit of its item; `+` is the end of the axis. `quickstudy show span/copy` has the sheet of one.
 """
