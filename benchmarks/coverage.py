@@ -20,6 +20,7 @@ PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "explanation" /
 _TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 RUNS = (3, 6, 10, 20)
 TRIES, FEWER, RESAMPLES = 40_000, 4_000, 1_000
+CONTROL_RUNS = (6, 200)
 HIGHER = Score("score", better="higher")
 
 Draw = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
@@ -37,12 +38,13 @@ SCORES: dict[str, tuple[Draw, float]] = {
 
 
 def main() -> None:
-    """Simulate, and put the three tables in the place of those of the page."""
+    """Simulate, and put the four tables in the place of those of the page."""
     tables = iter(
         [
             _table(["score", *(f"n = {n}" for n in RUNS), "t", "bootstrap", "width"], _means()),
             _table(["contrast", *(f"n = {n}" for n in RUNS[1:])], [*_differences(), *_scaled()]),
             _table(["controls", "above", "below", "above, before", "below, before"], _verdicts()),
+            _table(["controls", *(f"{runs} runs of each" for runs in CONTROL_RUNS)], _power()),
         ]
     )
     PAGE.write_text(_TABLE.sub(lambda _: next(tables), PAGE.read_text("utf-8")), encoding="utf-8")
@@ -116,6 +118,23 @@ def _verdicts() -> list[list[str]]:
             said["before"].append(Contrast(0.0, Interval(*(float(end[0]) for end in ends)), n=6).standing)
         shares = [f"{np.mean([one == side for one in said[when]]):.3f}" for when in said for side in (ABOVE, BELOW)]
         rows.append([str(count), *shares])
+    return rows
+
+
+def _power() -> list[list[str]]:
+    """How often six runs, two standard deviations above all controls, are called above them."""
+    rng, rows = np.random.default_rng(5), []
+    for count in (1, 3, 7):
+        cells = []
+        for runs in CONTROL_RUNS:
+            found = []
+            for _ in range(FEWER // 4):
+                own, rules = _values(rng.normal(2.0, 1.0, 6)), rng.normal(size=(count, runs))
+                best = str(rules.mean(axis=1).argmax())
+                controls = {str(place): _values(rule) for place, rule in enumerate(rules)}
+                found.append(advantage(own, controls, best, HIGHER).standing == ABOVE)
+            cells.append(_share(np.array(found)))
+        rows.append([str(count), *cells])
     return rows
 
 

@@ -130,11 +130,11 @@ class Results:
         return f"Results({str(self.folder)!r}: {runs})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the verdicts and the tables of scores, without pictures and records."""
+        """What a notebook shows: figures, verdicts and tables of scores."""
         from quickstudy.render.html import blocks_html
         from quickstudy.report.page import screen_page
 
-        return str(blocks_html(screen_page(self._data(self.asked)).blocks))
+        return str(blocks_html(screen_page(self._data(self.asked), pictures=True).blocks))
 
     def learner(self, key: str, file: str | pathlib.Path | None = None, trust: str = "") -> Pupil:
         """The trained learner of the run whose key begins so, ready to answer; it must have been kept.
@@ -214,6 +214,7 @@ def run(
     progress: bool | Report | None = None,
     measures: str | Sequence[str] = (),
     rerun: bool = False,
+    control_seeds: int | None = None,
 ) -> Results:
     """Run learners on tasks, or what is still missing of that, and give the results folder.
 
@@ -225,6 +226,8 @@ def run(
     - convention: `corrected`, `published` (as the published numbers were made) or `written` (as the paper says).
     - root: the root seed of all random streams; another one gives other data, weights and orders.
     - controls: also run the controls and the oracle that each task names.
+    - control_seeds: their repetitions, by default as many as `seeds`. They are cheap, and with many of them the best
+      control is known, so that few runs of a learner show more.
     - protocol: parameters of the protocol that differ from its convention's, `{"sequences": 600}`; where tasks of
       several families are run, `{"language.sequences": 600}` sets those of one.
     - workers: processes, 0 for none; by default one per core, or three that share a GPU. No number depends on it.
@@ -251,7 +254,7 @@ def run(
     shelf = Shelf(pathlib.Path(out))
     plan = plan_runs(
         tasks, names, seeds=seeds, convention=convention, root=root, controls=controls, protocol=protocol,
-        reading=shelf.reading(),
+        reading=shelf.reading(), control_seeds=control_seeds,
     )  # fmt: skip
     find_measures(measures)  # one that does not exist is said before anything is run
     execution = execute(
@@ -283,9 +286,11 @@ def plan_runs(
     root: int = 0,
     controls: bool = True,
     protocol: Mapping[str, Any] | None = None,
+    control_seeds: int | None = None,
 ) -> Plan:
     """What `run` would do, without doing it. reading: what the results folder holds."""
-    check_seeds(seeds)
+    for number in (seeds, seeds if control_seeds is None else control_seeds):
+        check_seeds(number)
     names = expand_tasks(list(tasks) if isinstance(tasks, list | tuple) else [tasks])
     by_family = _by_family(names, protocol or {})
     settings = [
@@ -295,7 +300,14 @@ def plan_runs(
     ]
     if not settings:
         raise UsageError("nothing to run: name at least one learner")
-    return make_plan(settings, seeds, reading=reading, includes=included_files())
+    try:
+        return make_plan(settings, seeds, reading=reading, includes=included_files(), rules=control_seeds)
+    except UsageError as error:
+        _, is_parameter, parameter = str(error).partition(': no parameter "')
+        name = parameter.partition('"')[0]
+        if is_parameter and name in (protocol or {}) and len(by_family) > 1:
+            raise UsageError(f"{error}; FAMILY.{name} sets it in one family only") from error
+        raise
 
 
 def _by_family(tasks: Sequence[str], protocol: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -26,19 +26,20 @@ from quickstudy.pages.profile.tuning import AS_GIVEN, TUNED, asked_on, family_of
 from quickstudy.pages.request import Request, by_protocol
 from quickstudy.render.files import write_page
 from quickstudy.render.html import blocks_html
+from quickstudy.render.latex import as_latex
 from quickstudy.report.build import gather
 from quickstudy.report.page import write_report
 from quickstudy.reproducing import run_stages
 from quickstudy.runs.execute import Execution, Report
 from quickstudy.runs.folder import prepare_folder, write_aside
 
-BUDGETS = ("quick", "standard", "full")
+BUDGETS = ("quick", "standard", "full", "context")
 
 
 @dataclass(frozen=True)
 class Card:
-    """A report card. page: its blocks. path: of its HTML file; tables, pictures and a JSON file of its facts lie beside
-    it. execution: how the runs went.
+    """A report card. page: its blocks. path: of its HTML file; next to it are its tables (CSV, LaTeX), pictures and a
+    JSON file of its facts. execution: how the runs went.
     """
 
     page: Page
@@ -89,7 +90,8 @@ def profile(
     - learner: a name (`esn`, `lstm:units=64,rate=0.003`, `my_model.py:Class`), a host class or a learner object. One
       name means that core in every family; a parameter that a family's training has not is left out there, and the card
       says so.
-    - budget: `quick`, `standard` or `full`: the studies `profile-quick` ..., with versions of their own.
+    - budget: `quick`, `standard`, `full` or, for language models, `context`: the studies `profile-quick` ..., with
+      versions of their own.
     - seeds: repetitions, by default those of the study; more of them extend.
     - out: the results folder; by default results/profile-BUDGET, where everybody examined stands beside. That of the
       tuned is another, and so is that of a new version of the study, where the first has cards of an old one: these are
@@ -125,7 +127,8 @@ def profile(
     name = settings["card"]
     path = write_page(page, request.folder, name)
     facts = json.dumps(plain(page.facts["card"]), indent=1).encode()
-    write_aside(request.folder / f"{name}.json", str(os.getpid()), lambda file: file.write(facts))
+    for ending, content in (("json", facts), ("tex", as_latex(page).encode(errors="backslashreplace"))):
+        _write(request.folder / f"{name}.{ending}", content)
     if request.shelf.reading().records:
         whole = gather([request.folder], command or None, {request.folder: request.shelf.reading()})
         write_report(whole, request.folder / "report.html", replaces=False)
@@ -233,9 +236,12 @@ def _note(request: Request, energy: float = 0.0) -> float | None:
             "learners": list(dict.fromkeys([*index.get("learners", []), learner])),
             "energy": spent,
         }
-        content = json.dumps(facts, indent=1).encode()
-        write_aside(request.folder / INDEX, str(os.getpid()), lambda file: file.write(content))
+        _write(request.folder / INDEX, json.dumps(facts, indent=1).encode())
     return spent.get(learner)
+
+
+def _write(path: pathlib.Path, content: bytes) -> None:
+    write_aside(path, str(os.getpid()), lambda file: file.write(content))
 
 
 @contextlib.contextmanager

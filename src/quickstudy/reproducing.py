@@ -127,7 +127,7 @@ def run_stages(
     """
     number = 0 if here or defined_here() else default_workers() if workers is None else workers
     execution, repetitions = Execution(), []
-    for stage in stages_of(request):
+    for stage in (stage for stage in stages_of(request) if stage.settings):
         reading = request.shelf.reading()
         plan = make_plan(stage.settings, stage.seeds, reading=reading, includes=included_files())
         done = execute(
@@ -140,7 +140,7 @@ def run_stages(
             report=follow(progress),  # one that counts begins anew with every stage
         )
         execution = done.after(execution)
-        repetitions += [stage.seeds] if stage.settings else []
+        repetitions.append(stage.seeds)
         if execution.interrupted:
             break
     return execution, repetitions

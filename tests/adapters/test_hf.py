@@ -4,16 +4,19 @@ installed, what needs no model is still looked at.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import pathlib
 import string
+import sys
+import types
 
 import numpy as np
 import pytest
 
 import quickstudy as qs
-from quickstudy.adapters.hf import PIECE, PLACES, Folder, Reader, fingerprint
+from quickstudy.adapters.hf import PIECE, PLACES, Folder, Reader, _loaded, fingerprint
 from quickstudy.adapters.in_context import PREAMBLE
 from quickstudy.base.errors import LearnerFault, MissingExtra, Unavailable, UsageError
 from quickstudy.base.examples import Examples
@@ -22,6 +25,7 @@ from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.learners.naming import choose_learner
+from quickstudy.runs.traces import load_trace
 from quickstudy.testing import check_learner
 
 BRIEF = Brief(Tokens(4), Tokens(4), "cross-entropy", 3, 2)
@@ -159,3 +163,45 @@ def test_a_fingerprint_of_a_large_file(tmp_path):
         pathlib.Path(tmp_path / "weights").write_bytes(content)
         found[place, length] = fingerprint(tmp_path)
     assert len(set(found.values())) == 6
+
+
+def test_no_code_of_the_folder_is_run_and_nobody_is_asked(tmp_path, monkeypatch):
+    """By what transformers is given: with neither yes nor no it asks on a terminal."""
+    given = []
+
+    class Opened:
+        @classmethod
+        def from_pretrained(cls, path, **options):
+            given.append(options)
+            return cls()
+
+        def to(self, device):
+            return self
+
+        def eval(self):
+            return self
+
+    torch = types.SimpleNamespace(
+        float32=None, random=types.SimpleNamespace(fork_rng=lambda devices: contextlib.nullcontext())
+    )
+    silent = types.SimpleNamespace(set_verbosity_error=int, disable_progress_bar=int)
+    transformers = types.SimpleNamespace(
+        utils=types.SimpleNamespace(logging=silent), AutoModelForCausalLM=Opened, AutoTokenizer=Opened
+    )
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setitem(sys.modules, "transformers", transformers)
+    _loaded.__wrapped__(str(tmp_path), "", "float32", "cpu")
+    assert [one["trust_remote_code"] for one in given] == [False, False]
+    assert [one["local_files_only"] for one in given] == [True, True]
+
+
+def test_a_span_item_with_a_cap_on_questions(folder, tmp_path, monkeypatch):
+    """Eight examples in its context; two questions in each of four bins."""
+    monkeypatch.chdir(tmp_path)
+    protocol = {"sequences": 8, "questions": 2, "checkpoints": 1}
+    done = qs.run("span/copy:longest=4", f"hf:folder={folder}", seeds=2, controls=False, protocol=protocol, workers=0)
+    for record in done.records:
+        assert record.status == "ok"
+        assert load_trace(tmp_path / "results", record).arrays["asked"].tolist() == [2, 2, 2, 2]
+        assert record.cost["answers"] == 8
+        assert 0 <= record.scores["span"]["values"]["span"] <= 4

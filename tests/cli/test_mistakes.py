@@ -271,3 +271,13 @@ def test_a_report_that_cannot_be_written_does_not_spoil_what_is_found(quickstudy
     assert "all 3 runs found" in answer.err
     assert "cannot write out/report.html" in answer.err
     assert pathlib.Path(tmp_path / "out" / "report.html" / "report.html").is_dir()
+
+
+def test_an_option_out_of_range_is_named_in_plain_words(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["play", "curriculum/micro-1", "--steps", "0"])
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert "--steps" in said
+    assert "must be" in said
+    assert "Input" not in said

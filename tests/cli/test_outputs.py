@@ -56,6 +56,14 @@ def test_a_link_to_nothing_is_not_written_through(inside, tmp_path):
     assert not (tmp_path / "elsewhere").exists()
 
 
+def test_a_study_that_runs_nothing_makes_no_folders_for_runs(inside, tmp_path):
+    done = inside("reproduce", "rc-table9", "--only", "NARMA-10", "--out", "made")
+    assert done.status == 0, done
+    assert "Showing 1 of " in done.out
+    assert "no runs in this folder" not in done.out
+    assert {path.suffix for path in (tmp_path / "made").iterdir()} == {".html", ".csv"}
+
+
 def test_a_dry_run_takes_over_nothing(inside, tmp_path):
     stored = tmp_path / "stored" / "runs"
     stored.mkdir(parents=True)

@@ -141,7 +141,8 @@ def test_a_family_of_ones_own_with_a_protocol_of_its_own_is_reproduced(quickstud
     assert json.loads(other.out)["to_do"] == 2
     found = quickstudy(*common, "--set", "tosses=30", "--exact", "--dry-run", "--json")
     assert json.loads(found.out) | {"seconds": 0} == {
-        "cells": 4, "found": 4, "to_do": 0, "programs": 0, "seconds": 0, "measured": 0
+        "cells": 4, "found": 4, "to_do": 0, "programs": 0, "seconds": 0, "measured": 0,
+        "questions": 0, "tokens": 0, "prompt": ""
     }  # fmt: skip
 
 

@@ -64,6 +64,14 @@ def test_the_norms_and_their_page_are_what_the_stored_runs_give(norms):
     assert norms.PAGE.read_text(encoding="utf-8") == page
 
 
+def test_every_demand_of_the_battery_that_is_not_met_has_a_reason(norms):
+    """And no reason is left of one that is met by now."""
+    lines = norms.PAGE.read_text(encoding="utf-8").partition(norms.FAILS)[2].partition("##")[0].split("\n- ")[1:]
+    assert len(lines) == len(norms.REASONS)
+    for line in lines:
+        assert any(line.strip().endswith(reason.strip()) for reason in norms.REASONS.values()), line
+
+
 PAGES = ("what-stands", "better-learners", "conventions")
 """Explanations whose tables are printed by studies with stored runs."""
 

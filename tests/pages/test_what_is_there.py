@@ -186,7 +186,7 @@ def test_a_title_says_what_was_left_out(fill: Make) -> None:
     assert page_of(whole).title == "A table"
     part = page_of(replace(whole, study=replace(STUDY, rows=ROWS[:1])))
     assert part.title == "A table (1 of 2 rows)"
-    assert part.under[-1] == "Only 5 qa: of the others there are no runs here."
+    assert part.under[-1] == "Showing 1 of 2 rows (5 qa); the others have no runs in this folder."
 
 
 def test_the_record_has_command_date_versions_and_the_report(fill: Make, tmp_path: pathlib.Path) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
+import shutil
 import subprocess
 import sys
 import time
@@ -80,8 +83,7 @@ def test_words_have_units_and_few_seeds_are_mentioned(made: tuple[Path, Any, Any
     assert words[0].startswith("Copies copies ")
     assert any("2 seeds: use --seeds 6 or more" in sentence for sentence in words)
     assert any("No span on lookup (failed: RuntimeError: too many symbols" in one for one in words)
-    assert "language has no number: lookup is missing." in words
-    assert "dynamics has no number: delay and ahead are missing." in words
+    assert "No number for language (lookup missing) and dynamics (delay, ahead missing)." in words
 
 
 def test_cards_of_one_folder_keep_their_own_tables(made: tuple[Path, Any, Any]) -> None:
@@ -91,6 +93,33 @@ def test_cards_of_one_folder_keep_their_own_tables(made: tuple[Path, Any, Any]) 
         assert card.facts["learner"] in table
         assert f"{card.path.stem}-spans.csv" in card.path.read_text()
     assert "Copies" in second.path.read_text(), "the learners of one folder are compared"
+
+
+def test_a_card_has_a_machine_readable_and_a_latex_file(made: tuple[Path, Any, Any]) -> None:
+    folder, card, _ = made
+    facts = json.loads((folder / "card-Copies.json").read_text())
+    assert facts == json.loads(json.dumps(card.facts))
+    for family in facts["families"]:
+        assert {"family", "share", "interval", "rank", "items"} <= set(family)
+        for item in family["items"]:
+            assert {"item", "unit", "span", "interval", "ceiling", "rank", "reason"} <= set(item)
+    copy, lookup = facts["families"][0]["items"]
+    assert set(copy["rank"]) == {"more_than", "less_than", "of"}
+    assert (lookup["item"], lookup["span"], lookup["rank"]) == ("lookup", None, None)
+    assert "symbols copied" in (folder / "card-Copies.tex").read_text()
+
+
+def test_a_terminal_shows_the_chart_one_sentence_and_what_limits_it(made: tuple[Path, Any, Any]) -> None:
+    from quickstudy.profiling import screen_page
+    from quickstudy.render.terminal import as_text
+
+    lines = as_text(screen_page(made[1].page), 80).splitlines()
+    assert len(lines) < 20
+    assert max(map(len, lines)) <= 80
+    assert lines[1].startswith("2 families, 4 items, 2 seeds, ")
+    assert any("symbols copied" in line and "●0.0" in line for line in lines)
+    assert any("no span: failed: RuntimeError" in line for line in lines)
+    assert "Copies copies 0.0 symbols." in lines
 
 
 def test_nothing_is_run_twice_and_more_seeds_extend(made: tuple[Path, Any, Any]) -> None:
@@ -148,7 +177,14 @@ def test_a_site_of_cards(made: tuple[Path, Any, Any], tmp_path: Path) -> None:
     from quickstudy.pages.site import write_site
 
     page = write_site([made[0]], tmp_path / "site").read_text()
-    assert "First" in page
+    table = list(csv.DictReader((tmp_path / "site" / "cards-0-map.csv").read_text().splitlines()))
+    copied = {row["learner"]: row for row in table if row["item"] == "copy"}
+    assert set(copied) == {"Copies", "First"}
+    assert copied["Copies"]["unit"] == "symbols copied"
+    found = json.loads((made[0] / "card-Copies.json").read_text())["families"][0]["items"][0]
+    assert float(copied["Copies"]["span"]) == found["span"]
+    assert next(row for row in table if row["learner"] == "Copies" and row["item"] == "lookup")["span"] == ""
+    assert 'href="./0-card-First.html"' in page, "a learner leads to its card"
     assert "as given" in page
     assert list((tmp_path / "site").glob("0-card-*.html"))
     other = tmp_path / "other"
@@ -162,6 +198,37 @@ def test_a_site_of_cards(made: tuple[Path, Any, Any], tmp_path: Path) -> None:
     )
     with pytest.raises(qs.UsageError, match="several rulesets do not stand side by side"):
         write_site([made[0], tuned], tmp_path / "site")
+
+
+def test_learners_are_compared_in_the_units_of_their_items(made: tuple[Path, Any, Any]) -> None:
+    row = next(one for one in qs.compare(made[0], "First", "Copies") if one.task.startswith("span/copy"))
+    assert row.unit == "symbols copied"
+    spans = [card.facts["families"][0]["items"][0]["spans"] for card in (made[2], made[1])]
+    assert row.spans == pytest.approx([np.expm1(np.log1p(own[:2]).mean()) for own in spans])
+    shares = [np.log1p(own[:2]) / np.log1p(32) for own in spans]
+    assert row.difference == pytest.approx(np.mean(shares[0]) - np.mean(shares[1]))
+    assert row.family is not None
+    assert row.family.family == "language", "an item belongs to its family in the battery"
+
+
+@pytest.mark.parametrize("command", [["report"], ["site"], ["compare", "First", "Copies"]])
+def test_cards_of_two_versions_are_refused_in_one_line(
+    command: list[str], made: tuple[Path, Any, Any], tmp_path: Path
+) -> None:
+    """One folder of an old version can be read; the two together cannot."""
+    from quickstudy.pages.site import write_site
+
+    old = tmp_path / "old"
+    shutil.copytree(made[0], old)
+    (old / "profile.json").write_text((old / "profile.json").read_text().replace(f": {VERSION},", ": 3,"))
+    with pytest.raises(qs.UsageError) as refused:
+        main_command()([*command, str(made[0]), str(old)], standalone_mode=False)
+    assert re.fullmatch(
+        r"several versions of profile-quick do not stand side by side \(version 3: .*; version \d+: .*\); "
+        "profile the learners of the older again, or name folders of one version",
+        str(refused.value),
+    )
+    assert "First" in write_site([old], tmp_path / "site").read_text()
 
 
 @pytest.mark.parametrize("command", [["report"], ["compare", "First", "Copies"]])
@@ -188,7 +255,7 @@ def test_tuning_is_on_tasks_and_seeds_that_are_not_reported() -> None:
     from quickstudy.pages.profile.tuning import candidates, tuning_settings
     from quickstudy.profiling import BUDGETS, request_profile
 
-    for budget in BUDGETS:
+    for budget in set(BUDGETS) - {"context"}:
         request = request_profile("lstm", budget=budget, tuned=True)
         reported = {row.task for row in request.rows}
         settings = list(tuning_settings(request, "lstm"))
@@ -199,6 +266,8 @@ def test_tuning_is_on_tasks_and_seeds_that_are_not_reported() -> None:
         assert candidates("lstm", request, "dynamics") == tried
         with pytest.raises(qs.UsageError, match="the budget is"):
             candidates("lstm:rate=" + "|".join(f"0.0{n}" for n in range(1, 20)), request, "dynamics")
+    with pytest.raises(qs.UsageError, match="leave out --tuned"):  # language models have nothing to tune
+        list(tuning_settings(request_profile("lstm", budget="context", tuned=True), "lstm"))
 
 
 COUNTED = """

@@ -415,3 +415,13 @@ def test_learners_that_are_tied_on_a_task_share_its_rank(scored: Make, make_repo
     text = FORMS["text"](make_report(records))
     first = [line.split()[0] for line in text.splitlines() if line.split()[:1] in (["a"], ["b"])]
     assert first[:2] == ["b", "a"]
+
+
+def test_an_interval_as_wide_as_the_scale_is_only_named_so(scored: Make, make_report: Make) -> None:
+    records = [
+        *scored("copy", 0.3, 0.5, role="control"),
+        *scored("esn", 0.1, 0.9),
+        *scored("best", 0.9, 1.0, role="oracle"),
+    ]
+    (line,) = [one for one in FORMS["text"](make_report(records)).splitlines() if one.startswith("esn  ")][:1]
+    assert "± more than 1" in line

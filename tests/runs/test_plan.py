@@ -1,3 +1,5 @@
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -142,3 +144,12 @@ def test_on_a_gpu_a_piece_fills_the_lanes(monkeypatch):
     assert [len(piece) for piece in cut(made(setting, 100), 8)] == [83, 83, 84]  # three calls whatever we do
     assert [len(piece) for piece in cut(made(setting, 50), 8)] == [50] * 5
     assert len(cut(made(control, 1), 8)) == 16  # no lanes, no limit
+
+
+def test_controls_may_be_run_more_often_than_learners():
+    settings = [Setting("language/periodic", name) for name in ("bag", "copy-last", "periodic-oracle")]
+    cells = make_plan(settings, 2, rules=5).cells
+    counts = Counter((cell.role, cell.learner) for cell in cells)
+    assert counts == {("learner", "bag"): 2, ("control", "copy-last"): 5, ("oracle", "periodic-oracle"): 5}
+    few = make_plan(settings, 2).cells
+    assert {cell.key for cell in few} < {cell.key for cell in cells}

@@ -204,7 +204,7 @@ def test_the_command(results, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["serve", str(results.parent / "none")])
     assert ended.value.code == 2
-    assert "none is no folder; name a results folder" in capsys.readouterr().err
+    assert "none is not a folder; name a results folder" in capsys.readouterr().err
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(SystemExit) as ended:
         main(["serve", str(results), "--port", str(taken.getsockname()[1])])
     assert ended.value.code == 2

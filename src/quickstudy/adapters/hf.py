@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from quickstudy.adapters.answers import KeptAnswers, Said
-from quickstudy.adapters.in_context import ContextPupil, Counter, begin_in_context
+from quickstudy.adapters.in_context import ContextPupil, Counter, begin_in_context, check_transcript
 from quickstudy.base.canonical import digest
 from quickstudy.base.catalogue import learner
 from quickstudy.base.errors import LearnerFault, MissingExtra, UsageError
@@ -32,6 +32,8 @@ from quickstudy.base.spaces import Tokens
 
 PIECE = 1 << 16
 """Bytes that are read of a file in one place, for its fingerprint."""
+_NOTHING_ELSE = {"local_files_only": True, "trust_remote_code": False}
+"""Nothing is fetched, and no code of the folder is run; without the second, transformers asks a user on a terminal."""
 PLACES = 64
 """In how many places, evenly spaced, a large file is read: the weights of a model take minutes to read whole."""
 
@@ -48,7 +50,7 @@ class Folder:
 
     What makes no difference to an answer, beyond rounding, is no part of the identity: device, as torch names it (auto:
     a GPU where there is one); threads on a CPU; spend, tokens that may be spent on a run, 0: any number; kept, whether
-    answers are kept.
+    answers are kept; transcript, a file that every prompt and its answer are appended to.
     """
 
     folder: str = parameter("", place=True)
@@ -60,6 +62,7 @@ class Folder:
     threads: int = parameter(1, at_least=1, place=True)
     spend: int = parameter(0, at_least=0, place=True)
     kept: bool = parameter(True, place=True)
+    transcript: str = parameter("", place=True)
 
     pace: ClassVar[Pace] = Pace()
     reads: ClassVar[tuple[type, ...]] = (Tokens,)
@@ -82,6 +85,7 @@ class Folder:
         """Raise UsageError, before anything runs, if no folder is named."""
         if not self.folder:
             raise UsageError("hf: which folder? type hf:folder=models/my-7b")
+        check_transcript(self.transcript)
 
     def counting(self) -> Counter:
         """A learner that is asked what this one would be asked, and only counts."""
@@ -95,7 +99,7 @@ class Folder:
         def opened() -> Reader:
             return Reader(*_loaded(self.folder, self.content, self.precision, self.device), self.threads)
 
-        return begin_in_context(opened, brief, streams, self.shared, self.window, self.spend, kept)
+        return begin_in_context(opened, brief, streams, self.shared, self.window, self.spend, kept, self.transcript)
 
 
 def fingerprint(folder: pathlib.Path) -> str:
@@ -202,9 +206,9 @@ def _loaded(folder: str, content: str, precision: str, device: str) -> tuple[Any
     try:
         with torch.random.fork_rng(devices=[]):  # weights are drawn before they are read
             model = transformers.AutoModelForCausalLM.from_pretrained(
-                path, local_files_only=True, dtype=getattr(torch, precision)
+                path, dtype=getattr(torch, precision), **_NOTHING_ELSE
             )
-            tokenizer = transformers.AutoTokenizer.from_pretrained(path, local_files_only=True)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(path, **_NOTHING_ELSE)
         return torch, model.to(device).eval(), tokenizer
     except (OSError, ValueError, RuntimeError, KeyError) as error:
         raise UsageError(f"hf: {folder} cannot be read: {' '.join(str(error).split())[:200]}") from error

@@ -11,6 +11,7 @@ of words does not count. A sequence is a line of letters; behind a letter at whi
 
 from __future__ import annotations
 
+import json
 import string
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +22,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.adapters.answer_text import scores_of
+from quickstudy.adapters.answer_text import ReadAnswer, scores_of
 from quickstudy.adapters.answers import Budget, KeptAnswers, Said, estimated_tokens
 from quickstudy.base.canonical import digest
 from quickstudy.base.errors import LearnerFault, NotApplicable, Unavailable, UsageError
@@ -36,6 +37,15 @@ LETTERS = (*string.ascii_lowercase, *string.ascii_uppercase)
 PREAMBLE = "Each line is a sequence of symbols. After > stands the answer to what was read so far in its line.\n"
 FEWEST_UNDERSTOOD, JUDGED = 0.05, 20
 """A run fails when less than this share of its answers is understood, from so many answers on: the rest are guesses."""
+
+
+def check_transcript(file: str) -> None:
+    """Raise UsageError, before anything runs, for a file that cannot be appended to."""
+    if file:
+        try:
+            open(file, "a", encoding="utf-8").close()
+        except OSError as error:
+            raise UsageError(f"transcript={file} cannot be written: {error.strerror}; name another file") from error
 
 
 class LanguageModel(Protocol):
@@ -89,7 +99,8 @@ class Alphabet:
 
 class ContextPupil:
     """One lane. window: the last examples stand in the context, so many; 0: all. spend: tokens that this process may
-    spend on it, 0: any number. kept: what the model has answered before, and will not be asked again.
+    spend on it, 0: any number. kept: what the model has answered before, and will not be asked again. transcript: a
+    file that every prompt and its answer are appended to, as a line of JSON; empty: none.
     """
 
     lanes = 1
@@ -97,9 +108,10 @@ class ContextPupil:
 
     def __init__(
         self, speaker: LanguageModel, brief: Brief, streams: Streams, shared: bool, window: int, spend: int,
-        kept: KeptAnswers | None,
+        kept: KeptAnswers | None, transcript: str = "",
     ) -> None:  # fmt: skip
         self._speaker, self._window, self._budget, self._kept = speaker, window, Budget(spend), kept
+        self._transcript = transcript
         self._alphabet = Alphabet.drawn(brief, shared, streams.numpy("noise"))
         self._lines: list[str] = []
         self._shown = self._tokens = 0
@@ -179,11 +191,20 @@ class ContextPupil:
         prompts = [f"{PREAMBLE}{shown}{self._alphabet.line(*each)}>" for each in asked]
         said = self._said(list(dict.fromkeys(prompts)))
         readings = [scores_of(said[prompt], prompt, self._alphabet.outputs) for prompt in prompts]
+        if self._transcript:
+            self._write_down(dict(zip(prompts, readings, strict=True)), said)
         if self._lines:  # without an example nothing says what an answer looks like
             self._answers += len(readings)
             self._understood += sum(reading.understood for reading in readings)
             self._check_understood(said[prompts[-1]])
         return np.stack([reading.scores for reading in readings])
+
+    def _write_down(self, readings: Mapping[str, ReadAnswer], said: Mapping[str, Said]) -> None:
+        names = self._alphabet.outputs
+        with open(self._transcript, "a", encoding="utf-8") as file:
+            for prompt, reading in readings.items():
+                answer = {"answer": names[int(reading.scores.argmax())], "understood": reading.understood}
+                file.write(json.dumps({"prompt": prompt, **said[prompt]._asdict(), **answer}) + "\n")
 
     def _check_understood(self, last: Said) -> None:
         """Raise LearnerFault when nearly all answers are guesses: their score would say nothing about the model."""
@@ -249,12 +270,13 @@ def begin_in_context(
     window: int,
     spend: int = 0,
     kept: KeptAnswers | None = None,
+    transcript: str = "",
 ) -> ContextPupil:
     """A pupil of one lane. The model is opened only for what it can be asked."""
     if len(streams) != 1:
         raise UsageError(f"a language model has one lane, not {len(streams)}")
     Alphabet.drawn(brief, shared, np.random.default_rng(0))  # says what it is not for
-    return ContextPupil(speaker(), brief, streams[0], shared, window, spend, kept)
+    return ContextPupil(speaker(), brief, streams[0], shared, window, spend, kept, transcript)
 
 
 class Counter:

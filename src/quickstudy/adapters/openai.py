@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from quickstudy.adapters.answers import KeptAnswers
 from quickstudy.adapters.api_key import USUAL, check_key_name, read_key
 from quickstudy.adapters.completions import Client
-from quickstudy.adapters.in_context import ContextPupil, Counter, begin_in_context
+from quickstudy.adapters.in_context import ContextPupil, Counter, begin_in_context, check_transcript
 from quickstudy.adapters.server_url import ServerUrl
 from quickstudy.base.canonical import digest
 from quickstudy.base.catalogue import learner
@@ -40,7 +40,8 @@ class Server:
     These do not change an answer and are not part of the identity: key, the name of the environment variable that holds
     the API key (default: OPENAI_API_KEY, for api.openai.com and servers on this machine only); spend, tokens that one
     run may spend, 0: any number; retries of a request; seconds that one request may take; per_minute, requests that
-    each worker sends at most, 0: any number; at_once, requests side by side; kept, whether answers are kept.
+    each worker sends at most, 0: any number; at_once, requests side by side; kept, whether answers are kept;
+    transcript, a file that every prompt and its answer are appended to.
     """
 
     url: str = parameter("")
@@ -57,6 +58,7 @@ class Server:
     per_minute: int = parameter(0, at_least=0, place=True)
     at_once: int = parameter(4, at_least=1, place=True)
     kept: bool = parameter(True, place=True)
+    transcript: str = parameter("", place=True)
 
     pace: ClassVar[Pace] = Pace()
     reads: ClassVar[tuple[type, ...]] = (Tokens,)
@@ -77,12 +79,15 @@ class Server:
         if not self.url or not self.model:
             raise UsageError("openai: which server and model? type openai:url=http://127.0.0.1:8000/v1,model=NAME")
         read_key(self.key, ServerUrl.read(self.url))
+        check_transcript(self.transcript)
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> ContextPupil:
         """Nothing is in its context yet. Raises UsageError as `ready` does."""
         self.ready()
         kept = KeptAnswers(digest({"url": self.url, "edition": self.edition})) if self.kept else None
-        return begin_in_context(lambda: Client(self, kept), brief, streams, self.shared, self.window, self.spend, kept)
+        return begin_in_context(
+            lambda: Client(self, kept), brief, streams, self.shared, self.window, self.spend, kept, self.transcript
+        )
 
     def counting(self) -> Counter:
         """A learner that is asked what this one would be asked, and only counts."""

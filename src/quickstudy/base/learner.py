@@ -18,6 +18,10 @@ from quickstudy.base.task import Life, World
 F = TypeVar("F")
 
 
+OUT_OF_REACH = -1e30
+"""The score of a symbol that must not be answered, as one that was never seen: its probability is 0."""
+
+
 @dataclass(frozen=True)
 class Brief:
     """All that a learner is told. No task name, no test data.

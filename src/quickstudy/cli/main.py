@@ -127,7 +127,7 @@ def _usage_status(error: Any) -> int | None:
     """The status of a parser's own complaint (its classes have moved between releases, so it is known by its shape)."""
     if not hasattr(error, "format_message") or not hasattr(error, "exit_code"):
         return None
-    message = error.format_message()
+    message = error.format_message().replace("Input should be", "must be")
     if message:
         context, verb = getattr(error, "ctx", None), ""
         while context is not None and context.parent is not None:

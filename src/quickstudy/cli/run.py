@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from quickstudy.base.errors import QuickstudyError
+from quickstudy.base.wording import counted
 from quickstudy.cli.output import (
     CONVENTION,
     DATA,
@@ -44,6 +45,9 @@ def run(
         help="A parameter of the protocol: --set sequences=600, or of one family's: --set language.sequences=600.",
     ),
     controls: bool = typer.Option(True, help="Also run each task's controls and oracle."),
+    control_seeds: int | None = typer.Option(
+        None, "--control-seeds", help="Repetitions of controls and oracle; default: as --seeds."
+    ),
     measure: list[str] = MEASURE,
     workers: int | None = typer.Option(
         None, "--workers", "-j", help="Processes; 0 for none. Default: one per core, three on a GPU."
@@ -81,6 +85,7 @@ def run(
         "convention": convention,
         "root": root,
         "controls": controls,
+        "control_seeds": control_seeds,
         "protocol": parse_assignments(",".join(set_)),
     }
     if dry_run:
@@ -179,19 +184,16 @@ def preview(plan: Plan, retry_failed: bool, workers: int, json: bool) -> None:
             }
         )
         return
-    say(f"{summary.cells} runs: {summary.found} found, {summary.to_do} to do, on {workers} workers")
+    say(f"{counted(summary.cells, 'run')}: {summary.found} found, {summary.to_do} to do, on {workers} workers")
     if not summary.to_do:
         return
     if asked.runs:
-        say(
-            f"{asked.questions:,} questions to language models and about {asked.tokens:,} tokens at most, in "
-            f"{asked.runs} runs; answers that are kept are not asked again; the first prompt:"
-        )
+        say(f"{asked}; the first prompt:")
         say(textwrap.indent(asked.prompt, "    "))
     unfit = Counter(cell.unfit for cell in missing if cell.unfit)
     for reason, count in unfit.items():
         say(f"{count} of them are not applicable: {reason}")
-    say(f"{summary.programs} programs to compile (fewer where the cache has them)")
+    say(f"{counted(summary.programs, 'program')} to compile (fewer where the cache has them)")
     if not summary.measured:
         say("time unknown: nothing of this has been run here before")
         return

@@ -113,7 +113,11 @@ def _sequence(ids: list[int], supervised: list[int], read: Any, answered: Any, t
             tokens[place] = answered([ids[place]])[0]
     line = " ".join(f"[{token}]" if place in asked else str(token) for place, token in enumerate(tokens))
     own = getattr(task, "text", None)
-    text = own(ids) if callable(own) else " ".join(map(str, tokens))
+    if callable(own) and getattr(task, "answers", ()):
+        kept = [place for place in range(len(ids)) if place not in asked]
+        text = f"{own([ids[place] for place in kept])} {' '.join(tokens[place] for place in supervised)}"
+    else:
+        text = own(ids) if callable(own) else " ".join(map(str, tokens))
     return {"tokens": tokens, "supervised": supervised, "ids": ids, "text": text, "line": line}
 
 

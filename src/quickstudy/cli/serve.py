@@ -26,5 +26,5 @@ def serve(
     places = folders or [pathlib.Path("results")]
     for place in places:
         if not place.is_dir():
-            raise UsageError(f"{place} is no folder; name a results folder, or one that has some inside")
+            raise UsageError(f"{place} is not a folder; name a results folder, or one that has some inside")
     serve_forever(places, host, port, open_it, say)

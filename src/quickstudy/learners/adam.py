@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import training
 from quickstudy.base.errors import NotApplicable, UsageError
-from quickstudy.base.learner import Brief, Cost, Snapshot
+from quickstudy.base.learner import OUT_OF_REACH, Brief, Cost, Snapshot
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
@@ -227,7 +227,7 @@ class AdamPupil(SteppingPupil):
         if self._known.all():
             return scores
         known = self._known.reshape(self.lanes, *[1] * (scores.ndim - 2), -1)
-        return np.where(known, scores, scores.dtype.type(-1e30))
+        return np.where(known, scores, scores.dtype.type(OUT_OF_REACH))
 
     def _read(self, state: Any, inputs: Any, program: Any, axis: int) -> tuple[Any, NDArray[Any]]:
         state, scores = super()._read(state, inputs, program, axis)

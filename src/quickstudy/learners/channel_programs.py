@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from quickstudy.base.learner import OUT_OF_REACH
 from quickstudy.base.lesson import Transcript
 from quickstudy.gateway import eqx, jax, jnp, lax, optax
 from quickstudy.learners.episodes import play
@@ -70,7 +71,7 @@ def shown_to(world: Any, role: int) -> Any:
 def scores_of(world: Any, model: Model, features: Any) -> Any:
     """(..., place, token): of the message; its end is out of reach."""
     scores = model.head(features).reshape(*features.shape[:-1], world.sizes.length, world.sizes.words + 1)
-    return scores.at[..., 0].set(-1e9)
+    return scores.at[..., 0].set(OUT_OF_REACH)
 
 
 @eqx.filter_jit

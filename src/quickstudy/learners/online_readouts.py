@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from quickstudy.base.catalogue import training
 from quickstudy.base.errors import UsageError
-from quickstudy.base.learner import Brief
+from quickstudy.base.learner import OUT_OF_REACH, Brief
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Space, Tokens
@@ -120,7 +120,7 @@ class GradientState(NamedTuple):
 
 def among_seen(classes: Any, scores: Any) -> Any:
     """Scores with those of other classes put out of reach."""
-    return jnp.where(classes, scores, -1e30)
+    return jnp.where(classes, scores, OUT_OF_REACH)
 
 
 class GradientRule(Rule):

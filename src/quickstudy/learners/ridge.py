@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from quickstudy.base.catalogue import training
 from quickstudy.base.errors import LearnerFault, UsageError
 from quickstudy.base.examples import Examples, Series
-from quickstudy.base.learner import Brief, Cost, Snapshot, finite
+from quickstudy.base.learner import OUT_OF_REACH, Brief, Cost, Snapshot, finite
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
@@ -236,7 +236,7 @@ class RidgePupil(ReservoirPupil):
         if not self._tokens:
             return values
         seen = np.stack([sums.arrays["seen"] for sums in self._sums])
-        return np.where(seen[:, None], values, -1e30)
+        return np.where(seen[:, None], values, OUT_OF_REACH)
 
     def _fitted(self) -> NDArray[np.float64]:
         """(lane, F+1, V) weights, fitted anew if anything was learned since."""

@@ -19,10 +19,13 @@ def page_of(request: Request, command: str = "") -> Page:
     study, blocks = request.study, blocks_of(request.study)
     found = [Made(made) if not isinstance(made := block.blocks(request), Made) else made for block in blocks]
     whole = any(getattr(block, "whole", False) for block in blocks)
-    rows, under = len((request.whole or study).rows), [f"{study.source}."]
-    some = len(study.rows) < rows
+    all_rows, under = (request.whole or study).rows, [f"{study.source}."]
+    rows, some = len(all_rows), len(study.rows) < len(all_rows)
     if some:
-        under.append(f"Only {', '.join(row.label for row in study.rows)}: of the others there are no runs here.")
+        named = ", ".join(row.label for row in study.rows)
+        runs = any(row.learners for row in all_rows)
+        lacking = "; the others have no runs in this folder" if runs else ""
+        under.append(f"Showing {len(study.rows)} of {rows} rows ({named}){lacking}.")
     said = [f"{len(study.rows)} of {rows} rows"] if some else []
     said += [f"protocol {name} {value}" for name, value in sorted(request.changed.items())]
     return Page(

@@ -81,9 +81,9 @@ def site_page(
     tasks = len(tables)
     items = {str(item.subject["task"]["id"]) for found, _ in cards.values() for one in found for item in one.items
              if not item.why}  # fmt: skip
-    tables = [table for table in tables if table.task.partition(":")[0].partition(" ")[0] not in items]
-    families = list(dict.fromkeys(table.family for table in tables))
-    boards = [_board(family, [table for table in tables if table.family == family]) for family in families]
+    others = [table for table in tables if table.task.partition(":")[0].partition(" ")[0] not in items]
+    families = list(dict.fromkeys(table.family for table in others))
+    boards = [_board(family, [table for table in others if table.family == family]) for family in families]
     overviews = [
         Section(f"Profiles in {place.name}", overview(found, f"cards-{number}", files), f"profiles-{number}")
         for number, (place, (found, files)) in enumerate(cards.items())

@@ -310,7 +310,7 @@ def _near(x: float, y: float, wide: float, frame: Frame) -> Iterator[_Box]:
         for middle in dict.fromkeys((y - far, y + far)):
             for left in (x + 8 + far / 4, x - 8 - far / 4 - wide):
                 inside = frame.x.start <= left and left + wide <= frame.x.end + 14
-                if inside and frame.y.end - 10 <= middle <= frame.y.start - 8:
+                if inside and frame.y.end + 4 <= middle <= frame.y.start - 8:
                     yield left, middle - 7, left + wide, middle + 7
 
 

@@ -21,7 +21,7 @@ _PLAIN_WIDTH = 240
 """Columns of the text that goes to a file or a pipe: wide enough to keep a learner on one line."""
 _MOST_LINES = 25
 """Of one section on a screen: what a terminal of the usual height shows at once."""
-_MOST_VERDICT, _MOST_REMARKS, _MOST_REMARK = 5, 3, 2
+_MOST_VERDICT, _MOST_REMARKS, _MOST_REMARK = 8, 3, 2
 """Lines of a verdict, remarks, and lines of one."""
 _LONGEST_TITLE = 24
 _LONGEST_WORDS = 36

@@ -30,9 +30,10 @@ class Outcome:
     control: Row | None
     when: Score | None
 
-    def text(self) -> str:
-        """One or two sentences: where they end, when they get there."""
-        return " ".join(f"{sentence}." for sentence in (self._ends(), *self._when()))
+    def text(self, *, leads: bool) -> str:
+        """One or two sentences: where they end, when they get there. leads: with a capital letter."""
+        text = " ".join(f"{sentence}." for sentence in (self._ends(), *self._when()))
+        return text if leads else f"a{text[1:]}"
 
     def _ends(self) -> str:
         control = f"the best control, {self._valued(self.control)}" if self.control else ""

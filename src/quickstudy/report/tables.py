@@ -97,10 +97,17 @@ def _score_line(row: Row, table: TaskTable, scores: Sequence[Score], marks: Mark
         found = row.scores.get(scores[0].name)
         note = f"of {counted(found.n, 'run')}" if found and found.n < FEWEST else ""
         bound = row.is_bound(scores[0].name)
-        cells[:1] = [_estimated(found, scores[0], bound, strong=strong, note=note), runs, contrast(row.scaled)]
+        cells[:1] = [_estimated(found, scores[0], bound, strong=strong, note=note), runs, _scaled(row)]
     else:
         cells = [runs]
     return Line([_named(row, marks, strong), *cells], row.role, first=row.learner == table.ends.get(row.role))
+
+
+def _scaled(row: Row) -> Number:
+    """The place of a row between best control and oracle; an interval as wide as that scale is only named so."""
+    shown = contrast(row.scaled)
+    wide = shown.interval is not None and shown.interval[1] - shown.interval[0] > 2
+    return replace(shown, interval=None, note="± more than 1") if wide else shown
 
 
 def _estimated(found: Estimate | None, score: Score, bound: bool = False, **more: Any) -> Number:
@@ -184,7 +191,7 @@ def glance_table(tables: Sequence[TaskTable], marks: Marks, name: str) -> Table:
     groups += [Group(ends, "Controls and oracle")] if ends else []
     every = [cell for group in groups for line in group.lines for cell in line.cells]
     several = any(isinstance(cell, Number) and cell.interval for cell in every)
-    half = ", ± half the 95 % interval over runs" if several else ""
+    half = ", ± half the 95 % interval over runs, or its ends" if several else ""
     caption = f"{' or '.join(titles) or 'headline'} by task{half}; * clearly ahead of the next"
     return Table(name, caption, columns, groups, intervals=HALF)
 

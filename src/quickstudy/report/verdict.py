@@ -24,7 +24,7 @@ def judge(table: TaskTable) -> Verdict:
     One sentence for those who see every example once, another for those with replay: the two are no match. Fewer than
     FEWEST runs give no verdict, and the text says so.
     """
-    sentences, lines, ahead = [], [], {}
+    ends, sentences, lines, ahead = [], [], [], {}
     for role in LEARNING:
         if not table.of_role(role):
             continue
@@ -34,21 +34,16 @@ def judge(table: TaskTable) -> Verdict:
         before = "With replay: " if role == REPLAY else ""
         ahead_of = f", {leader.learner} clearly ahead" if leader else ""
         outcome = outcome_of(table, role)
-        sentence = _after(outcome, _sentence(table, role, race), table)
-        sentences.append(before + (f"at{sentence[2:]}" if before and outcome else sentence))
+        ends += [before + outcome.text(leads=not before)] if outcome else []
+        sentences.append(before + _sentence(table, role, race))
         lines.append(f"{before}{_short(table, role, outcome)}{ahead_of}.")
     people = bool(table.of_role(PERSON))
     rules = "controls and oracles" if table.of_role(CONTROL, ORACLE) or not people else ""
     alone = f"Only {', '.join(filter(None, ('people' * people, rules)))} were {'examined' if people else 'run'}"
-    text = " ".join(sentences) or f"{alone}: there is no learner to judge."
+    if ends:
+        ends.append(f"By {table.judged.title}: {sentences[0][:1].lower()}{sentences.pop(0)[1:]}")
+    text = " ".join([*ends, *sentences]) or f"{alone}: there is no learner to judge."
     return Verdict(text, " ".join(lines) or text, ahead, tuple(_remarks(table)))
-
-
-def _after(outcome: Outcome | None, sentence: str, table: TaskTable) -> str:
-    """Where the learners end and when they get there, then the sentence on the headline."""
-    if outcome is None:
-        return sentence
-    return f"{outcome.text()} By {table.judged.title}: {sentence[:1].lower()}{sentence[1:]}"
 
 
 def _short(table: TaskTable, role: str, outcome: Outcome | None) -> str:
@@ -223,7 +218,7 @@ def _race(table: TaskTable, role: str) -> tuple[str, Row | None]:
     own, other = (row.values(table.headline or "") for row in foremost)
     gap = difference(own, other, table.judged)
     if gap.standing not in (ABOVE, BELOW):
-        return f"; {first.learner} and {second.learner} cannot be told apart{_by_second(*foremost, table)}", None
+        return f"; {first.learner} and {second.learner} cannot be told apart{_by_second(first, second, table)}", None
     if gap.matters(table.judged):
         return f"; {first.learner} is clearly ahead of {second.learner}", first if table.judged.sign else None
     return f"; {first.learner} is ahead of {second.learner} by too little to matter", None

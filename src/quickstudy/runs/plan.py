@@ -121,8 +121,10 @@ def make_plan(
     reading: Reading | None = None,
     includes: Sequence[str | pathlib.Path] = (),
     examiner: str = EXAMINER,
+    rules: int | None = None,
 ) -> Plan:
-    """The plan of some settings, each with the repetitions 0 .. n-1 or with those named.
+    """The plan of some settings, each with the repetitions 0 .. n-1 or with those named; controls and oracles with
+    0 .. rules-1, where that is given.
 
     Settings that are the same run under two spellings (`esn` and `esn:units=1800`) are one. reading: what the results
     folder holds, for estimates and for what is found. Raises UsageError for anything that does not exist.
@@ -155,7 +157,8 @@ def make_plan(
         programs = parts.learner.programs
         if programs and names["role"] == "learner":
             programs += getattr(parts.protocol, "programs", 0)
-        for repetition in numbers:
+        is_rule = rules is not None and names["role"] != "learner"
+        for repetition in range(rules or 0) if is_rule else numbers:
             key = digest({**what, "repetition": repetition})
             shown = (names["task"], names["learner"], names["family"], names["role"])
             cell = Cell(key, setting, repetition, *shown, *estimate, programs, 1, 1, room, unfit, beside)

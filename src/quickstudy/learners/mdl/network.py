@@ -75,7 +75,12 @@ class Network:
     @classmethod
     def read(cls, path: str | pathlib.Path) -> Network:
         """From a JSON file, or one of those that come with the package, by its name: `bliss-an-bn`."""
-        return cls.from_facts(read_json(shipped(path) or path), str(path))
+        try:
+            facts = read_json(shipped(path) or path)
+        except UsageError as error:
+            remedy = "name a JSON file of a network, or one that comes with the package, such as bliss-an-bn"
+            raise UsageError(f"{error}; {remedy}") from None
+        return cls.from_facts(facts, str(path))
 
     @classmethod
     def of_row(cls, row: Rows, symbols: int) -> Network:

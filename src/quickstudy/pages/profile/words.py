@@ -112,7 +112,7 @@ def in_short(found: Profile, norms: Norms | None) -> str:
     """
     known = [item for item in found.items if not item.why]
     if not known:
-        return f"There are no runs of {found.learner} yet."
+        return f"{found.learner} has no span on any item."
     claims = list(_claims(known, norms))
     clauses = [can(item) for item in known]
     text = f"{found.learner} {_joined(claims or clauses)}"
@@ -147,17 +147,26 @@ def family_sentences(found: Profile, norms: Norms | None) -> Iterator[tuple[str,
     """By family: every item in words."""
     for family in found.families:
         known = [clause(item, norms.of(item) if norms else None) for item in family.items if not item.why]
+        played = [_person(item, who) for item in family.items for who in item.people]
         missing = [f"No span on {item.label} ({item.why})" for item in family.missing]
-        text = ". ".join(filter(None, ["; ".join(known), *missing]))
+        text = ". ".join(filter(None, ["; ".join(known), *played, *missing]))
         yield family.name, f"{text[:1].upper()}{text[1:]}."
+
+
+def _person(item: Item, who: str) -> str:
+    """A person on an item, by the mean over rounds."""
+    spans = item.people[who]
+    low, high = spans.interval or (spans.span or 0.0,) * 2
+    can_do = item.task.can.format(span_text(spans.span or 0.0))
+    rounds = f"{counted(len(spans.values), 'round')} of growing sequences"
+    return f"The person {who} {can_do} [{span_text(low)}, {span_text(high)}] in {rounds}"
 
 
 def cautions(found: Profile, norms: Norms | None) -> Iterator[str]:
     """What limits the card: missing items, parameters that were left out, few seeds, norms that do not fit."""
-    for family in found.families:
-        if family.missing:
-            names = listing([item.label for item in family.missing])
-            yield f"{family.name} has no number: {names} {'is' if len(family.missing) == 1 else 'are'} missing."
+    missing = {family.name: ", ".join(item.label for item in family.missing) for family in found.families}
+    if names := [f"{family} ({items} missing)" for family, items in missing.items() if items]:
+        yield f"No number for {listing(names)}."
     for name, where in _left_out(found).items():
         yield f"The parameter {name} does not exist in the training for {listing(where)} and was left out there."
     few = [len(item.spans.values) for item in found.items if not item.why]

@@ -13,7 +13,7 @@ from quickstudy.base.examples import Series
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Reals
 from quickstudy.tasks.dynamics.flow import Flow, Term
-from quickstudy.tasks.dynamics.series import RULES, Floats, Parts, taxonomy
+from quickstudy.tasks.dynamics.series import RULES, Floats, Parts, is_setting, taxonomy
 
 
 @task("dynamics/lorenz-63", version=1, **RULES, oracle="exact-state")
@@ -37,7 +37,7 @@ class Lorenz63(Flow):
     @property
     def exponents(self) -> tuple[float, ...]:  # type: ignore[override]  # known for one setting
         """Lyapunov's, where they are known."""
-        return (0.9056, 0.0, -14.5723) if (self.sigma, self.rho, self.beta) == (10.0, 28.0, 8 / 3) else ()
+        return (0.9056, 0.0, -14.5723) if is_setting((self.sigma, self.rho, self.beta), (10.0, 28.0, 8 / 3)) else ()
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -73,7 +73,7 @@ class Roessler(Flow):
     @property
     def exponents(self) -> tuple[float, ...]:  # type: ignore[override]  # known for one setting
         """Lyapunov's, where they are known."""
-        return (0.0714, 0.0, -5.3943) if (self.a, self.b, self.c) == (0.2, 0.2, 5.7) else ()
+        return (0.0714, 0.0, -5.3943) if is_setting((self.a, self.b, self.c), (0.2, 0.2, 5.7)) else ()
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -138,7 +138,7 @@ class Lorenz96(Flow):
     @property
     def exponents(self) -> tuple[float, ...]:  # type: ignore[override]  # known for one setting
         """The largest, where it is known."""
-        return (1.68,) if (self.places, self.force) == (40, 8.0) else ()
+        return (1.68,) if is_setting((self.places, self.force), (40, 8.0)) else ()
 
     @property
     def origin(self) -> tuple[float, ...]:

@@ -13,7 +13,7 @@ from quickstudy.base.catalogue import task
 from quickstudy.base.examples import Series
 from quickstudy.base.parameters import parameter
 from quickstudy.compiled import njit
-from quickstudy.tasks.dynamics.series import RULES, Floats, Forecast, taxonomy
+from quickstudy.tasks.dynamics.series import RULES, Floats, Forecast, is_setting, taxonomy
 
 INTERNAL = {"euler-0.1": 0.1, "rk4": 0.1, "exact": 0.01}
 """The internal step of each method."""
@@ -62,7 +62,7 @@ class MackeyGlass(Forecast):
     @property
     def lyapunov(self) -> float | None:  # type: ignore[override]  # known for one setting
         """The largest exponent, where it is known."""
-        usual = (self.delay, self.beta, self.power, self.gamma) == (17.0, 0.2, 10.0, 0.1)
+        usual = is_setting((self.delay, self.beta, self.power, self.gamma), (17.0, 0.2, 10.0, 0.1))
         return 0.0065 if usual else None
 
     @property

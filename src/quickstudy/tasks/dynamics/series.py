@@ -4,6 +4,8 @@ where each stands in the review's taxonomy.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -42,6 +44,15 @@ def taxonomy(
     tested, `driven`, `free` or `in situ`; licence: of its data. Source: Wringe, Trefzer and Stepney, section 3.
     """
     return {**locals()}
+
+
+def is_setting(given: Sequence[float], known: Sequence[float]) -> bool:
+    """Whether parameters are those for which an exponent is known, up to a rounding by hand.
+
+    >>> is_setting((10.0, 28.0, 2.6667), (10.0, 28.0, 8 / 3)), is_setting((9.9,), (10.0,))
+    (True, False)
+    """
+    return all(math.isclose(one, two, rel_tol=1e-4) for one, two in zip(given, known, strict=True))
 
 
 @dataclass(frozen=True)
