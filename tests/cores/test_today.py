@@ -255,7 +255,7 @@ def test_the_stabiliser_of_the_scalar_memory_holds_where_exponentials_overflow()
 
 
 def test_a_state_space_without_input_fades_as_its_eigenvalues_do() -> None:
-    """A step behind the last chunk must not count as an input of zero: the state is that of so many steps."""
+    """A step after the last chunk must not count as an input of zero: the state is that of so many steps."""
     layer = DiagonalSpec(states=3).mixer(2, np.random.default_rng(0))
     layer = jax.tree.map(lambda leaf: jnp.asarray(leaf, jnp.float32), layer)
     steps = CHUNK + 3
