@@ -1,7 +1,7 @@
 """Write the norms of the battery and their page from stored runs: `python docs/norms.py published/battery`.
 
 The anchors of `docs/anchors.py` go with them. The norms are `src/quickstudy/norms/battery.json`, the
-page is `docs/reference/cards.md`.
+page is `docs/reference/cards.md`, and the picture of the README is drawn from them.
 """
 
 from __future__ import annotations
@@ -25,15 +25,18 @@ from quickstudy.pages.profile.battery import (
     marks_of,
     reference_learners,
 )
-from quickstudy.pages.profile.norms import norms_file
+from quickstudy.pages.profile.chart import plane
+from quickstudy.pages.profile.norms import norms_file, norms_from
 from quickstudy.pages.profile.spans import Profile, profile_of
 from quickstudy.pages.request import Request
 from quickstudy.render.numbers import span_text
+from quickstudy.render.plot import plot_drawings
 from quickstudy.reproducing import request_study, take_over
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NORMS = ROOT / "src" / "quickstudy" / "norms" / "battery.json"
 PAGE = ROOT / "docs" / "reference" / "cards.md"
+PICTURE = ROOT / "docs" / "images" / "reference-learners.svg"
 SEEDS = 6
 SPANS = ("rote", "best_control")
 """Statistics that are spans."""
@@ -119,8 +122,8 @@ def anchors_for(profile: Profile) -> dict[str, Any]:
     return found
 
 
-def texts(folder: pathlib.Path) -> tuple[str, str]:
-    """The norms file and the page."""
+def texts(folder: pathlib.Path) -> tuple[str, str, str]:
+    """The norms file, the page, and the picture of the README."""
     with tempfile.TemporaryDirectory() as scratch:
         request = stored_request(folder, pathlib.Path(scratch))
         found = [profile_of(request, learner) for learner in reference_learners(request)]
@@ -129,7 +132,15 @@ def texts(folder: pathlib.Path) -> tuple[str, str]:
         norms = json.loads(norms_file(profiles, marks_of(request), facts_of_runs(profiles, request)))
         for name, own in anchors.items():
             norms["items"][name]["anchors"] = own
-        return json.dumps(norms, indent=1) + "\n", page(profiles, anchors, facts_of(request, profiles, anchors))
+        table = page(profiles, anchors, facts_of(request, profiles, anchors))
+        return json.dumps(norms, indent=1) + "\n", table, picture(profiles, norms)
+
+
+def picture(profiles: list[Profile], norms: dict[str, Any]) -> str:
+    """Recall against state tracking, every reference learner as a named point."""
+    drawn = plane(profiles, norms_from(norms), "reference-learners", alone=True)
+    assert drawn is not None
+    return f"{plot_drawings(drawn)[0].file()}\n"
 
 
 def page(profiles: list[Profile], anchors: dict[str, Any], facts: Any) -> str:
@@ -202,5 +213,5 @@ def _cell(part: str, own: Any) -> str:
 
 if __name__ == "__main__":
     written = texts(pathlib.Path(sys.argv[1]))
-    for path, text in zip((NORMS, PAGE), written, strict=True):
+    for path, text in zip((NORMS, PAGE, PICTURE), written, strict=True):
         path.write_text(text, encoding="utf-8")

@@ -6,8 +6,8 @@
 Commands run in results/pages/, so that what is there is not run twice; remove that folder to begin anew. Runs that are
 stored in published/ are taken over first. A line that is shown in a page but is no longer printed, numbers apart, is an
 error. So is a command that ends with another status than 0, as it does when a run has failed: it is named,
-its block stays as it is, and the others are renewed. The picture of the README is drawn again, and its list of what is
-inside is made from the catalogue; with --ids, only that is done.
+its block stays as it is, and the others are renewed. The list of all components is made from the catalogue; with --ids,
+only that is done.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ import sys
 from typing import Any
 
 from pages import ROOT, Block, blocks, commands, pages
-from picture import draw
 from results import stored
 
 from quickstudy.base import catalogue
 from quickstudy.base.registry import Registry
-from quickstudy.report.build import gather
 from quickstudy.reproducing import take_over
 
+COMPONENTS = ROOT / "docs" / "reference" / "components.md"
 WORK = ROOT / "results" / "pages"
 _TAIL = 10
 """Lines of a failed command's output that are repeated."""
@@ -40,8 +39,7 @@ class CommandFailed(Exception):
 
 def main() -> int:
     """The exit status."""
-    readme = ROOT / "README.md"
-    readme.write_text(with_ids(readme.read_text(encoding="utf-8")), encoding="utf-8")
+    COMPONENTS.write_text(with_ids(COMPONENTS.read_text(encoding="utf-8")), encoding="utf-8")
     if sys.argv[1:] == ["--ids"]:
         return 0
     WORK.mkdir(parents=True, exist_ok=True)
@@ -49,15 +47,12 @@ def main() -> int:
         take_over(folder, WORK / "results" / folder.name)
     chosen = [pathlib.Path(name).resolve() for name in sys.argv[1:]] or pages()
     faults = [fault for page in chosen for fault in refresh(page)]
-    if (WORK / "results" / "first-look").is_dir():
-        picture = draw(gather([WORK / "results" / "first-look"])) + "\n"
-        (ROOT / "docs" / "images" / "first-look.svg").write_text(picture, encoding="utf-8")
     sys.stderr.writelines(f"{fault}\n" for fault in faults)
     return 1 if faults else 0
 
 
 def with_ids(text: str) -> str:
-    """The text of the README with the ids that the package has now, in the rows `| cores | ... |` and so on."""
+    """The page of components with the ids that the package has now, in the rows `| cores | ... |` and so on."""
     for kind, names in inside().items():
         row = f"| {kind} | {', '.join(_shortened(names))} |"
         text = re.sub(rf"^\| {kind} \| .*\|$", row, text, flags=re.MULTILINE)

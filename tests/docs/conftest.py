@@ -38,11 +38,6 @@ def build(pages: Any) -> Any:
 
 
 @pytest.fixture(scope="session")
-def picture() -> Any:
-    return load("picture")
-
-
-@pytest.fixture(scope="session")
 def results(pages: Any) -> Any:
     return load("results")
 
@@ -53,7 +48,7 @@ def shortcuts(pages: Any) -> Any:
 
 
 @pytest.fixture(scope="session")
-def refresh(pages: Any, picture: Any, results: Any) -> Any:
+def refresh(pages: Any, results: Any) -> Any:
     return load("refresh")
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib
 import pathlib
 import re
-import subprocess
-import sys
 import xml.dom.minidom
 from typing import Any
 
@@ -14,7 +12,6 @@ import pytest
 import typer.main
 
 import quickstudy
-from quickstudy.api import run
 from quickstudy.cli.main import app
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -48,27 +45,16 @@ def test_the_pages_can_be_copied(build: Any, tmp_path: pathlib.Path, monkeypatch
     monkeypatch.setattr(build, "SITE", tmp_path / "site")
     build.copy()
     assert (tmp_path / "site" / "docs" / "index.md").is_file()
-    assert (tmp_path / "site" / "docs" / "images" / "first-look.svg").is_file()
+    assert (tmp_path / "site" / "docs" / "images" / "reference-learners.svg").is_file()
 
 
 def test_the_picture_is_whole_and_small() -> None:
-    path = ROOT / "docs" / "images" / "first-look.svg"
+    path = ROOT / "docs" / "images" / "reference-learners.svg"
     assert path.stat().st_size < 200_000
     picture: Any = xml.dom.minidom.parse(str(path))
     words = {node.firstChild.data for node in picture.getElementsByTagName("text")}
-    assert {"esn", "lstm", "symbol-counting-oracle"} <= words
+    assert {"esn", "lstm", "deltanet", "attention"} <= words
     assert "http" not in path.read_text().replace("http://www.w3.org/2000/svg", "")
-
-
-def test_a_picture_can_be_drawn(picture: Any, tmp_path: pathlib.Path) -> None:
-    run("language/qa", "majority", seeds=2, protocol={"sequences": 40}, out=tmp_path / "runs", workers=0)
-    target = tmp_path / "picture.svg"
-    command = [sys.executable, "-W", "error", str(ROOT / "docs" / "picture.py"), str(tmp_path / "runs"), str(target)]
-    subprocess.run(command, check=True, timeout=60)
-    drawn: Any = xml.dom.minidom.parse(str(target))
-    words = [node.firstChild.data for node in drawn.getElementsByTagName("text")]
-    assert "language/qa (protocol sequences 40)  (corrected)" in words
-    assert "Only controls and oracles were run: there is no learner to judge." in words
 
 
 def test_the_reference_has_every_verb_and_option_and_no_other() -> None:

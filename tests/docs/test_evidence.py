@@ -59,9 +59,9 @@ def test_a_learner_is_in_the_norms_once_all_its_runs_are_there(norms, items, com
 
 
 def test_the_norms_and_their_page_are_what_the_stored_runs_give(norms):
-    stored, page = norms.texts(STORED / "battery")
-    assert norms.NORMS.read_text(encoding="utf-8") == stored
-    assert norms.PAGE.read_text(encoding="utf-8") == page
+    texts = norms.texts(STORED / "battery")
+    for path, text in zip((norms.NORMS, norms.PAGE, norms.PICTURE), texts, strict=True):
+        assert path.read_text(encoding="utf-8") == text, "type: python docs/norms.py published/battery"
 
 
 def test_every_demand_of_the_battery_that_is_not_met_has_a_reason(norms):

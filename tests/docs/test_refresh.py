@@ -110,8 +110,8 @@ def test_the_command_behind_make_run_is_known(refresh: Any) -> None:
     assert "$" not in command
 
 
-def test_the_readme_names_all_there_is(refresh: Any) -> None:
-    text = (ROOT / "README.md").read_text()
+def test_the_page_of_components_names_all_there_is(refresh: Any) -> None:
+    text = refresh.COMPONENTS.read_text()
     assert refresh.with_ids(text) == text, "type: python docs/refresh.py --ids"
     assert {"qa", "periodic"} <= set(refresh.inside()["tasks of `language/`"])
     assert "qa-oracle" in refresh.inside()["oracles"]
