@@ -144,7 +144,8 @@ def _drawing(block: Strips, form: _Form) -> Drawing:
     parts, top = list(_legend(block, form)), 46.0 if form is _NARROW else 30.0
     for group, rows in groupby(block.rows, key=lambda row: row.group):
         if group:
-            parts += _heading(*block.headings.get(group, (group, "", "")), top, form)
+            title, remark, number = block.headings.get(group, (group, "", ""))
+            parts += _heading(title, remark, number, top, form)
             top += form.heading
         for row in rows:
             parts.append(_strip(row, top, form, block.learner))

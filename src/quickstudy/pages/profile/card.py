@@ -57,7 +57,7 @@ class Profile:
         norms = norms.without(found.learner) if norms else None
         others = [profile_of(request, one) for one in request.study.settings.get("beside", [])]
         name = request.study.settings.get("card", "card")
-        blocks = [
+        blocks: list[Block] = [
             Text(in_short(found, norms), "verdict"),
             *(Text(one, "note") for one in cautions(found, norms)),
             chart.chart(found, norms, name),

@@ -164,5 +164,5 @@ def _points(found: Sequence[Profile], norms: Norms | None, axes: Sequence[Item])
         names = [who for who in known[0].learners if who in known[1].learners and who not in here]
         across, up = ([own.learners[who].span or 0.0 for who in names] for own in known if own)
         tells = [f"{who}: {span_text(x)}, {span_text(y)}" for who, x, y in zip(names, across, up, strict=True)]
-        places = ([1 + value for value in values] for values in (across, up))
-        yield Plotted("reference learners", Mark(CONTROL), *places, kind=POINTS, tells=tells, names=names)
+        x, y = ([1 + value for value in values] for values in (across, up))
+        yield Plotted("reference learners", Mark(CONTROL), x, y, kind=POINTS, tells=tells, names=names)

@@ -33,7 +33,7 @@ def card_facts(found: Profile, norms: Norms | None, request: Request) -> dict[st
 def _made_of(found: Profile, norms: Norms | None) -> str:
     """What a card rests on, in a line."""
     seeds = {len(item.spans.values) for item in found.items if not item.why} or {0}
-    runs = f"{min(seeds)} to {max(seeds)} seeds" if len(seeds) > 1 else counted(*seeds, "seed")
+    runs = f"{min(seeds)} to {max(seeds)} seeds" if len(seeds) > 1 else counted(max(seeds), "seed")
     known = max((len(own.learners) for item in found.items if (own := norms_of(item, norms))), default=0)
     families = f"{len(found.families)} families" if len(found.families) > 1 else found.families[0].name
     return f"{families}, {counted(len(found.items), 'item')}, {runs}, {counted(known, 'reference learner')}"
