@@ -7,7 +7,7 @@ PLACE = $(if $(OUT),--out $(OUT))
 SEEDS ?= 6
 LEARNER ?= esn
 
-.PHONY: run test long quick lint bench chaos docs norms clean
+.PHONY: run test long quick lint bench chaos docs norms anchors clean
 
 run: .venv/run
 	$(BIN)/quickstudy profile $(LEARNER) --quick --seeds $(SEEDS) $(PLACE)
@@ -50,6 +50,10 @@ norms: .venv/run
 	$(BIN)/quickstudy reproduce battery --controls --seeds 6 --stored published/battery --out results/battery
 	$(BIN)/quickstudy pack results/battery --out published/battery/runs.zip
 	$(BIN)/python docs/norms.py published/battery
+
+# The anchors of span items that are missing or have a new version; hours for all of them.
+anchors: .venv/run
+	$(BIN)/python docs/anchors.py
 
 clean:
 	rm -rf .venv site .pytest_cache .mypy_cache .ruff_cache

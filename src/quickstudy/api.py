@@ -130,11 +130,11 @@ class Results:
         return f"Results({str(self.folder)!r}: {runs})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the verdicts and the tables of scores, without pictures and records."""
+        """What a notebook shows: figures, verdicts and tables of scores."""
         from quickstudy.render.html import blocks_html
         from quickstudy.report.page import screen_page
 
-        return str(blocks_html(screen_page(self._data(self.asked)).blocks))
+        return str(blocks_html(screen_page(self._data(self.asked), pictures=True).blocks))
 
     def learner(self, key: str, file: str | pathlib.Path | None = None, trust: str = "") -> Pupil:
         """The trained learner of the run whose key begins so, ready to answer; it must have been kept.
@@ -300,7 +300,14 @@ def plan_runs(
     ]
     if not settings:
         raise UsageError("nothing to run: name at least one learner")
-    return make_plan(settings, seeds, reading=reading, includes=included_files(), rules=control_seeds)
+    try:
+        return make_plan(settings, seeds, reading=reading, includes=included_files(), rules=control_seeds)
+    except UsageError as error:
+        _, is_parameter, parameter = str(error).partition(': no parameter "')
+        name = parameter.partition('"')[0]
+        if is_parameter and name in (protocol or {}) and len(by_family) > 1:
+            raise UsageError(f"{error}; FAMILY.{name} sets it in one family only") from error
+        raise
 
 
 def _by_family(tasks: Sequence[str], protocol: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -33,7 +33,7 @@ from quickstudy.reproducing import run_stages
 from quickstudy.runs.execute import Execution, Report
 from quickstudy.runs.folder import prepare_folder, write_aside
 
-BUDGETS = ("quick", "standard", "full")
+BUDGETS = ("quick", "standard", "full", "context")
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,8 @@ def profile(
     - learner: a name (`esn`, `lstm:units=64,rate=0.003`, `my_model.py:Class`), a host class or a learner object. One
       name means that core in every family; a parameter that a family's training has not is left out there, and the card
       says so.
-    - budget: `quick`, `standard` or `full`: the studies `profile-quick` ..., with versions of their own.
+    - budget: `quick`, `standard`, `full` or, for language models, `context`: the studies `profile-quick` ..., with
+      versions of their own.
     - seeds: repetitions, by default those of the study; more of them extend.
     - out: the results folder; by default results/profile-BUDGET, where everybody examined stands beside. That of the
       tuned is another, and so is that of a new version of the study, where the first has cards of an old one: these are

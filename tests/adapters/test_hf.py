@@ -25,6 +25,7 @@ from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.learners.naming import choose_learner
+from quickstudy.runs.traces import load_trace
 from quickstudy.testing import check_learner
 
 BRIEF = Brief(Tokens(4), Tokens(4), "cross-entropy", 3, 2)
@@ -192,3 +193,15 @@ def test_no_code_of_the_folder_is_run_and_nobody_is_asked(tmp_path, monkeypatch)
     _loaded.__wrapped__(str(tmp_path), "", "float32", "cpu")
     assert [one["trust_remote_code"] for one in given] == [False, False]
     assert [one["local_files_only"] for one in given] == [True, True]
+
+
+def test_a_span_item_with_a_cap_on_questions(folder, tmp_path, monkeypatch):
+    """Eight examples in its context; two questions in each of four bins."""
+    monkeypatch.chdir(tmp_path)
+    protocol = {"sequences": 8, "questions": 2, "checkpoints": 1}
+    done = qs.run("span/copy:longest=4", f"hf:folder={folder}", seeds=2, controls=False, protocol=protocol, workers=0)
+    for record in done.records:
+        assert record.status == "ok"
+        assert load_trace(tmp_path / "results", record).arrays["asked"].tolist() == [2, 2, 2, 2]
+        assert record.cost["answers"] == 8
+        assert 0 <= record.scores["span"]["values"]["span"] <= 4

@@ -22,6 +22,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cli.main import main as command_line
 from quickstudy.learners.naming import choose_learner
+from quickstudy.runs.traces import load_trace
 from quickstudy.testing import check_learner
 
 BRIEF = Brief(Tokens(4), Tokens(4), "cross-entropy", 3, 2)
@@ -391,3 +392,43 @@ def test_a_transcript_has_every_prompt_and_how_its_answer_was_read(server, tmp_p
         "transcript"
         not in choose_learner(f"openai:url={server.url},model=m,transcript=x", "corrected").what["parameters"]
     )
+
+
+@pytest.mark.parametrize("item", ["copy", "lookup", "count", "nest", "parity", "recombine", "hold"])
+def test_span_items_are_asked_with_a_cap_in_every_bin(server, tmp_path, monkeypatch, capsys, item):
+    """Each question has the worked examples and its own line up to the question; no line of the test has an answer."""
+    monkeypatch.chdir(tmp_path)
+    learner = f"openai:url={server.url},model=toy,at_once=1"
+    protocol = {"sequences": 12, "questions": 2, "checkpoints": 1}
+    found = qs.run(f"span/{item}", learner, seeds=1, controls=False, protocol=protocol, workers=0, progress=True)
+    (record,) = found.records
+    trace = load_trace(tmp_path / "results", record)
+    assert trace.arrays["asked"].tolist() == [2] * len(trace.arrays["difficulty"])
+    assert "whole" not in trace.arrays
+    assert "whole-span" not in record.scores["span"]["values"]
+    prompts = [body["prompt"] for body, _ in server.seen[1:]]
+    told = capsys.readouterr().err
+    assert f"{len(prompts)} questions to language models and about " in told
+    assert len(prompts) == len(set(prompts)) <= 2 * len(trace.arrays["difficulty"])
+    examples = {prompt.rpartition("\n")[0] for prompt in prompts}
+    assert len(examples) == 1
+    assert next(iter(examples)).count("\n") == 12  # the preamble and twelve worked examples
+    for prompt in prompts:
+        line = prompt.rpartition("\n")[2]
+        assert line.count(">") == 1
+        assert line.endswith(">")
+
+
+def test_a_card_in_context(server, tmp_path, monkeypatch, capsys):
+    """Its items have few examples and capped questions; the number of requests is announced, and it is kept to."""
+    monkeypatch.chdir(tmp_path)
+    learner = f"openai:url={server.url},model=toy"
+    card = qs.profile(learner, budget="context", seeds=2, families="games", workers=0, progress=True)
+    (games,) = card.facts["families"]
+    assert {item["item"] for item in games["items"]} == {"recombine", "values"}
+    assert all(item["seeds"] == 2 and item["rank"] is None for item in games["items"])
+    questions = 2 * 2 * 5 * 8  # seeds, items, bins, questions
+    assert f"{questions} questions to language models" in capsys.readouterr().err
+    assert len(server.seen) - 1 <= questions
+    again = qs.profile("recall", budget="context", seeds=2, families="games", workers=0)
+    assert [item["seeds"] for item in again.facts["families"][0]["items"]] == [2, 2]

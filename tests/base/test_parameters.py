@@ -92,11 +92,11 @@ def test_a_text_may_be_none_where_nothing_cannot():
         ("leak=0", "thing: leak must be at most 1 and above 0, got 0.0"),
         ("leak=nan", "thing: leak must be a finite number, got nan"),
         ("leak=inf", "thing: leak must be a finite number, got inf"),
-        ("units=1.5", 'thing: units must be int, got "1.5"'),
-        ("units=many", 'thing: units must be int, got "many"'),
-        ("units=none", 'thing: units must be int, got "none"'),
-        ("radius=big", 'thing: radius must be float or none, got "big"'),
-        ("loud=perhaps", 'thing: loud must be bool, got "perhaps"'),
+        ("units=1.5", 'thing: units must be a whole number, got "1.5"'),
+        ("units=many", 'thing: units must be a whole number, got "many"'),
+        ("units=none", 'thing: units must be a whole number, got "none"'),
+        ("radius=big", 'thing: radius must be a number or none, got "big"'),
+        ("loud=perhaps", 'thing: loud must be true or false, got "perhaps"'),
         ("delays=1/x", 'thing: delays must be tuple, got "1/x"'),
         ("rule=summ", 'thing: rule must be one of sum, mean, none, got summ; did you mean "sum"?'),
         ("unit=5", 'thing: no parameter "unit"; did you mean "units"?'),
@@ -114,7 +114,7 @@ def test_what_is_wrong_is_said(text, message):
 
 @pytest.mark.parametrize("value", [True, 2.0, [1], None])
 def test_values_of_another_type_are_refused(value):
-    with pytest.raises(UsageError, match="thing: units must be int"):
+    with pytest.raises(UsageError, match="thing: units must be a whole number"):
         configure("thing", Thing, {"units": value})
 
 

@@ -73,7 +73,7 @@ def test_score_wade(quickstudy, tmp_path):
         (["run", "language/qa", "-l", "majorty"], 'did you mean "majority"?'),
         (["run", "language/qa", "-l", "esn:units=-5"], "esn: units must be at least 1, got -5"),
         (["run", "language/qa", "-l", "esn:unit=5"], 'no parameter "unit"; did you mean "units"?'),
-        (["run", "language/qa", "-l", "esn:units=many"], 'units must be int, got "many"'),
+        (["run", "language/qa", "-l", "esn:units=many"], 'units must be a whole number, got "many"'),
         (["run", "language/qa:moost=3", "-l", "esn"], 'did you mean "most"?'),
         (["run", "language/qa", "-l", "lstm+sgd"], "lstm is a core that has to be trained"),
         (["run", "language/qa", "-l", "majority", "--seeds", "0"], "seeds must be at least 1, got 0"),
@@ -121,3 +121,16 @@ def test_an_extra_that_is_not_installed_is_named_with_its_command(quickstudy, tm
     answer = quickstudy(*arguments, PYTHONPATH=str(hidden))
     assert answer.status == 2
     assert answer.err.strip() == f"{library} is not installed; type: pip install -e '.[{extra}]' in the repository"
+
+
+def test_a_profile_has_no_empty_field(quickstudy):
+    answer = quickstudy("show", "profile-quick")
+    assert "Score: ;" not in answer.out
+    assert "Default seeds: 6; time limit of a run: 300 s" in answer.out
+
+
+def test_several_learners_are_profiled_by_one_command(quickstudy):
+    answer = quickstudy("profile", "esn", "recall", "--families", "dynamics", "--seeds", "1", "--dry-run")
+    assert answer.status == 0
+    assert answer.out.count("profile-quick version") == 2
+    assert quickstudy("profile", "esn", "recal", "--dry-run").status == 2

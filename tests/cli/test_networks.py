@@ -70,7 +70,7 @@ def test_score_grammar(inside, arguments, found):
         (("grammar", "bliss-an-bn", "--language", "dyck-2"), "is a network over 3 symbols, and grammar/dyck-2 has 5"),
         (("grammar", "bliss-an-bn", "--language", "an-bn", "--precision", "float16"), 'no precision "float16"'),
         (("grammar", "bliss-an-bn", "--language", "an-bn", "--start", "14999", "--count", "2"), "has 15,000 strings"),
-        (("grammar", "none.json", "--language", "an-bn"), "none.json: cannot be read"),
+        (("grammar", "none.json", "--language", "an-bn"), "no file none.json"),
         (("mdl", "bliss-an-bn", "--language", "an-bn", "--size", "9" * 20), "less than or equal to 100000"),
         (
             ("mdl", "bliss-an-bn", "--language", "an-bn", "--activations", "linear,rleu"),
@@ -108,7 +108,7 @@ def test_a_file_nested_too_deep_is_no_network(inside, tmp_path):
     (tmp_path / "deep.json").write_text("[" * 100_000)
     done = inside("score", "mdl", str(tmp_path / "deep.json"), "--language", "an-bn")
     assert (done.status, done.err.count("\n")) == (2, 1)
-    assert "cannot be read as JSON" in done.err
+    assert "is nested too deeply" in done.err
     done = inside("score", "language", str(tmp_path / "deep.json"))
     assert (done.status, done.err.count("\n")) == (2, 1)
 

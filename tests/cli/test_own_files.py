@@ -113,3 +113,21 @@ def test_parameters_of_a_task_in_a_file_count(tmp_path):
     assert catalogue.typed_task(f"{file}:Own:size=4").size == 4
     assert any("size is 4" in str(finding) for finding in check_name(f"{file}:Own:size=4"))
     assert not any("size is" in str(finding) for finding in check_name(f"{file}:Own"))
+
+
+def test_a_task_alone_in_a_file_need_not_be_named(tmp_path):
+    file = in_file(tmp_path, TASK.format(number=7), "alone.py")
+    assert catalogue.typed_task(str(file)).id == "language/own-file-7"
+    two = in_file(tmp_path, TASK.format(number=8) + TASK.format(number=9).replace("class Own", "class Other"), "two.py")
+    with pytest.raises(UsageError, match=r"which task of .*two.py\?; known: Own, Other"):
+        catalogue.typed_task(str(two))
+
+
+def test_a_parameter_of_one_family_is_refused_with_how_to_set_it():
+    from quickstudy.api import plan_runs
+    from quickstudy.runs.reader import Reading
+
+    with pytest.raises(UsageError, match=r"dynamics: no parameter \"sequences\".*FAMILY.sequences sets it in one"):
+        plan_runs(
+            ["language/periodic", "dynamics/narma-10"], ["esn"], seeds=1, reading=Reading(), protocol={"sequences": 9}
+        )

@@ -143,6 +143,16 @@ def test_real_numbers_are_shown_to_four_digits_and_given_whole(sample):
     assert row == {"inputs": [[1 / 3, 2.0], [1e-9, 0.0]], "asked": [0, 1], "targets": [[1 / 3 + 2.0], [1e-9]]}
 
 
+def test_a_string_is_followed_by_its_judgement_in_words(sample):
+    rows = sample("grammar/an-bn:setup=accept", "-n", 8, "--text").out.splitlines()
+    for string, judged in (row.split() for row in rows):
+        word = string.strip("#")
+        half = len(word) // 2
+        right = word == "a" * half + "b" * half
+        assert judged == ("accepted" if right and word else "rejected")
+    assert {row.split()[1] for row in rows} == {"accepted", "rejected"}
+
+
 def test_strings_as_the_task_writes_them(sample):
     assert sample("language/letters", "-n", 2, "--text").out == "#ab#\n#ab#\n"
     released = sample("language/letters", "-n", 1, "--text", "--seed", 5, "--convention", "published")

@@ -22,6 +22,7 @@ SMALL = {"esn": "units=10", "rnn": "units=6", "lstm": "units=6", "gru": "units=6
 SMALL |= {"encoded-lstm": "units=6,hidden=6,features=4"}
 SMALL |= {"liquid": "units=18", "delay-node": "units=10", "esbn": "units=6,keys=4,hidden=6,features=4"}
 SMALL |= {"lru": "units=6", "mingru": "units=6", "mamba": "units=4,states=4", "deltanet": "units=6", "mlstm": "units=4"}
+SMALL |= {"slstm": "units=6", "s4d": "units=6,states=4", "attention": "embedding=8,heads=2,hidden=8"}
 SMALL |= {
     "dcem": "units=6,features=4,hidden=6,heads=1,nearest=2",
     "dnc": "units=6,slots=6,word=3,heads=1,hidden=6,features=4",

@@ -17,9 +17,11 @@ from quickstudy.cores.lru import LinearRecurrentUnit
 from quickstudy.cores.mamba import Mamba
 from quickstudy.cores.mingru import MinimalGRU
 from quickstudy.cores.mlstm import MLSTM
+from quickstudy.cores.s4d import DiagonalSpec
+from quickstudy.cores.slstm import SLSTM
 from quickstudy.gateway import eqx, jax, jnp
 
-ALL = (LinearRecurrentUnit, Mamba, GatedDeltaNet, MLSTM, MinimalGRU)
+ALL = (LinearRecurrentUnit, Mamba, GatedDeltaNet, MLSTM, MinimalGRU, SLSTM, DiagonalSpec)
 UNITS, STEPS = 4, 9
 
 
@@ -54,9 +56,12 @@ def lru(layer: Any, kept: dict[str, Any], x: Any) -> Any:
     eigenvalue = np.exp(-np.exp(layer.decay) + 1j * np.exp(layer.turn))
     read, show = layer.read[0] + 1j * layer.read[1], layer.show[0] + 1j * layer.show[1]
     kept["h"] = eigenvalue * kept.get("h", 0) + np.exp(layer.scale) * (x @ read)
-    y = (kept["h"] @ show).real + layer.through * x
+    return gated((kept["h"] @ show).real + layer.through * x, layer.out)
+
+
+def gated(y: Any, out: Any) -> Any:
     y = 0.5 * y * (1 + np.tanh(np.sqrt(2 / np.pi) * (y + 0.044715 * y**3)))
-    return (y @ layer.out[0]) * sigmoid(y @ layer.out[1])
+    return (y @ out[0]) * sigmoid(y @ out[1])
 
 
 def mingru(layer: Any, kept: dict[str, Any], x: Any) -> Any:
@@ -113,7 +118,42 @@ def mlstm(layer: Any, kept: dict[str, Any], x: Any) -> Any:
     return ((np.concatenate(shown) * layer.scale + layer.skip * c) * silu(z)) @ layer.out
 
 
-WRITTEN_OUT = {LinearRecurrentUnit: lru, Mamba: mamba, GatedDeltaNet: deltanet, MLSTM: mlstm, MinimalGRU: mingru}
+def slstm(layer: Any, kept: dict[str, Any], x: Any) -> Any:
+    """Without the stabiliser, unit by unit of every head."""
+    convolution = silu(convolved(layer.convolution, kept.setdefault("past", []), x))
+    heads, size = layer.recurrent.shape[:2]
+    driven = np.concatenate([x @ layer.read, convolution @ layer.gates]) + layer.bias
+    h, c, n = (kept.setdefault(name, np.zeros((heads, size))) for name in "hcn")
+    shown = []
+    for head in range(heads):
+        asked = h[head] @ layer.recurrent[head]
+        z, o, i, f = (
+            driven.reshape(4, heads, size)[gate, head] + asked[gate * size : (gate + 1) * size] for gate in range(4)
+        )
+        c[head] = sigmoid(f) * c[head] + np.exp(i) * np.tanh(z)
+        n[head] = sigmoid(f) * n[head] + np.exp(i)
+        h[head] = sigmoid(o) * c[head] / n[head]
+        shown.append((h[head] - h[head].mean()) / np.sqrt(h[head].var() + 1e-6))
+    return (np.concatenate(shown) * layer.scale) @ layer.out
+
+
+def s4d(layer: Any, kept: dict[str, Any], x: Any) -> Any:
+    rates = -np.exp(layer.decay) + 1j * layer.turn
+    moved = np.exp(np.exp(layer.pace)[:, None] * rates)
+    kept["h"] = moved * kept.get("h", 0) + (moved - 1) / rates * x[:, None]
+    shown = 2 * ((layer.show[0] + 1j * layer.show[1]) * kept["h"]).sum(axis=1).real
+    return gated(shown + layer.through * x, layer.out)
+
+
+WRITTEN_OUT = {
+    LinearRecurrentUnit: lru,
+    Mamba: mamba,
+    GatedDeltaNet: deltanet,
+    MLSTM: mlstm,
+    MinimalGRU: mingru,
+    SLSTM: slstm,
+    DiagonalSpec: s4d,
+}
 
 
 def disturbed(core: Any, rng: np.random.Generator) -> Any:
@@ -203,6 +243,25 @@ def test_the_stabiliser_holds_where_exponentials_overflow() -> None:
     squares = eqx.filter_grad(lambda core: (core.unroll(core.start(1, 40), xs)[1] ** 2).sum())
     gradient = eqx.filter_jit(squares)(core)
     assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(gradient))
+
+
+def test_the_stabiliser_of_the_scalar_memory_holds_where_exponentials_overflow() -> None:
+    core = SLSTM(units=4, layers=1).build(Tokens(5), np.random.default_rng(7))
+    bias = jnp.concatenate([jnp.zeros(8), jnp.full(4, 300.0), jnp.full(4, 200.0)])[None]
+    core = eqx.tree_at(lambda one: one.mixers.bias, core, bias)
+    xs = jnp.asarray(np.random.default_rng(8).integers(0, 5, (40, 1)))
+    squares = eqx.filter_value_and_grad(lambda core: (core.unroll(core.start(1, 40), xs)[1] ** 2).sum())
+    assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(eqx.filter_jit(squares)(core)))
+
+
+def test_a_state_space_without_input_fades_as_its_eigenvalues_do() -> None:
+    """A step after the last chunk must not count as an input of zero: the state is that of so many steps."""
+    layer = DiagonalSpec(states=3).mixer(2, np.random.default_rng(0))
+    layer = jax.tree.map(lambda leaf: jnp.asarray(leaf, jnp.float32), layer)
+    steps = CHUNK + 3
+    state = layer.unroll(jnp.ones((2, 1, 2, 3)), jnp.zeros((steps, 1, 2)))[0]
+    wanted = (1 + 1j) * np.exp(steps * np.exp(layer.pace)[:, None] * (-0.5 + 1j * np.pi * np.arange(3)))
+    np.testing.assert_allclose(state[0, 0] + 1j * state[1, 0], wanted, atol=1e-4)
 
 
 def test_the_delta_rule_replaces_what_a_key_stands_for() -> None:

@@ -14,7 +14,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.attention import Dropout, Noise, attend
 from quickstudy.cores.core import ABSENT, Core
-from quickstudy.cores.transformer import Transformer
+from quickstudy.cores.transformer import LEARNED, Attention, Transformer
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.adam import Adam
 
@@ -56,27 +56,56 @@ def position(place, width):
     ]
 
 
+def turned(part, place):
+    """Pairs of features as complex numbers, turned by the position times a rate for each pair."""
+    pairs = part[::2] + 1j * part[1::2]
+    pairs = pairs * np.exp(1j * place * 10000.0 ** (-np.arange(len(pairs)) / len(pairs)))
+    return np.stack([pairs.real, pairs.imag], axis=1).ravel()
+
+
+def convolved(layer, rows):
+    """Of every row the last four, the newest with the last weights."""
+    weights, before = np.asarray(layer.weights, float), [np.zeros_like(rows[0])] * 3
+    return [
+        sum(weight * row for weight, row in zip(weights, [*before, *rows][place : place + 4], strict=True))
+        + np.asarray(layer.bias, float)
+        for place in range(len(rows))
+    ]
+
+
 def reference(core, sequence, sees):
     """Features of one sequence; sees(query, key) says who sees whom."""
     width = core.width
     embedding = np.asarray(core.inputs.weights, float)
-    rows = [embedding[token] * np.sqrt(width) + position(place, width) for place, token in enumerate(sequence)]
+    rows = [embedding[token] * np.sqrt(width) for token in sequence]
+    if core.places is None:
+        rows = [row + position(place, width) for place, row in enumerate(rows)]
+    else:
+        table = np.asarray(core.places, float) * np.sqrt(width)
+        rows = [row + table[min(place, len(table) - 1)] for place, row in enumerate(rows)]
     for layer in core.layers:
         size = width // layer.heads
-        mixed = [affine(layer.mix, row) for row in rows]
+        mixed = [affine(layer.mix, normed(layer.norms[0], row) if layer.first else row) for row in rows]
+        if layer.convolution:
+            mixed = convolved(layer.convolution, mixed)
+        place_of = turned if layer.rotary else (lambda part, place: part)
         after = []
         for place, row in enumerate(rows):
             read = []
             for head in range(layer.heads):
                 part = slice(head * size, (head + 1) * size)
-                keys = [k for k in range(len(rows)) if sees(place, k)]
-                scores = np.array([mixed[place][:width][part] @ mixed[k][width:-width][part] for k in keys])
+                seen = [k for k in range(len(rows)) if sees(place, k)]
+                query = place_of(mixed[place][:width][part], place)
+                scores = np.array([query @ place_of(mixed[k][width:-width][part], k) for k in seen])
                 shares = np.exp(scores / np.sqrt(size)) / np.exp(scores / np.sqrt(size)).sum()
-                read.append(sum(share * mixed[k][-width:][part] for share, k in zip(shares, keys, strict=True)))
-            row = normed(layer.norms[0], row + affine(layer.out, np.concatenate(read)))
-            row = normed(layer.norms[1], row + affine(layer.narrow, np.maximum(affine(layer.widen, row), 0)))
-            after.append(row)
+                read.append(sum(share * mixed[k][-width:][part] for share, k in zip(shares, seen, strict=True)))
+            row = row + affine(layer.out, np.concatenate(read))
+            row = row if layer.first else normed(layer.norms[0], row)
+            inner = normed(layer.norms[1], row) if layer.first else row
+            row = row + affine(layer.narrow, np.maximum(affine(layer.widen, inner), 0))
+            after.append(row if layer.first else normed(layer.norms[1], row))
         rows = after
+    rows = [normed(core.last, row) for row in rows] if core.last else rows
     return np.array(rows)
 
 
@@ -87,6 +116,39 @@ def test_a_step_sees_itself_and_those_before_it(tokens, layers):
     for example in range(BATCH):
         wanted = reference(core, tokens[:, example], lambda query, key: key <= query)
         np.testing.assert_allclose(np.asarray(features[:, example]), wanted, atol=2e-5)
+
+
+FORMS = [
+    {"encoding": "learned"},
+    {"encoding": "rotary", "embedding": 8},
+    {"norm": "before", "layers": 2},
+    {"convolved": True},
+    {"encoding": "rotary", "embedding": 8, "norm": "before", "convolved": True, "layers": 2},
+]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+@pytest.mark.parametrize("window", [0, 3])
+def test_every_form_is_its_equations_at_once_and_step_by_step(tokens, form, window):
+    core = built(**form, window=window)
+    state, features = read(core, tokens)
+    for example in range(BATCH):
+        wanted = reference(core, tokens[:, example], lambda query, key: query - (window or STEPS) < key <= query)
+        np.testing.assert_allclose(np.asarray(features[:, example]), wanted, atol=5e-5)
+    single = jax.jit(lambda: Core.unroll(core, core.start(BATCH, STEPS), tokens))()
+    for found, other in zip(jax.tree.leaves((state, features)), jax.tree.leaves(single), strict=True):
+        np.testing.assert_allclose(np.asarray(found), np.asarray(other), atol=1e-5)
+    places = jnp.asarray(np.random.default_rng(0).integers(STEPS, size=(BATCH, 2)))
+    some = jax.jit(lambda xs: core.unroll_at(xs, places, STEPS))(tokens)
+    np.testing.assert_allclose(some, features[places, np.arange(BATCH)[:, None]], atol=1e-5)
+
+
+def test_learned_positions_end_with_one_that_all_later_steps_share():
+    core = built(encoding="learned")
+    steps = LEARNED + 3
+    features = read(core, np.zeros((steps, 1), int), steps)[1]
+    wanted = reference(core, [0] * steps, lambda query, key: key <= query)
+    np.testing.assert_allclose(np.asarray(features[:, 0]), wanted, atol=2e-4)
 
 
 def test_the_leak_sees_everything_but_padding(tokens):
@@ -262,6 +324,17 @@ def test_matched_sizes(symbols):
     assert cost.trained_parameters <= 1800 * symbols < cost.trained_parameters + 2 * embedding + 1
 
 
+@pytest.mark.parametrize("symbols", [9, 33])
+@pytest.mark.parametrize("layers", [1, 2])
+def test_attention_of_today_has_as_many_parameters(symbols, layers):
+    """All that is trained, convolutions and the norm at the end too."""
+    brief = Brief(Tokens(symbols), Tokens(symbols), "cross-entropy", 5, 5)
+    pupil = Adam().begin(Attention(layers=layers), brief, [Streams(0, "size", 0)])
+    (cost,), embedding = pupil.cost(), pupil.snapshot().arrays["[0].core.inputs.weights"].shape[-1]
+    assert embedding % 8 == 0
+    assert cost.trained_parameters <= 1800 * symbols < cost.trained_parameters + layers * (2 * embedding + 1)
+
+
 def test_weights_start_as_published():
     brief = Brief(Tokens(50), Tokens(50), "cross-entropy", 5, 5)
     arrays = Adam().begin(Transformer(embedding=80, hidden=50), brief, [Streams(0, "size", 0)]).snapshot().arrays
@@ -283,5 +356,11 @@ def test_weights_start_as_published():
 def test_what_does_not_fit():
     with pytest.raises(UsageError, match=r"transformer: embedding must be a multiple of heads \(8\), got 20"):
         configure("transformer", Transformer, {"embedding": 20})
+    with pytest.raises(UsageError, match=r"attention: embedding must be a multiple of twice the heads \(8\), got 20"):
+        configure("attention", Attention, {"embedding": 20})
+    with pytest.raises(UsageError, match="encoding=rotary gives positions, and positions=no leaves them out; give one"):
+        configure("transformer", Transformer, {"encoding": "rotary", "positions": False})
+    with pytest.raises(UsageError, match="causal=no is the published network: leave out encoding, norm and window"):
+        configure("attention", Attention, {"causal": False})
     with pytest.raises(NotApplicable, match=r"causal=false is for symbols, not Reals\(width=1\); give causal=true"):
         Transformer(causal=False).build(Reals(1), np.random.default_rng(0))

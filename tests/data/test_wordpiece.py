@@ -59,5 +59,5 @@ class TestPieces:
 
 def test_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "tokenizers", None)
-    with pytest.raises(MissingExtra, match=r"tokenizers is not installed; type: pip install 'quickstudy\[lm\]'"):
+    with pytest.raises(MissingExtra, match=r"tokenizers is not installed; type: pip install -e '\.\[lm\]'"):
         library_version()

@@ -59,4 +59,5 @@ def refresh(pages: Any, picture: Any, results: Any) -> Any:
 
 @pytest.fixture(scope="session")
 def norms() -> Any:
+    load("anchors")
     return load("norms")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+from types import SimpleNamespace
 
 import pytest
 
@@ -41,10 +42,34 @@ def test_the_page_of_tables_is_what_the_stored_runs_give(folder, results):
     assert results.section(folder) in page
 
 
+@pytest.mark.parametrize(
+    ("items", "complete"),
+    [
+        ([(6, ""), (0, "not-applicable: it reads symbols")], True),
+        ([(6, ""), (5, "")], False),
+        ([(6, ""), (0, "not run yet")], False),
+        ([(6, ""), (0, "failed: out of memory")], False),
+    ],
+)
+def test_a_learner_is_in_the_norms_once_all_its_runs_are_there(norms, items, complete):
+    profile = SimpleNamespace(
+        items=[SimpleNamespace(spans=SimpleNamespace(values=[1.0] * seeds), why=why) for seeds, why in items]
+    )
+    assert norms.complete(profile) == complete
+
+
 def test_the_norms_and_their_page_are_what_the_stored_runs_give(norms):
     stored, page = norms.texts(STORED / "battery")
     assert norms.NORMS.read_text(encoding="utf-8") == stored
     assert norms.PAGE.read_text(encoding="utf-8") == page
+
+
+def test_every_demand_of_the_battery_that_is_not_met_has_a_reason(norms):
+    """And no reason is left of one that is met by now."""
+    lines = norms.PAGE.read_text(encoding="utf-8").partition(norms.FAILS)[2].partition("##")[0].split("\n- ")[1:]
+    assert len(lines) == len(norms.REASONS)
+    for line in lines:
+        assert any(line.strip().endswith(reason.strip()) for reason in norms.REASONS.values()), line
 
 
 PAGES = ("what-stands", "better-learners", "conventions")

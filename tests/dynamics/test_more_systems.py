@@ -84,6 +84,25 @@ def test_maps_by_hand():
     assert make("logistic", rate=3.8).lyapunov is None
 
 
+def test_the_ceiling_of_the_noisy_map_uses_all_that_was_read():
+    task = make("henon-noisy")
+    series = drive(task)
+    last = np.concatenate([np.zeros((1, 1)), series.inputs[:-1]])
+    two = task.shown(1 - 1.4 * task.meant(series.inputs) ** 2 + 0.3 * task.meant(last))
+    errors = [np.std((answers - series.targets)[100:]) for answers in (two, task.response(series.inputs))]
+    # Without process noise, the error of a linear filter is that of the target's own noise times the map's expansion.
+    assert 0.05 * np.exp(0.4192) < errors[1] * task.scale < 0.75 * errors[0] * task.scale
+
+
+def test_the_ceiling_of_the_noisy_map_stays_bounded_on_its_own_answers():
+    task = make("henon-noisy")
+    for repetition in range(10):
+        read = drive(task, repetition).inputs[:200]
+        for _ in range(100):
+            read = np.concatenate([read, task.response(read)[-1:]])
+        assert np.abs(task.meant(read)).max() < 2
+
+
 def test_the_double_scroll_against_another_solver():
     task = make("double-scroll", start="0.4/0.1/-0.1", transient=0, raw=True, free=0)
     values = drive(task).inputs[:60]

@@ -11,7 +11,9 @@ from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.learners.host import Hosted
 from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.watching import Watched
 from quickstudy.measures.charc import covered
+from quickstudy.measures.memory import significance
 from quickstudy.protocols.properties import PropertiesProtocol
 
 SMALL = {"steps": "600", "budget": "300", "length": "12", "shared": "4"}
@@ -118,8 +120,14 @@ def test_only_what_is_trained_is_somewhere_else_afterwards():
 
 
 def test_what_is_one_memory_is_one_voxel():
-    _, (scores,) = examined("no-memory", "dynamics/charc")
+    found, (scores,) = examined("no-memory", "dynamics/charc")
     assert scores["voxels"] == scores["voxels-at-random"] == 1
+    assert "remarks" not in found.traces[0].facts
+    kind = catalogue.protocol.get("charc")
+    task = configure("dynamics/charc", catalogue.task.get("dynamics/charc"), {})
+    hosted = Hosted(lambda brief, seed: Leaky(brief, seed), Leaky)
+    (trace,) = configure("charc", kind, {}).examine(task, hosted, [Streams(0, task.id, 0)]).traces
+    assert "no parameters to search" in trace.facts["remarks"][0]
 
 
 def test_voxels_are_counted_when_they_are_new():
@@ -181,10 +189,20 @@ class Leaky:
         return held + self._noise * self._rng.normal(size=held.shape)
 
 
+class Checked:
+    """A learner as a run begins it: its pupil is watched."""
+
+    def __init__(self, learner):
+        self._learner, self.pace = learner, learner.pace
+
+    def begin(self, brief, streams):
+        return Watched(self._learner.begin(brief, streams), brief, np.random.default_rng(0))
+
+
 @pytest.mark.parametrize("noise", [0.0, 0.01])
 def test_a_noisy_device_has_no_echo_index_and_no_exponent(noise):
     task = configure("dynamics/memory", catalogue.task.get("dynamics/memory"), {})
-    learner = Hosted(lambda brief, seed: Leaky(brief, seed, noise), Leaky)
+    learner = Checked(Hosted(lambda brief, seed: Leaky(brief, seed, noise), Leaky))
     (trace,) = PropertiesProtocol(steps=300).examine(task, learner, [Streams(0, task.id, 0)]).traces
     found = catalogue.measure.get("stability")(trace)
     if noise:
@@ -192,4 +210,26 @@ def test_a_noisy_device_has_no_echo_index_and_no_exponent(noise):
         assert any("it answers differently to the same input (deviation 0.01" in one for one in trace.facts["remarks"])
     else:
         assert found == {"echo-index": 1.0, "lyapunov-exponent": pytest.approx(np.log(0.8), rel=1e-3)}
-        assert any("up to delay 2, which is still held" in one for one in trace.facts["remarks"])
+        curve, counts = trace.arrays["memory"], significance(1, 300)
+        assert len(curve) > 2
+        assert (curve[-2:] < counts).all()
+        assert not any("still held" in one for one in trace.facts.get("remarks", ()))
+
+
+def test_a_memory_longer_than_twice_the_states_is_summed_to_its_end():
+    task = configure("dynamics/memory", catalogue.task.get("dynamics/memory"), {})
+    given = [
+        PropertiesProtocol(steps=2000, budget=50, delays=delays)
+        .examine(task, Hosted(lambda brief, seed: Leaky(brief, seed), Leaky), [Streams(0, task.id, 0)])
+        .traces[0]
+        for delays in (None, 2)
+    ]
+    whole, cut = (catalogue.measure.get("memory-capacity")(trace) for trace in given)
+    np.testing.assert_array_equal(given[0].arrays["memory"][:2], given[1].arrays["memory"])
+    assert whole["memory-capacity"] > 1.3 * cut["memory-capacity"]
+    assert any("up to delay 2, which is still held" in one for one in given[1].facts["remarks"])
+
+
+def test_too_few_steps_for_the_states_are_refused():
+    with pytest.raises(NotApplicable, match="200 steps are too few for 40 states: capacities need about 820"):
+        examined("esn:units=40", steps="100")

@@ -126,6 +126,7 @@ def test_who_counts_as_far_as_it_was_shown_is_right_so_far():
     shown = found.trace.facts["largest_shown"]["4"]
     assert scores(found)["largest-right"] == shown
     assert scores(found)["b-index"] == 0
+    assert scores(found)["log-beyond"] == 0
     assert found.trace.facts["shown"] == {"4": 25, "2": 50, "1": 100}
     assert found.record.cost["examples"] == 175
     assert scores(found)["accuracy"] > 0.98
@@ -144,11 +145,13 @@ def test_who_counts_to_150_passes_one_factor_of_three():
     found = outcome("Bounded:most=150")
     assert scores(found)["b-index"] == 1
     assert scores(found)["largest-right"] == 150
+    shown = found.trace.facts["largest_shown"]["4"]
+    assert scores(found)["log-beyond"] == pytest.approx(math.log10(151 / (1 + shown)))
     assert scores(outcome("Bounded:most=150", upto="whole")) == scores(found)
     assert scores(outcome("Bounded:most=150", upto="first-wrong")) == {
         name: value
         for name, value in scores(found).items()
-        if name in ("b-index", "b-continuous", "log-reach", "largest-right")
+        if name in ("b-index", "b-continuous", "log-beyond", "log-reach", "largest-right")
     }
 
 

@@ -272,6 +272,11 @@ def test_as_the_appendix_has_it_a_block_may_be_empty(name, rules):
         task.released(100, 100)
 
 
+def test_a_folder_is_no_file_of_rules(tmp_path):
+    with pytest.raises(UsageError, match=r"neither rules nor a file of them: .*: Is a directory"):
+        language("written", rules=str(tmp_path))
+
+
 def test_accept_or_reject_shows_both(tmp_path):
     task = language("an-bn-cn", setup="accept")
     examples = task.sample(np.random.default_rng(0), 200)

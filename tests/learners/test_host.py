@@ -165,6 +165,23 @@ def test_what_a_host_learner_lacks_is_not_applicable():
             face(HostPupil(Recorder(), BRIEF), kind)
 
 
+def test_a_host_that_counts_symbols_is_not_applicable_where_there_are_none():
+    class Table:
+        def __init__(self, brief, seed):
+            self.counts = np.zeros((brief.inputs.size, brief.outputs.size))
+
+    class Slip(Table):
+        def __init__(self, brief, seed):
+            self.counts = brief.inputs.count
+
+    streams = [Streams(0, "", 0)]
+    for spaces in ((Reals(2), Tokens(3)), (Tokens(3), Reals(2))):
+        with pytest.raises(NotApplicable, match=r"Table is for symbols: it uses `size` .* are real numbers here"):
+            Hosted(Table).begin(Brief(*spaces, "squared", 9, 9), streams)
+    with pytest.raises(AttributeError, match="count"):
+        Hosted(Slip).begin(Brief(Tokens(3), Reals(2), "squared", 9, 9), streams)
+
+
 def test_parameters_are_counted_where_they_are_told():
     host = Recorder()
     assert HostPupil(host, BRIEF).cost()[0].trained_parameters is None

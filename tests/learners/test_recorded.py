@@ -142,3 +142,9 @@ def test_what_depends_on_answers_has_no_questions_alone(monkeypatch: Any) -> Non
     monkeypatch.setattr(LanguageProtocol, "examine", examined)
     with pytest.raises(UsageError, match="language/qa: what is asked depends on what is answered"):
         recorded_lines("language/qa", "corrected", 0, 0, FEW)
+
+
+def test_a_task_that_runs_free_has_no_questions_to_write_down():
+    task = "dynamics/lorenz-63:training=60,validation=20,test=20,free=9,starts=1"
+    with pytest.raises(UsageError, match=r"it runs free, .* give the task free=0"):
+        recorded_lines(task, "corrected", 0, 0, {})

@@ -126,6 +126,22 @@ def test_a_sequence_is_scored(command):
     assert out.startswith("2 states behind 9,")
 
 
+@pytest.mark.parametrize("text", ["01" * 300, " ".join("01" * 300), "left\nright\n" * 300])
+def test_a_text_is_a_sequence_of_characters_or_words(command, text):
+    status, out, err = command("score", "sequence", "file.json", file=text)
+    assert (status, err) == (0, "")
+    assert out.startswith("2 states behind ")
+
+
+def test_a_short_sequence_is_warned_of(command):
+    status, out, err = command("score", "sequence", "file.json", file="01" * 25)
+    assert status == 0
+    assert "few for histories of 1" in err
+    assert "give 200 or more" in err
+    _, out, _ = command("score", "sequence", "file.json", "--json")
+    assert json.loads(out)["enough"] == 200
+
+
 def test_a_channel_is_scored_from_its_data(command):
     inputs = [int(one) for one in known.drawn(known.coin(known.HALF), 5000)]
     content = {"inputs": inputs, "outputs": [0, *inputs[:-1]]}
@@ -137,7 +153,8 @@ def test_a_channel_is_scored_from_its_data(command):
     ("content", "said"),
     [
         ("[1, ", "is not JSON"),
-        ({"inputs": [1]}, 'must be a JSON object with "outputs"'),
+        ({"inputs": [1]}, 'must be a text of symbols, or a JSON object with "outputs"'),
+        ("", 'must be a text of symbols, or a JSON object with "outputs"'),
         ({"outputs": [0, 1] * 99, "history": "long"}, "history must be a whole number, got 'long'"),
         ({"outputs": [0, 1] * 99, "level": "low"}, "level must be a number, got 'low'"),
         ({"outputs": [0, 1] * 99, "inputs": [0]}, "an input for every output, got 1 and 198"),

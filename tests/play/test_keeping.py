@@ -42,7 +42,7 @@ def folder(tmp_path):
 
 
 def test_a_person_stands_in_the_table_of_the_machines(folder):
-    first, record = played(folder, ["a", "b", "c"])
+    first, (record,) = played(folder, ["a", "b", "c"])
     assert record.scores["wade"]["values"]["wade"] == first.seat.game.score(first.seat.right)
     (table,) = gather([folder]).tables
     assert [(row.learner, row.role) for row in table.rows] == [("person:name=ann", PERSON), ("majority", "control")]
@@ -77,7 +77,7 @@ def test_the_score_is_that_of_the_game_under_every_convention(tmp_path, conventi
     game = Game(**Game.conventions.get(convention, {}))
     assert len(seat.right) == game.series + 1
     wanted = game.score([False, *[True] * game.series])
-    assert sitting.keep().scores["wade"]["values"]["wade"] == pytest.approx(wanted)
+    assert sitting.keep()[0].scores["wade"]["values"]["wade"] == pytest.approx(wanted)
     again = CliRunner().invoke(app, ["score", str(tmp_path), "--measure", "wade", "--json"])
     assert again.exit_code == 0
     (record,) = read_results(tmp_path).records.values()
@@ -85,8 +85,8 @@ def test_the_score_is_that_of_the_game_under_every_convention(tmp_path, conventi
 
 
 def test_too_little_is_not_kept(tmp_path):
-    sitting, record = played(tmp_path, [])
-    assert record is None
+    sitting, records = played(tmp_path, [])
+    assert records == []
     assert not sitting.seat.scored
     assert not read_results(tmp_path).records
 
@@ -105,7 +105,8 @@ def test_response_times_are_kept(tmp_path, monkeypatch):
     sitting.shown()
     sitting.answer("a" * sitting.seat.hidden)
     sitting.seat.stop()
-    assert load_trace(tmp_path, sitting.keep()).arrays["answer_seconds"].tolist() == [3.0, 0.25]
+    (record,) = sitting.keep()
+    assert load_trace(tmp_path, record).arrays["answer_seconds"].tolist() == [3.0, 0.25]
 
 
 @pytest.mark.parametrize("task", ["language/periodic", "grammar/an-bn", "curriculum/micro-1"])

@@ -36,7 +36,7 @@ def test_a_life_by_hand_is_the_life_of_a_learner_with_the_same_replies():
     replies = iter(bytes(seat.diary.replies))
     diary = Diary()
     diary.add(seat.task.open(seat.streams).live(lambda byte, reward: next(replies), 120))
-    own, other = seat.trace(), diary.trace({}, None, replies=True)
+    own, other = seat.traces()[0], diary.trace({}, None, replies=True)
     assert all(np.array_equal(own.arrays[name], other.arrays[name]) for name in other.arrays)
     assert own.facts["reward"] == other.facts["reward"] != 0
 
@@ -53,7 +53,8 @@ def test_a_life_is_shown_byte_by_byte_with_the_machine_of_its_task():
     sitting = Sitting(Invitation("curriculum/micro-1", amount=30))
     for _ in range(30):
         sitting.seat.answer("")
-    said, machine = transcript(sitting.outcome().record.what, sitting.seat.trace())
+    (outcome,) = sitting.outcomes()
+    said, machine = transcript(outcome.record.what, outcome.trace)
     assert said.summary.startswith("micro-1: 31 bytes, 0 of 30 answers right")
     (graph,) = machine.blocks
     assert "smallest transducer, 5 states" in graph.caption
@@ -77,7 +78,7 @@ def test_who_hears_what_is_meant_is_right_and_the_games_are_those_of_the_test(li
         good = listener.answer("none" if game.correct == 1 else str(game.correct + 1)).good
         assert good
     assert listener.over
-    trace = listener.trace()
+    trace = listener.traces()[0]
     assert all(np.array_equal(trace.arrays[name], known[name]) for name in ("game", "query", "foil"))
     assert trace.arrays["correct"] == trace.arrays["asked"] == known["query"].sum()
 
@@ -86,7 +87,8 @@ def test_an_episode_is_told_game_by_game_on_the_page_of_its_run(listener):
     sitting = Sitting(Invitation("games/listener", root=4))
     while not sitting.seat.scored:
         sitting.seat.answer("1")
-    what, trace = sitting.outcome().record.what, sitting.seat.trace()
+    (outcome,) = sitting.outcomes()
+    what, trace = outcome.record.what, outcome.trace
     (steps,) = episode(what, trace)
     right = trace.arrays["right"].tolist()
     assert [title.partition(": ")[2] for title, _ in steps.steps] == ["right" if good else "wrong" for good in right]
@@ -120,7 +122,7 @@ def test_who_knows_the_language_reaches_the_longest_string(task, metric):
     assert seat.metric == metric
     while not seat.over:
         assert seat.answer(truth(seat)).good
-    trace = seat.trace()
+    trace = seat.traces()[0]
     assert reach(trace, "corrected")["largest-right"] == trace.arrays["size"].max() > trace.facts["largest_shown"]["1"]
     assert string_accuracy(trace, "corrected") == {"accuracy": 1.0, "strings-right": 1.0}
     _, frontier = string_outcomes(task, [Traced("person", PERSON, Mark(PERSON), [trace])])
@@ -139,7 +141,7 @@ def test_letters_are_taken_as_long_as_they_are_right():
     with pytest.raises(UsageError, match='"x" is no answer; the letters are # a b'):
         seat.answer("x")
     seat.stop()
-    assert seat.trace().arrays["wrong"].tolist() == [0, 1]
+    assert seat.traces()[0].arrays["wrong"].tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(

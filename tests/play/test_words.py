@@ -62,7 +62,7 @@ def test_who_answers_the_truth_is_right_in_letters_and_in_words():
             assert played.hidden == len(hidden)
             assert played.answer(" ".join(hidden)).good
         assert len(played.right) == 10
-        assert played.trace().arrays["accuracy"].tolist() == [1.0]
+        assert played.traces()[0].arrays["accuracy"].tolist() == [1.0]
 
 
 def test_long_sequences_are_cut_before_the_sixth():

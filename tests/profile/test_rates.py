@@ -70,6 +70,18 @@ def test_the_study_has_a_rate_in_every_family(tmp_path: Path) -> None:
             assert all("rate=" in name for name in names.values())
 
 
+def test_rates_of_spans_are_not_tried_on_the_seeds_of_the_norms(tmp_path: Path) -> None:
+    """The same items as in the battery, all seeds of another root, and what a user asks for goes before."""
+    study = find_study("battery-rates")
+    assert [row.task for row in study.rows] == [row.task for row in find_study("battery").rows]
+    for asked, root in ((0, 7001), (5, 5)):
+        request = Request(study, tmp_path, "corrected", 1, asked)
+        (stage,) = rates.Rates().stages(request)
+        assert {setting.root for setting in stage.settings} == {root}
+        learners = filled(request)[1]
+        assert len(stage.settings) == len(grid_of(request)) * len(study.rows) * len(learners)
+
+
 def test_who_has_no_share_has_no_best_rate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And is named once, with all others of a task."""
     monkeypatch.setattr(rates, "_means", lambda request, row, learner: ({0.001: 0.0}, 1))

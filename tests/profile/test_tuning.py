@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+import quickstudy as qs
 from quickstudy.pages.profile import tuning
 from quickstudy.profiling import request_profile
 
@@ -58,3 +59,52 @@ def test_the_usual_setting_is_kept_in_a_tie(model, monkeypatch, scores, best, ti
     monkeypatch.setattr(type(request), "found", found)
     choice = tuning.chosen(request, typed, "grammar")
     assert (choice.name, choice.tied) == (f"{model}:Model:rate={best}", tied)
+
+
+TABLE = """
+from collections import Counter, defaultdict
+
+import numpy as np
+
+
+class Table:
+    def __init__(self, brief, seed, reads=1):
+        self.reads, self.seen = reads, defaultdict(Counter)
+
+    def _keys(self, inputs):
+        tokens = inputs.tolist()
+        return [tuple(tokens[max(0, at + 1 - self.reads) : at + 1]) for at in range(len(tokens))]
+
+    def learn(self, inputs, targets):
+        for key, answer in zip(self._keys(inputs), targets.tolist()):
+            if answer >= 0:
+                self.seen[key][answer] += 1
+
+    def predict(self, inputs):
+        keys = self._keys(inputs)
+        return np.array([self.seen[key].most_common(1)[0][0] if self.seen[key] else 0 for key in keys])
+"""
+
+
+def test_spans_are_reported_of_the_setting_that_another_item_chose(tmp_path):
+    """The whole line: three candidates on a group that is not reported, with seeds of their own."""
+    file = tmp_path / "table.py"
+    file.write_text(TABLE)
+    card = qs.profile(
+        f"{file}:reads=1|2|3", tuned=True, families="grammar", seeds=2, out=tmp_path / "out",
+        workers=0, progress=False,
+    )  # fmt: skip
+    (family,) = card.facts["families"]
+    choice = family["tuning"]
+    spans = {name.rpartition("=")[2]: value for name, value in choice["tried"].items()}
+    assert spans["1"] < spans["2"] < spans["3"], "the last symbol alone is the equals sign"
+    assert choice["name"].endswith("reads=3")
+    assert (choice["task"], choice["runs"], choice["cost"]["examples"]) == ("span/track:group=Z60", 3, 3 * 1500)
+    runs = [record.what for record in qs.Results(tmp_path / "out").records]
+    deciding = [what for what in runs if what["task"]["id"] == "span/track"]
+    assert len(deciding) == 3
+    assert {what["root"] for what in deciding} == {tuning.ROOT}
+    reported = [what for what in runs if what not in deciding]
+    assert {what["root"] for what in reported} == {0}
+    assert {what["learner"]["parameters"]["reads"] for what in reported} == {3}
+    assert {what["task"]["id"] for what in reported} == {"span/count", "span/nest", "span/parity"}

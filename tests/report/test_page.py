@@ -201,6 +201,7 @@ def test_results_are_built_once(make_study: Make, save: Make, tmp_path: pathlib.
 
 def test_a_notebook_shows_the_tables(make_study: Make, save: Make, tmp_path: pathlib.Path) -> None:
     html = Results(save(tmp_path, make_study(seeds=2)))._repr_html_()
+    assert "<svg" in html
     assert "Scores on language/qa" in html
     assert "<script" not in html
 
@@ -211,6 +212,7 @@ def test_a_frame_has_a_row_for_every_run(make_study: Make, save: Make, tmp_path:
     frame = results.frame()
     assert isinstance(frame, pandas.DataFrame)
     assert len(frame) == 12
+    assert set(frame.task_id) == {"language/qa"}
     lstm = next(row for row in results.as_json()["tasks"][0]["learners"] if row["learner"] == "lstm")
     assert frame[frame.learner == "lstm"]["wade"].mean() == pytest.approx(lstm["scores"]["wade"]["mean"])
 

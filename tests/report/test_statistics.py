@@ -214,8 +214,17 @@ def test_means_are_geometric_where_orders_of_magnitude_count() -> None:
         pytest.approx(10 ** (-8 + 12.7062), rel=1e-3),
     )
     assert difference(values(1e-9, 1e-9), values(1e-6, 1e-6), error).value == pytest.approx(-3)
-    place = scaled(values(1e-3, 1e-3), values(1.0, 1.0), values(1e-4, 1e-4), error)
-    assert place.value == pytest.approx(0.75)
     exact = estimate([0.0, 1e-9, 0.0], error)
     assert exact is not None
     assert (exact.mean, exact.median) == (None, 0.0)
+
+
+def test_an_exact_oracle_does_not_set_the_scale_of_an_error() -> None:
+    error = Score("error", better="lower", read="log")
+    rounded = [scaled(values(0.2, 0.2), values(0.5, 0.5), values(end, end), error).value for end in (1e-9, 1e-15)]
+    assert rounded == pytest.approx([0.6, 0.6])
+    # 0.1 and 0.4 have the geometric mean 0.2; the error of their logarithm is that of log10 2.
+    found = scaled(values(0.1, 0.4), values(0.5, 0.5), values(0.1, 0.1), error)
+    half = 12.7062 * math.log(2) * 0.2 / 0.4
+    assert found.value == pytest.approx(0.75)
+    assert found.interval == pytest.approx((0.75 - half, 0.75 + half), rel=1e-4)

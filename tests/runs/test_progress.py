@@ -250,3 +250,14 @@ def test_runs_that_failed_before_are_told_whatever_is_shown():
 
 def test_a_study_without_runs_of_its_own_says_so():
     assert found_line(Started((), found=0, workers=2)) == "nothing has to be run for this"
+
+
+def test_the_first_misfit_is_reported_and_one_run_is_one_run():
+    stream = io.StringIO()
+    progress = FaultsOnly(stream)
+    progress(Started(cells(("a", 2, 1.0)), found=0, workers=1))
+    for number in range(2):
+        progress(Done(f"a{number}", "not-applicable", "it gives symbols", 1.0))
+    progress(Execution(not_applicable=2, seconds=2.0))
+    assert stream.getvalue().splitlines() == ["not applicable: family/t a: it gives symbols"]
+    assert found_line(Started(cells(("a", 1, 1.0)), found=0, workers=1)) == "0 of 1 run found, 1 to do, 1 worker"

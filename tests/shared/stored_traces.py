@@ -34,6 +34,7 @@ RUNS = {
     "forgetting": Run("curriculum/forgetting", "table", "steps=20000"),
     "span": Run("span/copy:longest=6", "esn:units=30", "sequences=120,tests=12"),
     "span of a series": Run("span/delay:longest=8,training=300,test=100", "esn:units=30"),
+    "span of a prediction": Run("span/ahead:longest=8,training=300,test=100", "esn:units=30"),
     "games": Run("games/listener:most=2,words=3", "gru:units=8,passes=2,rebuild=1.0,numbers=3",
                  "observations=400,tests=3,episodes=8"),
     "games of pairs": Run(

@@ -47,6 +47,7 @@ SIZES = {
 """Of those that a core has."""
 OWN_SIZES: dict[str, dict[str, Any]] = {
     "transformer": {"embedding": 8, "heads": 2, "hidden": 8},
+    "attention": {"embedding": 8, "heads": 2, "hidden": 8},
     "encoded-lstm": {"units": 12, "features": 6, "hidden": 8},
     "liquid": {"units": 27},
     "recall": {"lags": 3, "hops": 2, "order": 2},
@@ -168,6 +169,7 @@ TRAININGS = {
 LEARNERS = {
     "mdlrnn": Run("grammar/an-bn", "mdlrnn:effort=2", "order=1,factors=1,shown=10,asked=12"),
     "network": Run("grammar/an-bn", "network", "order=1,factors=1,shown=10,asked=12"),
+    "ngram": Run("language/qa", "ngram:order=2", "sequences=15"),
     "program": Run("curriculum/chain", "program", "steps=300,replies=true"),
     "search": Run("curriculum/chain", "search", "steps=300,replies=true"),
     "table": Run("curriculum/chain", "table", "steps=300,replies=true"),

@@ -26,6 +26,7 @@ HAND = """(async () => {
   const at = (id) => document.getElementById(id), answers = ANSWERS;
   for (let sent = 0; at("end").hidden; ) {
     await new Promise((done) => setTimeout(done, 30));
+    at("board").querySelector("button")?.click();
     if (Number(at("board").textContent.split(":")[0]) !== sent + 1 || document.activeElement !== at("line")) continue;
     at("line").value = answers[sent % answers.length];
     at("form").requestSubmit();
@@ -71,8 +72,8 @@ def ask(address, path, body=None, **headers):
             return error.code, json.loads(text) if text.startswith(b"{") else text
 
 
-def seen(binary, profile, address):
-    command = [binary, *FLAGS, "--virtual-time-budget=20000", f"--user-data-dir={profile}", "--dump-dom", address]
+def seen(binary, profile, address, budget=20000):
+    command = [binary, *FLAGS, f"--virtual-time-budget={budget}", f"--user-data-dir={profile}", "--dump-dom", address]
     done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=True)
     return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
@@ -99,6 +100,22 @@ def test_the_whole_human_game_in_a_browser(chromium, tmp_path):
     assert (row.learner, row.role) == ("person:name=ann", "person")
     assert shown == pytest.approx(row.scores["wade"].mean, abs=5e-5)
     assert row.scores["wade"].mean == pytest.approx(seat.game.score(seat.right))
+
+
+def test_a_span_in_a_browser(chromium, tmp_path):
+    """Symbols come one by one and are gone when the answer is typed; the rounds are runs, the page has their span."""
+    invitation = Invitation("span/parity", name="ann", amount=2)
+    seat, answers = invitation.seat(), []
+    while not seat.over:
+        trial = seat._trial
+        answers.append(trial.words[trial.hidden[0]] if trial.hidden[0] <= 5 else "0")
+        seat.answer(answers[-1])
+    with playing(invitation, tmp_path / "results", answers) as address:
+        dom, console = seen(chromium, tmp_path / "profile", f"{address}/{WORD}/", budget=120_000)
+    assert console == []
+    assert seat.summary() in dom
+    assert "Kept as 2 runs." in dom
+    assert len(read_results(tmp_path / "results").records) == 2
 
 
 def test_two_browsers_play_for_themselves(chromium, tmp_path):

@@ -104,7 +104,7 @@ class Table:
     @property
     def deciding(self) -> bool:
         """Whether the listener's decision is asked for now."""
-        return int(self._standing.turn) == self.sizes.rounds
+        return bool(int(self._standing.turn) == self.sizes.rounds)
 
     def _mode(self, after: int = 0) -> str:
         """The phase of the present game or of one after it, by the original's names: every pass has its own."""
@@ -237,7 +237,7 @@ class ListenerEnv(gymnasium.Env[Any, Any]):
     def action_masks(self) -> Any:
         """Which actions are legal now, as agents that mask actions ask for them; without `flat` all are."""
         if self._actions.form != "flat":
-            return np.ones(self.action_space.n, np.bool_)
+            return np.ones(self.action_space.n, np.bool_)  # type: ignore[attr-defined]
         return self._actions.mask("listener", self._table.deciding).astype(np.bool_)
 
     def render(self) -> str | None:

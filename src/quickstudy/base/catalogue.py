@@ -214,10 +214,16 @@ def typed_task(name: str, convention: str = "corrected") -> Any:
     """A task as a user types it, `language/qa:verbs=1`, or by its class, `mine.py:Task:verbs=1`. Raises UsageError for
     one that does not exist.
     """
-    file, is_file, rest = name.partition(".py:")
+    file, is_file, rest = f"{name}:".partition(".py:")
     if is_file:
-        kind, _, assignments = rest.partition(":")
-        found: Any = getattr(include(f"{file}.py"), kind, None)
+        kind, _, assignments = rest.rstrip(":").partition(":")
+        module = include(f"{file}.py")
+        own = [one for one in vars(module).values() if getattr(one, "__module__", "") == module.__name__]
+        tasks = [one for one in own if getattr(one, "id", "") in task]
+        if not kind and len(tasks) != 1:
+            names = ", ".join(one.__name__ for one in tasks) or "none"
+            raise UsageError(f"which task of {file}.py?; known: {names}; type {file}.py:NAME")
+        found: Any = getattr(module, kind, None) if kind else tasks[0]
         if getattr(found, "id", "") not in task:
             raise UsageError(f'no task "{kind}" in {file}.py')
         return configure(found.id, found, parse_assignments(assignments), convention)

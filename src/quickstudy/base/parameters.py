@@ -251,6 +251,11 @@ def _required(field: dataclasses.Field[Any]) -> bool:
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
+_NAMED: dict[Any, str] = {
+    int: "a whole number", float: "a number", bool: "true or false", str: "text", type(None): "none",
+}  # fmt: skip
+
+
 def _convert(owner: str, name: str, value: Any, hint: Any) -> Any:
     kinds = _members(hint)
     if isinstance(value, list | tuple):
@@ -267,7 +272,7 @@ def _convert(owner: str, name: str, value: Any, hint: Any) -> Any:
                 continue
     elif any(_is(value, kind) for kind in kinds):
         return float(value) if float in kinds and int not in kinds else value
-    wanted = " or ".join(getattr(kind, "__name__", str(kind)).replace("NoneType", "none") for kind in kinds)
+    wanted = " or ".join(_NAMED.get(kind, str(kind)) for kind in kinds)
     raise UsageError(f'{owner}: {name} must be {wanted}, got "{value}"')
 
 

@@ -57,7 +57,8 @@ class Fields:
 
 Space = Tokens | Reals | Bits | Fields
 
-_WORDS: dict[type[Any], str] = {Tokens: "symbols", Bits: "bits", Reals: "real numbers", Fields: "fields"}
+WORDS: dict[type[Any], str] = {Tokens: "symbols", Bits: "bits", Reals: "real numbers", Fields: "fields"}
+"""What the values of each kind are called."""
 
 
 def check_spaces(name: str, component: Any, inputs: Space, outputs: Space | None = None) -> None:
@@ -79,8 +80,8 @@ def check_spaces(name: str, component: Any, inputs: Space, outputs: Space | None
             continue
         strange = _strange(space, kinds)
         if strange is not None:
-            known = " and ".join(_WORDS[kind] for kind in kinds if kind is not Fields)
-            raise NotApplicable(f"{name} {verb} {known}, not {_WORDS[strange]}")
+            known = " and ".join(WORDS[kind] for kind in kinds if kind is not Fields)
+            raise NotApplicable(f"{name} {verb} {known}, not {WORDS[strange]}")
 
 
 def _strange(space: Space, kinds: tuple[type[Any], ...]) -> type[Any] | None:

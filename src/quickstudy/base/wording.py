@@ -22,6 +22,15 @@ LONGEST = 20_000
 """Letters of a traceback that are kept: some hundred frames. A learner may raise an error that says a whole array."""
 
 
+def counted(number: int, word: str) -> str:
+    """A number and what it counts, in the singular or the plural.
+
+    >>> counted(1, "run"), counted(1200, "run")
+    ('1 run', '1,200 runs')
+    """
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
 def visible(text: str, keep: str = "") -> str:
     r"""Text in which every character that a terminal obeys instead of showing it is written out. keep: but for these.
 

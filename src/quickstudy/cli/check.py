@@ -24,7 +24,8 @@ def check(
     """Check a task, a core or a learner: same seed same answers, no looking ahead, right shapes ...
 
     With a FILE: whether each of its lines is a sequence of the task, with the right answers. With --shortcuts: what
-    rules reach that are fitted to n-grams of a task's tokens, beside its controls; half a minute or so.
+    rules reach that are fitted to n-grams of a task's tokens, compared with its controls; of a span item, the spans of
+    its baselines. Half a minute or so.
     """
     from quickstudy.testing.check import check_name, check_sequences, check_shortcuts
 
@@ -38,7 +39,7 @@ def check(
         else:
             wide = max(len(rule.rule) for rule in found)
             for rule in found:
-                say(f"{rule.rule:{wide}}  {rule.accuracy:.3f}  {rule.goes_by}".rstrip())
+                say(f"{rule.rule:{wide}}  {rule.line}")
     else:
         findings = check_name(name, convention) if file is None else check_sequences(name, file, convention)
     if json:

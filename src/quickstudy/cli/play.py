@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import sys
 import textwrap
+import time
 from typing import Any
 
 import typer
@@ -17,11 +18,14 @@ from quickstudy.cli.output import CONVENTION, INCLUDE, check_target, include_fil
 
 def play(
     task: str = typer.Argument(
-        ..., help="A task, as language/qa, grammar/an-bn, games/listener, curriculum/micro-5.1."
+        ..., help="A task, as span/copy, language/qa, grammar/an-bn, games/listener, curriculum/micro-5.1."
     ),
     ask: str = typer.Option("", "--ask", help="Curriculum: when to ask: gaps (two spaces), steps (always), periods."),
     steps: int | None = typer.Option(
-        None, "--steps", min=1, help="At most so many bytes or sequences (1000), strings (20), episodes (1)."
+        None,
+        "--steps",
+        min=1,
+        help="At most so many bytes or sequences (1000), strings (20), episodes (1), rounds of a span (4).",
     ),
     seed: int = typer.Option(0, "--seed", "-s", help="Root seed."),
     out: pathlib.Path | None = typer.Option(None, "--out", help="Results folder that keeps the session as a run."),
@@ -41,10 +45,14 @@ def play(
     cannot be an answer is not counted. The score is WADE. Of a language you see
     some strings and predict longer ones; in a referential game you are the listener.
 
+    An item of the battery of spans, as span/copy, shows sequences symbol by symbol and hides them; they become longer
+    until two in a row have a mistake. Four such rounds take about five minutes and give your span with an interval.
+
     A task of the curriculum goes byte by byte: a line that you type is sent so, an empty one is silence. With --ask
     gaps you are asked after two spaces, with steps at every byte, with periods after every period. End with Ctrl-D.
     """
     from quickstudy.play.keeping import Invitation, Sitting
+    from quickstudy.report.words import counted
     from quickstudy.runs.folder import RUNS, prepare_folder
 
     include_files(include)
@@ -65,12 +73,15 @@ def play(
         say(_wrapped(f"{seat.explained} Ctrl-D ends it.{warned}"))
     if seat.reference:
         say(seat.reference)
+    before = None
     while not seat.over:
         shown = sitting.shown()
+        seen = shown == before or not shown.paced or _present(shown)
+        before = shown
         say(shown.text)
         if sys.stdin.isatty() and shown.ask:
             say(shown.ask)
-        line = _typed()
+        line = _typed() if seen else None
         if line is None:
             if left := seat.stop():
                 say(left)
@@ -88,7 +99,7 @@ def play(
     if out is not None:
         kept = sitting.keep()
         say(
-            f"kept in {out}; see it: quickstudy report {out}"
+            f"kept in {out} as {counted(len(kept), 'run')}; see it: quickstudy report {out}"
             if kept
             else "too little was answered to be scored: not kept"
         )
@@ -110,13 +121,13 @@ def _record(path: pathlib.Path, sitting: Any) -> None:
     from quickstudy.play.words import WordsSeat
 
     seat = sitting.seat
-    trace = sitting.trace()
+    traces = sitting.traces()
     if isinstance(seat, BytesSeat):
         lines, again = seat.sessions(), f"see it again: quickstudy replay {path}"
     else:
         told = {"task": seat.task.id, "version": seat.task.version, "convention": sitting.invitation.convention}
-        lines = [{**told, "root": seat.streams.root, **trace.facts, **trace.arrays}]
-        again = f"a trace of the kind {trace.kind}"
+        lines = [{**told, "root": seat.streams.root, **trace.facts, **trace.arrays} for trace in traces]
+        again = f"a trace of the kind {traces[0].kind}" if traces else "nothing in it can be scored"
         if isinstance(seat, WordsSeat):
             lines[0] |= {"given": seat.given, "wade": seat.game.score(seat.right)}
             again = f"score it again: quickstudy score wade {path} --thresholds {seat.game.series}"
@@ -130,6 +141,28 @@ def _serve(invitation: Any, out: pathlib.Path | None, port: int, open_it: bool) 
     except ModuleNotFoundError as error:
         raise UsageError(f"play --browser needs {error.name}; pip install -e '.[web]' in the repository") from error
     play_forever(invitation, out, port, open_it, say)
+
+
+def _present(shown: Any) -> bool:
+    """Show the symbols that are to be kept in mind one by one, and hide them; whether the person is still there.
+
+    Where no terminal is connected, a program answers: it is given them on one line.
+    """
+    if not sys.stdin.isatty():
+        say(" ".join(shown.paced))
+        return True
+    say("Enter shows the next sequence.")
+    if _typed() is None:
+        return False
+    wide = max(map(len, shown.paced))
+    for symbol in shown.paced:
+        # A blank between two symbols makes two of two equal ones.
+        for text, part in ((symbol, 0.8), ("", 0.2)):
+            sys.stdout.write(f"\r  {text:<{wide}}")
+            sys.stdout.flush()
+            time.sleep(part * shown.seconds)
+    sys.stdout.write("\r")
+    return True
 
 
 def _typed() -> str | None:

@@ -1,4 +1,4 @@
-"""`quickstudy profile`: one learner in all five families, one report card."""
+"""`quickstudy profile`: learners in all five families, a report card of each."""
 
 from __future__ import annotations
 
@@ -23,10 +23,15 @@ from quickstudy.cli.output import (
 
 
 def profile(
-    learner: str = typer.Argument(..., help="A learner: esn, lstm:units=64,rate=0.003, file.py or file.py:Class."),
-    quick: bool = typer.Option(False, "--quick", help="A minute or two on two cores; the default."),
-    standard: bool = typer.Option(False, "--standard", help="Up to an hour on two cores."),
-    full: bool = typer.Option(False, "--full", help="For a GPU or a cluster."),
+    learners: list[str] = typer.Argument(
+        ..., help="Learners: esn, lstm:units=64,rate=0.003, file.py or file.py:Class."
+    ),
+    quick: bool = typer.Option(False, "--quick", help="Ten items, one amount of data; the default."),
+    standard: bool = typer.Option(False, "--standard", help="All items, three amounts of data."),
+    full: bool = typer.Option(False, "--full", help="All items, up to 6,000 sequences; for a GPU or a cluster."),
+    context: bool = typer.Option(
+        False, "--context", help="For language models: 32 worked examples an item, 8 questions a bin."
+    ),
     tuned: bool = typer.Option(
         False, "--tuned", help="Choose settings first, on tasks and seeds that are not reported."
     ),
@@ -45,7 +50,7 @@ def profile(
     include: list[str] = INCLUDE,
     data: pathlib.Path | None = DATA,
 ) -> None:
-    """Examine one learner in all five families and write its report card. The same command again resumes."""
+    """Examine learners in all five families and write a report card of each. The same command again resumes."""
     from quickstudy.base.machine import pin_threads
 
     pin_threads()
@@ -56,7 +61,11 @@ def profile(
 
     name_data(data)
     include_files(include)
-    chosen = [name for name, wanted in (("quick", quick), ("standard", standard), ("full", full)) if wanted]
+    chosen = [
+        name
+        for name, wanted in (("quick", quick), ("standard", standard), ("full", full), ("context", context))
+        if wanted
+    ]
     if len(chosen) > 1:
         raise UsageError(f"one budget at a time, got --{' and --'.join(chosen)}")
     asked: dict[str, Any] = {
@@ -67,22 +76,29 @@ def profile(
         "families": [name.strip() for name in families.split(",") if name.strip()],
         "root": root,
     }
+    requests = [request_profile(learner, **asked) for learner in learners]
     if dry_run:
-        _preview(request_profile(learner, **asked), retry_failed, workers, json)
+        for request in requests:
+            _preview(request, retry_failed, workers, json)
         return
-    card = make(
-        learner, **asked, workers=workers, retry_failed=retry_failed, limit_seconds=limit, command=command_line(),
-        progress=by_stage(lambda: choose_progress(quiet=quiet or json, stream=sys.stderr)),
-    )  # fmt: skip
-    if json:
-        print_json({**card.facts, "report": str(card.path)})
-    else:
+    status = 0
+    for learner in learners:
+        card = make(
+            learner, **asked, workers=workers, retry_failed=retry_failed, limit_seconds=limit,
+            command=command_line(), progress=by_stage(lambda: choose_progress(quiet=quiet or json, stream=sys.stderr)),
+        )  # fmt: skip
+        status = max(status, card.execution.exit_status)
+        if json:
+            print_json({**card.facts, "report": str(card.path)})
+            continue
         if not quiet:
             print_page(screen_page(card.page), 80)
         say(f"Card: {card.path}       All runs: {card.request.folder / 'report.html'}")
-        if not quiet:
-            say("Again, or with more seeds: the same command. Nothing is run twice.")
-    raise typer.Exit(card.execution.exit_status)
+        if card.execution.interrupted:
+            break
+    if not json and not quiet:
+        say("Again, or with more seeds: the same command. Nothing is run twice.")
+    raise typer.Exit(status)
 
 
 def _preview(request: Any, retry_failed: bool, workers: int | None, json: bool) -> None:

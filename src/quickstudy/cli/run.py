@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from quickstudy.base.errors import QuickstudyError
+from quickstudy.base.wording import counted
 from quickstudy.cli.output import (
     CONVENTION,
     DATA,
@@ -183,19 +184,16 @@ def preview(plan: Plan, retry_failed: bool, workers: int, json: bool) -> None:
             }
         )
         return
-    say(f"{summary.cells} runs: {summary.found} found, {summary.to_do} to do, on {workers} workers")
+    say(f"{counted(summary.cells, 'run')}: {summary.found} found, {summary.to_do} to do, on {workers} workers")
     if not summary.to_do:
         return
     if asked.runs:
-        say(
-            f"{asked.questions:,} questions to language models and about {asked.tokens:,} tokens at most, in "
-            f"{asked.runs} runs; answers that are kept are not asked again; the first prompt:"
-        )
+        say(f"{asked}; the first prompt:")
         say(textwrap.indent(asked.prompt, "    "))
     unfit = Counter(cell.unfit for cell in missing if cell.unfit)
     for reason, count in unfit.items():
         say(f"{count} of them are not applicable: {reason}")
-    say(f"{summary.programs} programs to compile (fewer where the cache has them)")
+    say(f"{counted(summary.programs, 'program')} to compile (fewer where the cache has them)")
     if not summary.measured:
         say("time unknown: nothing of this has been run here before")
         return

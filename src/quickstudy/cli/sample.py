@@ -107,13 +107,17 @@ def _show_examples(examples: Examples, name: str, task: Any, text: bool, json: b
 
 def _sequence(ids: list[int], supervised: list[int], read: Any, answered: Any, task: Any) -> dict[str, Any]:
     """An example whose answers are the next tokens: one string of tokens, those that are asked for in brackets."""
-    tokens, asked = read(ids), set(supervised)
-    if getattr(task, "answers", ()):  # answers may be out of another vocabulary than what is read
+    tokens, asked, judged = read(ids), set(supervised), getattr(task, "answers", ())
+    if judged:  # answers may be out of another vocabulary than what is read
         for place in supervised:
             tokens[place] = answered([ids[place]])[0]
     line = " ".join(f"[{token}]" if place in asked else str(token) for place, token in enumerate(tokens))
     own = getattr(task, "text", None)
-    text = own(ids) if callable(own) else " ".join(map(str, tokens))
+    if callable(own) and judged:
+        kept = [place for place in range(len(ids)) if place not in asked]
+        text = f"{own([ids[place] for place in kept])} {' '.join(tokens[place] for place in supervised)}"
+    else:
+        text = own(ids) if callable(own) else " ".join(map(str, tokens))
     return {"tokens": tokens, "supervised": supervised, "ids": ids, "text": text, "line": line}
 
 

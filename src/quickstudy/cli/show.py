@@ -223,14 +223,18 @@ def _show_study(study: Study, convention: str, json: bool) -> None:
         facts = dataclasses.asdict(study)
         print_json({**facts, "kind": "study", "sheet": f"{study.title}. {study.source}."})
         return
-    say(f"{study.id}  version {study.version}  (study)\n\n{study.title}. {study.source}.\n{study.notes}\n")
+    notes = "\n".join(str(one).strip() for one in (study.notes, study.settings.get("limits")) if one)
+    say(f"{study.id}  version {study.version}  (study)\n\n{study.title}. {study.source}.\n{notes}\n")
     published = any(row.published or row.also for row in study.rows)
     if study.quantities:
         computed = ", ".join(f"{column} ({quantity})" for column, quantity in study.quantities.items())
         say(f"Computed from the tasks alone: {computed}")
-    else:
+    elif study.scores:
         behind = f"{study.seeds} runs behind each published number" if published else "no numbers were published"
         say(f"Score: {', '.join(study.scores)}; {behind}")
+    seconds = study.settings.get("limit_seconds")
+    limit = f"; time limit of a run: {seconds:,} s" if seconds else ""
+    say(f"Default seeds: {study.seeds}{limit}")
     say(f"Convention unless another is asked for: {study.convention}")
     rows = [
         (row.label, row.task, _listed([row.learner(one, convention) for one in row.learners])) for row in study.rows

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.cores.core import Array
+from quickstudy.cores.layered import ShortConvolution, draw_convolution
 from quickstudy.gateway import eqx, jax, jnp, lax
 
 
@@ -49,6 +50,9 @@ class EncoderLayer(eqx.Module):
     """x <- norm(x + attention(x)), then x <- norm(x + W relu(V x)). Rows are (B, T, E).
 
     mix: queries, keys and values side by side, (E, 3 E); out: what was attended to, (E, E).
+    first: x <- x + attention(norm(x)), then x <- x + W relu(V norm(x)).
+    rotary: queries and keys are rotated by their positions (`rotated`).
+    convolution: over the last steps of queries, keys and values, before they are used.
     """
 
     mix: Affine
@@ -57,14 +61,27 @@ class EncoderLayer(eqx.Module):
     narrow: Affine
     norms: tuple[Norm, Norm]
     heads: int = eqx.field(static=True)
+    first: bool = eqx.field(static=True, default=False)
+    rotary: bool = eqx.field(static=True, default=False)
+    convolution: ShortConvolution | None = None
 
-    def onward(self, memory: tuple[Array, Array], count: Array, rows: Array, noise: Noise) -> tuple[Any, Array]:
+    def start(self, batch: int, room: int) -> tuple[Array, ...]:
+        """The memory of `onward` before the first row."""
+        nothing = jnp.zeros((batch, room, self.out.bias.size), self.out.bias.dtype)
+        return nothing, nothing, *((self.convolution.start(batch),) if self.convolution else ())
+
+    def onward(self, memory: tuple[Array, ...], count: Array, rows: Array, noise: Noise) -> tuple[Any, Array]:
         """Every row sees itself and the rows before it, as many in all as the memory holds; and the memory after them.
 
-        memory: keys and values (B, W, E) of the last W rows, the newest last. count: how many rows there have been.
+        memory: keys and values (B, W, E) of the last W rows, the newest last, and what the convolution keeps.
+        count: how many rows there have been.
         """
-        queries, keys, values = jnp.split(self.mix(rows), 3, axis=-1)
-        keys, values = (jnp.concatenate([old, new], axis=1) for old, new in zip(memory, (keys, values), strict=True))
+        mixed, kept_rows = self._convolved(self.mix(self._entering(rows)), memory[2:])
+        queries, keys, values = jnp.split(mixed, 3, axis=-1)
+        queries, keys = self._placed(count + jnp.arange(rows.shape[1]), queries, keys)
+        keys, values = (
+            jnp.concatenate([old, new], axis=1) for old, new in zip(memory[:2], (keys, values), strict=True)
+        )
         room, place = memory[0].shape[1], jnp.arange(rows.shape[1])[:, None]
         distance = room + place - jnp.arange(keys.shape[1])
         seen = (distance >= 0) & (distance < room) & (distance <= count + place)
@@ -72,7 +89,7 @@ class EncoderLayer(eqx.Module):
         if kept is not None:  # by distance: a row has the same noise alone and among others
             kept = jnp.take_along_axis(kept, (distance % room)[None, None], axis=-1)
         read = self._attended(queries, keys, values, seen, kept, noise.factor)
-        return (keys[:, -room:], values[:, -room:]), self._continued(rows, read, noise)
+        return (keys[:, -room:], values[:, -room:], *kept_rows), self._continued(rows, read, noise)
 
     def from_start(
         self, rows: Array, places: Array | None, present: Array | None, noise: Noise, room: int,
@@ -83,15 +100,20 @@ class EncoderLayer(eqx.Module):
         Every row sees all rows of its sequence that are present (B, T); without that, itself and the rows before it, as
         many in all as there is room for. mapped: what an affine map makes of the rows, where there is a shorter way.
         """
-        mapped = mapped or (lambda affine: affine(rows))
+        mapped = mapped or (lambda affine: affine(self._entering(rows)))
         width, steps = rows.shape[-1], rows.shape[1]
-        if places is None:
-            chosen, times = rows, jnp.arange(steps)[None]
-            queries, keys, values = jnp.split(mapped(self.mix), 3, axis=-1)
-        else:
+        chosen, times = rows, jnp.arange(steps)[None]
+        if places is not None:
             chosen, times = jnp.take_along_axis(rows, places[:, :, None], axis=1), places
-            queries = self.mix.columns(0, width)(chosen)
+        if places is None or self.convolution:
+            mixed, _ = self._convolved(mapped(self.mix), self.start(len(rows), 0)[2:])
+            queries, keys, values = jnp.split(mixed, 3, axis=-1)
+            if places is not None:
+                queries = jnp.take_along_axis(queries, places[:, :, None], axis=1)
+        else:
+            queries = self.mix.columns(0, width)(self._entering(chosen))
             keys, values = jnp.split(mapped(self.mix.columns(width, 3 * width)), 2, axis=-1)
+        queries, keys = *self._placed(times, queries), *self._placed(jnp.arange(steps), keys)
         kept = noise.shares(self.heads, steps if present is not None else room)
         if present is not None:
             seen = present[:, None, None]
@@ -106,6 +128,21 @@ class EncoderLayer(eqx.Module):
         number, widest = Dropout(rate).blocks, max(self.out.bias.size, self.widen.bias.size)
         return [keys] * number(self.heads) + [widest] * number(3)
 
+    def _entering(self, rows: Array) -> Array:
+        """What a part of the layer reads: the rows, or their norm."""
+        return self.norms[0](rows) if self.first else rows
+
+    def _convolved(self, mixed: Array, before: tuple[Array, ...]) -> tuple[Array, tuple[Array, ...]]:
+        """Queries, keys and values (B, T, 3 E) after the convolution, and what it keeps; as they are without one."""
+        if self.convolution is None:
+            return mixed, ()
+        after, convolved = self.convolution.unroll(before[0], jnp.swapaxes(mixed, 0, 1))
+        return jnp.swapaxes(convolved, 0, 1), (after,)
+
+    def _placed(self, positions: Array, *parts: Array) -> tuple[Array, ...]:
+        """Queries or keys (B, T, E) at some positions (T,) or (B, T)."""
+        return tuple(rotated(part, positions, self.heads) for part in parts) if self.rotary else parts
+
     def _attended(
         self, queries: Array, keys: Array, values: Array, seen: Array, kept: Array | None, factor: float
     ) -> Array:
@@ -118,8 +155,26 @@ class EncoderLayer(eqx.Module):
 
     def _continued(self, rows: Array, read: Array, noise: Noise) -> Array:
         """What follows attention."""
+        if self.first:
+            rows = rows + noise(read)
+            return rows + noise(self.narrow(noise(jax.nn.relu(self.widen(self.norms[1](rows))))))
         rows = self.norms[0](rows + noise(read))
         return self.norms[1](rows + noise(self.narrow(noise(jax.nn.relu(self.widen(rows))))))
+
+
+def rotated(rows: Array, positions: Array, heads: int) -> Array:
+    """Rows (B, T, E) with every pair of features of a head rotated by position times a rate.
+
+    A product of two such rows depends on their distance, not on their positions (Su et al. 2021).
+    positions: (T,) or (B, T). Rates fall from 1 to nearly 1/10,000 over the pairs of a head.
+    """
+    parts = rows.reshape(*rows.shape[:2], heads, -1, 2)
+    pairs = parts.shape[3]
+    angles = positions[..., None, None] * jnp.exp(jnp.arange(pairs) * (-np.log(10_000.0) / pairs))
+    sine, cosine = jnp.sin(angles), jnp.cos(angles)
+    one, two = parts[..., 0], parts[..., 1]
+    turned = (one * cosine - two * sine, one * sine + two * cosine)
+    return jnp.stack(turned, axis=-1).reshape(rows.shape)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
@@ -160,8 +215,20 @@ def _attend_back(factor: float, saved: tuple[Any, ...], gradient: Array) -> tupl
 attend.defvjp(_attend, _attend_back)
 
 
-def draw_layer(embedding: int, hidden: int, heads: int, rng: np.random.Generator, alike: bool = False) -> EncoderLayer:
-    """Weights as PyTorch's layer of this kind draws them, in the order of the fields. alike: keys start as queries."""
+def draw_layer(
+    embedding: int,
+    hidden: int,
+    heads: int,
+    rng: np.random.Generator,
+    alike: bool = False,
+    first: bool = False,
+    rotary: bool = False,
+    convolved: bool = False,
+) -> EncoderLayer:
+    """Weights as PyTorch's layer of this kind draws them, in the order of the fields.
+
+    alike: keys start as queries. first, rotary: as in the layer. convolved: with a convolution, drawn last.
+    """
 
     def uniform(bound: float, *shape: int) -> Array:
         return jnp.asarray(rng.uniform(-bound, bound, shape), jnp.float32)
@@ -176,14 +243,14 @@ def draw_layer(embedding: int, hidden: int, heads: int, rng: np.random.Generator
     mix = uniform(np.sqrt(6.0 / (4 * embedding)), embedding, 3 * embedding)
     if alike:
         mix = mix.at[:, embedding : 2 * embedding].set(mix[:, :embedding])
-    return EncoderLayer(
+    parts = (
         Affine(mix, jnp.zeros(3 * embedding)),
         Affine(uniform(1.0 / np.sqrt(embedding), embedding, embedding), jnp.zeros(embedding)),
         affine(embedding, hidden),
         affine(hidden, embedding),
-        (norm(), norm()),
-        heads,
     )
+    convolution = jax.tree.map(jnp.float32, draw_convolution(3 * embedding, rng)) if convolved else None
+    return EncoderLayer(*parts, (norm(), norm()), heads, first, rotary, convolution)
 
 
 class Dropout:

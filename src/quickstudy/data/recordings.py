@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import MissingExtra, UsageError
+from quickstudy.data.recording_checks import check_clock, copies, odd_columns, odd_times, other_unit
 from quickstudy.data.tables import check_finite, read_content, read_table
 
 MARK = "# quickstudy drive "
@@ -36,12 +37,14 @@ EVEN = (0.3, 1.7)
 class Recording(NamedTuple):
     """states: (step, state). repeated: rows that came twice, of which the first was kept. held: samples that were
     missing, in whose place the state before them stands. warnings: what looks wrong, in a sentence each.
+    names: of the columns, quoted; their numbers from 1 where they have no names.
     """
 
     states: NDArray[np.float64]
     repeated: int
     held: int = 0
     warnings: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 def drive_text(header: Mapping[str, Any], inputs: NDArray[np.float64], rate: float | None) -> str:
@@ -123,25 +126,34 @@ def read_recording(
 ) -> Recording:
     """The states that were recorded while a drive of so many samples was read, one row for each.
 
-    A sample that came twice is taken once. inputs (step, channel): what the drive holds, which no state may be. hold:
-    a missing sample is given the state before it. Raises UsageError where samples are missing, a time stamp jumps, or a
-    column is a clock or an input.
+    A sample that came twice is taken once. inputs (step, channel): what the drive holds, which no
+    state may be. hold: a sample or a cell that is missing is given the value before it. Raises
+    UsageError where samples or cells are missing, a time stamp jumps, or a column is a clock or an
+    input.
     """
-    table, names = _columns(path)
+    table, names = _columns(path, gaps=True)
     stamped = [place for place, name in enumerate(names) if name.strip().lower() in STAMPS]
     others = [place for place in range(table.shape[1]) if place not in stamped]
-    states = table[:, others]
     if not others:
         raise UsageError(f"{path} has no states, only {', '.join(names)}")
+    check_finite(path, table[:, stamped])
+    missing_cells = np.argwhere(np.isnan(table))
+    if len(missing_cells) and not hold:
+        row, column = (missing_cells[0] + 1).tolist()
+        raise UsageError(
+            f"{path}, row {row}, column {column}: every cell must be a number, got nan; take "
+            "--missing hold to hold the value before it"
+        )
+    states, gaps = _filled(path, table[:, others])
     called = [f'"{names[place].strip()}"' if names else f"{place + 1}" for place in others]
-    _check_clock(path, states, called)
-    repeated, held, warnings = 0, 0, list[str]()
+    check_clock(path, states, called)
+    repeated, held, warnings = 0, gaps, list[str]()
     if stamped:
         by_name = {names[place].strip().lower(): place for place in stamped}
         name = "step" if "step" in by_name else "time"
         steps = _steps(path, table[:, by_name[name]], name, rate, samples)
         if len(by_name) > 1:
-            warnings += _odd_times(table[:, by_name["time"]], rate)
+            warnings += odd_times(table[:, by_name["time"]], rate)
         found, first = np.unique(steps, return_index=True)
         repeated, states = len(steps) - len(found), states[first]
         missing = np.setdiff1d(np.arange(samples), found)
@@ -155,7 +167,7 @@ def read_recording(
             raise UsageError(f"{path}: {count} missing, the first is {missing[0]}{more}")
         if found[-1] >= samples:
             raise UsageError(f"{path} goes on to sample {found[-1]}, but the drive ends with {samples - 1}")
-        held = len(missing)
+        held += len(missing)
         states = states[np.searchsorted(found, np.arange(samples), side="right") - 1]
     elif len(states) != samples:
         turned = "; it has as many columns: is it transposed?" if states.shape[1] == samples else ""
@@ -164,59 +176,22 @@ def read_recording(
             f"or add a column step{turned}"
         )
     if inputs is not None:
-        warnings += _copies(path, states, called, inputs)
-    return Recording(states, repeated, held, tuple(warnings))
+        warnings += copies(path, states, called, inputs)
+    warnings += odd_columns(states, called)
+    return Recording(states, repeated, held, tuple(warnings), tuple(called))
 
 
-def _check_clock(path: str | pathlib.Path, states: NDArray[np.float64], called: list[str]) -> None:
-    """Raise UsageError for a column that goes on by the same amount at every row."""
-    if len(states) < 3:
-        return
-    gaps = np.diff(states, axis=0)
-    mean = gaps.mean(axis=0)
-    even = np.abs(gaps - mean).max(axis=0) <= 1e-3 * np.abs(mean)
-    for place in np.flatnonzero(even & (mean != 0)):
-        raise UsageError(
-            f"{path}: column {called[place]} goes on by {mean[place]:.4g} at every row: it is a clock and no state; "
-            "call it time or step, or leave it out"
-        )
+def _filled(path: str | pathlib.Path, states: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+    """The states, NaN as the value before it, and how many rows had one.
 
-
-def _copies(
-    path: str | pathlib.Path, states: NDArray[np.float64], called: list[str], inputs: NDArray[np.float64]
-) -> list[str]:
-    """Warnings for columns that are an input. Raises UsageError for one that is called so as well."""
-    warnings = []
-    for place, name in enumerate(called):
-        column = states[:, place, None]
-        if np.isclose(column, inputs, rtol=1e-6, atol=1e-9 * np.abs(inputs).max()).all(axis=0).any():
-            if "input" in name.lower():
-                raise UsageError(f"{path}: column {name} is the drive and no state; leave it out")
-            warnings.append(f"column {name} equals the drive at every sample; leave it out unless a node does that")
-    return warnings
-
-
-def _odd_times(times: NDArray[np.float64], rate: float | None) -> list[str]:
-    """Warnings for times beside steps that do not go on evenly, or not as the drive does."""
-    gaps = np.diff(times)
-    usual = float(np.median(gaps)) if len(gaps) else 0.0
-    jumps = np.flatnonzero(np.abs(gaps - usual) > 0.5 * abs(usual))
-    warnings = []
-    if len(jumps):
-        row = int(jumps[0]) + 2
-        warnings.append(
-            f"row {row}: the time jumps from {times[row - 2]:g} to {times[row - 1]:g}, and the step does not"
-        )
-    if rate and not 0.9 < usual * rate < 1.1:
-        warnings.append(_other_unit(usual, rate))
-    return warnings
-
-
-def _other_unit(gap: float, rate: float) -> str:
-    return (
-        f"the time goes on by {gap:g} a sample, and the drive by {1 / rate:g} s: "
-        f"{'is it in milliseconds?' if 900 < gap * rate < 1100 else 'is it in seconds?'}"
-    )
+    Raises UsageError for NaN in the first row, and for what is infinite.
+    """
+    gaps = np.isnan(states)
+    if gaps[0].any():
+        raise UsageError(f"{path}, row 1: a state is missing, and there is none before it to hold")
+    last = np.maximum.accumulate(np.where(gaps, 0, np.arange(len(states))[:, None]), axis=0)
+    held = np.take_along_axis(states, last, axis=0)
+    return check_finite(path, held), int(gaps.any(axis=1).sum())
 
 
 def _steps(
@@ -226,7 +201,7 @@ def _steps(
     if name == "time":
         gap = _usual_gap(path, stamps)
         if rate and not 0.5 < gap * rate < 2:
-            raise UsageError(f"{path}: {_other_unit(gap, rate)}")
+            raise UsageError(f"{path}: {other_unit(gap, rate)}")
         # As many rows as samples, and no gap that a sample would fit into: jitter, or a clock that is fast or slow.
         gaps = np.diff(stamps) / gap
         if len(stamps) == samples and ((gaps > EVEN[0]) & (gaps < EVEN[1])).all():
@@ -254,11 +229,12 @@ def _usual_gap(path: str | pathlib.Path, stamps: NDArray[np.float64]) -> float:
     return gap
 
 
-def _columns(path: str | pathlib.Path) -> tuple[NDArray[np.float64], list[str]]:
-    """Numbers by (row, column), and the names of the columns where they have any."""
+def _columns(path: str | pathlib.Path, gaps: bool = False) -> tuple[NDArray[np.float64], list[str]]:
+    """Numbers by (row, column), and the names of the columns where they have any. gaps: NaN is not refused."""
     if pathlib.Path(path).suffix.lower() == ".parquet":
-        return _parquet(path)
-    table = read_table(path)
+        table, names = _parquet(path)
+        return (table if gaps else check_finite(path, table)), names
+    table = read_table(path, gaps)
     first = read_content(path).partition(b"\n")[0]
     names = first.decode("utf-8", "replace").strip().split(",")
     return table, names if len(names) == table.shape[1] else []
@@ -277,4 +253,4 @@ def _parquet(path: str | pathlib.Path) -> tuple[NDArray[np.float64], list[str]]:
         table = np.column_stack(columns)
     except (duckdb.Error, ValueError, TypeError, RuntimeError) as error:
         raise UsageError(f"{path} cannot be read: {str(error).partition(chr(10))[0][:200]}") from None
-    return check_finite(path, table), list(found)
+    return table, list(found)

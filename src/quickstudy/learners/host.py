@@ -17,7 +17,7 @@ from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief, Cost, HostLearner, Pace, Snapshot, face, name_of, pace_of
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
-from quickstudy.base.spaces import Tokens, check_scale, check_spaces
+from quickstudy.base.spaces import WORDS, Tokens, check_scale, check_spaces
 from quickstudy.base.task import Life, World
 from quickstudy.learners.host_values import (
     Prefixes,
@@ -52,12 +52,25 @@ class Hosted:
         return self.given or pace_of(self.declared or self.make)
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> HostPupil:
-        """A fresh host learner, seeded from the stream `host`. Raises NotApplicable for spaces that it is not for."""
+        """A fresh host learner, seeded from the stream `host`.
+
+        Raises NotApplicable for spaces that it is not for: it names others in `reads` and `gives`, or it asks for the
+        number of symbols where there are none.
+        """
         said = self.declared or self.make
-        check_spaces(getattr(said, "id", getattr(said, "__name__", "")), said, brief.inputs, brief.outputs)
+        called = getattr(said, "id", getattr(said, "__name__", "the learner"))
+        check_spaces(called, said, brief.inputs, brief.outputs)
         if len(streams) != 1:
             raise UsageError(f"a host learner has one lane, not {len(streams)}")
-        host = self.make(brief, streams[0].integer("host"))
+        try:
+            host = self.make(brief, streams[0].integer("host"))
+        except AttributeError as error:
+            if error.name != "size" or type(error.obj) not in WORDS:
+                raise
+            raise NotApplicable(
+                f"{called} is for symbols: it uses `size` of its inputs or outputs, which are "
+                f"{WORDS[type(error.obj)]} here"
+            ) from error
         if host is None:
             raise LearnerFault(
                 f"{name_of(said)} returned None; what is called with (brief, seed) must return a learner"

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from quickstudy.base.errors import NotApplicable, UsageError, nearest
-from quickstudy.data.tables import read_json
+from quickstudy.data.tables import read_content, read_json
 from quickstudy.machines.beliefs import unifilar
 from quickstudy.machines.chains import exact_stationary, reached, recurrent_classes
 from quickstudy.machines.entropies import channel, complexity, entropy_rate, topological
@@ -130,21 +130,37 @@ def read_machine(path: str | pathlib.Path) -> Transducer:
 
 
 def read_sequence(path: str | pathlib.Path, history: int | None = None, level: float | None = None) -> Reconstruction:
-    """The machine behind the sequence in a JSON file. history, level: over those in the file."""
-    content = read_json(path)
-    if isinstance(content, list):
+    """The machine that generates the sequence in a JSON or text file. history, level: over those in the file.
+
+    A text has a symbol for every word, or for every character where it is a single word.
+    """
+    text = read_text(path).strip()
+    if not text.startswith(("{", "[", '"')):
+        words = text.split()
+        content: Any = words if len(words) > 1 else text
+    else:
+        content = read_json(path)
+    if isinstance(content, list | str):
         content = {"outputs": content}
     if not isinstance(content, dict) or not content.get("outputs"):
-        raise UsageError(f'{path} must be a JSON object with "outputs": a list of symbols, or a text')
+        raise UsageError(f'{path} must be a text of symbols, or a JSON object with "outputs"')
     history = content.get("history") if history is None else history
     level = content.get("level", LEVEL) if level is None else level
     whole = isinstance(history, int) and not isinstance(history, bool)
     if history is not None and not (whole and abs(history) < _MOST):
-        raise UsageError(f"{path}: history must be a whole number below {_MOST:,}, got {str(history)[:40]}")
+        raise UsageError(f"{path}: history must be a whole number, got {repr(history)[:40]}")
     if isinstance(level, bool) or not isinstance(level, int | float) or not abs(level) < _MOST:
-        raise UsageError(f"{path}: level must be a number, got {str(level)[:40]}")
+        raise UsageError(f"{path}: level must be a number, got {repr(level)[:40]}")
     outputs, inputs = (_symbols(path, name, content.get(name)) for name in ("outputs", "inputs"))
     return reconstructed(outputs or [], inputs, history, float(level))
+
+
+def read_text(path: str | pathlib.Path) -> str:
+    """A text file. Raises UsageError for one that is not UTF-8."""
+    try:
+        return read_content(path).decode("utf-8")
+    except ValueError:
+        raise UsageError(f"{path} is not a text in UTF-8") from None
 
 
 def _symbols(path: Any, name: str, value: Any) -> list[str] | None:

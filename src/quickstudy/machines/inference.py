@@ -50,6 +50,12 @@ class Reconstruction:
         return len(self.moves)
 
     @property
+    def enough(self) -> int:
+        """Symbols that the data should have for histories of this length."""
+        kinds = max(2, int(np.count_nonzero(self.counts.sum(axis=0))))
+        return int(_EACH * kinds ** (self.history + 1))
+
+    @property
     def shares(self) -> Floats:
         """(state,): of the time."""
         return np.asarray(self.counts.sum(axis=(1, 2)) / self.counts.sum())
@@ -71,6 +77,7 @@ class Reconstruction:
             "level": self.level,
             "steps": int(self.counts.sum()),
             "unexplained": self.unexplained,
+            "enough": self.enough,
         }
 
     def machine(self) -> Transducer:

@@ -126,6 +126,25 @@ def reach(trace: Trace, convention: str) -> dict[str, float]:
 
 
 @measure(
+    "reach-beyond",
+    version=1,
+    kinds=_KIND,
+    equation="log10(1 + max(n*, s)) - log10(1 + s), n* as for reach, s the largest size shown",
+    chance="0: nothing larger than what was shown is right, or something shown is wrong",
+    scores=(Score("log-beyond", "reach beyond training", "powers of ten", "higher", (0, math.inf), least=0.01),),
+)
+def reach_beyond(trace: Trace, convention: str) -> dict[str, float]:
+    """How many times further than the largest string shown every string is right, in powers of ten.
+
+    Of the learner that was shown the fewest strings. 0 for one that fits a part of its training strings.
+    """
+    factor = trace.arrays["factor"].max()
+    shown = float(trace.facts["largest_shown"][f"{factor:g}"])
+    reached = reach(trace, convention)["largest-right"]
+    return {"log-beyond": max(0.0, math.log10((1 + reached) / (1 + shown)))}
+
+
+@measure(
     "string-accuracy",
     version=1,
     kinds=_KIND,

@@ -216,6 +216,36 @@ def _capacities(
     return np.concatenate(found)
 
 
+def too_few(harvest: Harvest, threshold: float) -> str:
+    """Why no capacity can be given at a threshold; nothing if they can."""
+    if threshold <= MOST_THRESHOLD:
+        return ""
+    enough = float(f"{threshold * harvest.steps / MOST_THRESHOLD:.2g}")
+    return f"{harvest.steps:,} steps are too few for {harvest.size} states: capacities need about {enough:,.0f}"
+
+
+def memory_to_end(
+    harvest: Harvest,
+    inputs: NDArray[np.float64],
+    first: int,
+    last: int,
+    fitted: int,
+    counts: float,
+    grow: bool,
+) -> NDArray[np.float64]:
+    """(delay,): squared correlations with the inputs of `first` to `last` steps ago, on test steps.
+
+    grow: go on while one of the last delays reaches `counts`, as far as the washout allows.
+    """
+    before = len(inputs) - harvest.steps
+    split = harvest.memory_split(inputs, range(first, last + 1), fitted)
+    while grow and last < before and (split[-EMPTY:] >= counts).any():
+        more = range(last + 1, min(2 * last + 1, before) + 1)
+        split = np.append(split, harvest.memory_split(inputs, more, fitted))
+        last = more[-1]
+    return split
+
+
 def describe(
     harvest: Harvest,
     inputs: NDArray[np.float64],
@@ -237,19 +267,13 @@ def describe(
     counts = significance(1, harvest.steps - fitted, p, factor)
     before = len(inputs) - harvest.steps
     longest = delays[0] if delays else min(2 * harvest.size, before)
-    split = harvest.memory_split(inputs, range(longest + 1), fitted)
-    while not delays and longest < before and (split[-EMPTY:] >= counts).any():
-        more = range(longest + 1, min(2 * longest + 1, before) + 1)
-        split, longest = np.append(split, harvest.memory_split(inputs, more, fitted)), more[-1]
+    split = memory_to_end(harvest, inputs, 0, longest, fitted, counts, grow=not delays)
+    longest = len(split) - 1
     memory = range(longest + 1)
     found = processing_capacity(harvest, inputs, threshold, delays, basis)
-    reason = ""
-    if threshold > MOST_THRESHOLD:
-        enough = float(f"{threshold * harvest.steps / MOST_THRESHOLD:.2g}")
-        reason = (
-            f"{harvest.steps:,} steps are too few for {harvest.size} states: capacities need about {enough:,.0f}; "
-            "not given"
-        )
+    reason = too_few(harvest, threshold)
+    if reason:
+        reason += "; not given"
     elif not longest:
         reason = "no input comes before the first state that is measured: give a washout; memory capacity not given"
     return {

@@ -48,13 +48,14 @@ def linear_span(p: ArrayLike, difficulty: ArrayLike, least: float = 0.0) -> NDAr
 
 
 def psychometric(trace: Trace) -> NDArray[np.float64]:
-    """(point, bin): p of every bin at every checkpoint."""
+    """(point, bin): p of every bin at every checkpoint; a bin in which nothing was asked is at chance."""
     arrays = trace.arrays
     if "covariance" in arrays:
         targets, both, answers = np.moveaxis(np.asarray(arrays["covariance"], np.float64), -1, 0)
         return np.asarray(np.maximum(both, 0.0) ** 2 / np.maximum(targets * answers, 1e-300))
     chance = np.asarray(arrays["chance"], np.float64)
-    accuracy = arrays["correct"] / np.maximum(arrays["asked"], 1)
+    asked = np.asarray(arrays["asked"])
+    accuracy = np.where(asked > 0, arrays["correct"] / np.maximum(asked, 1), chance)
     return np.asarray((accuracy - chance) / (1.0 - chance))
 
 
@@ -101,11 +102,43 @@ def span_scores(trace: Trace, convention: str) -> Mapping[str, float]:
     return scores
 
 
+@measure(
+    "examples-to-span",
+    version=1,
+    kinds=("span",),
+    equation="n(d) = min {n: S(n) >= d}, over the checkpoints n",
+    chance="never",
+    scores=(
+        Score("examples-to-*", "examples shown before a span of", "examples", "lower", (0.0, math.inf), "median",
+              words={"inf": "never"}),
+    ),
+)  # fmt: skip
+def examples_to_span(trace: Trace, convention: str) -> Mapping[str, float]:
+    """Examples shown until the span first reaches 1, 2, 4, 8 ..., as far as the axis goes."""
+    end, least = float(trace.arrays["difficulty"][-1]), float(trace.facts["least"])
+    wanted = [2**k for k in range(int(math.log2(end)) + 1) if 2**k > least]
+    return {f"examples-to-{size}": examples_to(trace, size) for size in wanted}
+
+
 def examples_to(trace: Trace, wanted: float) -> float:
-    """Examples shown before a span is first reached, at the checkpoints; infinite where it never is."""
+    """Examples shown until a span is first reached, at the checkpoints; infinite where it never is."""
     spans = span(psychometric(trace), trace.arrays["difficulty"], float(trace.facts["least"]))
-    reached = np.flatnonzero(spans >= wanted)
+    reached = np.flatnonzero(spans >= wanted - 1e-9)
     return float(trace.arrays["step"][reached[0]]) if len(reached) else math.inf
+
+
+@measure(
+    "prediction-horizon",
+    version=1,
+    kinds=("span",),
+    equation="S * lambda, with the largest Lyapunov exponent lambda of the series per step",
+    chance="0",
+    scores=(Score("horizon", "prediction horizon", "Lyapunov times", "higher", (0.0, math.inf), least=0.01),),
+)
+def prediction_horizon(trace: Trace, convention: str) -> Mapping[str, float]:
+    """The span of a prediction in Lyapunov times; nothing where the exponent is not known."""
+    exponent = float(trace.facts.get("lyapunov") or 0.0)
+    return {"horizon": span_scores(trace, convention)["span"] * exponent} if exponent else {}
 
 
 def axis_facts(task: Any) -> dict[str, Any]:

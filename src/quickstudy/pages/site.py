@@ -76,13 +76,14 @@ def site_page(
 ) -> Page:
     """The leaderboard: an overview of every folder of cards, and a table a family of all other tasks."""
     records = list(merged.records.values())
-    every = build_report([replace(one, trace={}) for one in records], merged.trace).tables
-    learners = {row.learner for table in every for row in table.of_role(*LEARNING)}
+    tables = build_report([replace(one, trace={}) for one in records], merged.trace).tables
+    learners = {row.learner for table in tables for row in table.of_role(*LEARNING)}
+    tasks = len(tables)
     items = {str(item.subject["task"]["id"]) for found, _ in cards.values() for one in found for item in one.items
              if not item.why}  # fmt: skip
-    tables = [table for table in every if table.task.partition(":")[0].partition(" ")[0] not in items]
-    families = list(dict.fromkeys(table.family for table in tables))
-    boards = [_board(family, [table for table in tables if table.family == family]) for family in families]
+    others = [table for table in tables if table.task.partition(":")[0].partition(" ")[0] not in items]
+    families = list(dict.fromkeys(table.family for table in others))
+    boards = [_board(family, [table for table in others if table.family == family]) for family in families]
     overviews = [
         Section(f"Profiles in {place.name}", overview(found, f"cards-{number}", files), f"profiles-{number}")
         for number, (place, (found, files)) in enumerate(cards.items())
@@ -105,7 +106,7 @@ def site_page(
     finished = [one for one in records if one.status == OK]
     under = [
         f"{counted(len(finished), 'finished run')} of {counted(len(learners), 'learner')} on "
-        f"{counted(len(every), 'task')}, ruleset “{ruleset}”",
+        f"{counted(tasks, 'task')}, ruleset “{ruleset}”",
         *([f"made {days} (UTC)"] if (days := days_of(records)) else []),
     ]
     facts = {family: [list(map(_plain, line.cells)) for line in board.lines]

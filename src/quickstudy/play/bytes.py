@@ -123,10 +123,12 @@ class BytesSeat(Seat):
         instances = f"instances solved: {solved} of {len(self.diary.ends)}"
         return f"{over} after {self.diary.lived} steps; {instances}; reward {self.diary.reward:+d}"
 
-    def trace(self) -> Trace:
+    def traces(self) -> list[Trace]:
         """The life, with every reply."""
         facts = {"passes": 1, "budget": self._steps, "tasks": list(self.task.labels)}
-        return self.diary.trace({**facts, "oracle": list(perfect_steps(self.task, self.streams))}, Cost(), replies=True)
+        return [
+            self.diary.trace({**facts, "oracle": list(perfect_steps(self.task, self.streams))}, Cost(), replies=True)
+        ]
 
     def sessions(self) -> list[dict[str, Any]]:
         """What was said and asked, to be replayed: one recording for every task in turn."""

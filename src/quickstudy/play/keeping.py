@@ -24,6 +24,7 @@ from quickstudy.base.trace import Trace
 from quickstudy.play.bytes import BytesSeat
 from quickstudy.play.listener import ListenerSeat
 from quickstudy.play.seat import Said, Seat, Shown
+from quickstudy.play.spans import SpanSeat
 from quickstudy.play.symbols import SymbolsSeat
 from quickstudy.play.words import Game, WordsSeat
 from quickstudy.runs import provenance
@@ -33,6 +34,7 @@ from quickstudy.runs.reader import read_results
 from quickstudy.runs.scoring import find_measures, score_trace
 from quickstudy.runs.setting import component, make_task, protocol_of, task_labels
 from quickstudy.tasks.grammar.strings import StringTask
+from quickstudy.tasks.span.item import Axis, SymbolItem
 
 VERSION = 2
 """Of how people are examined; 2: an answer of words that cannot be one is not counted."""
@@ -43,8 +45,8 @@ _NAME = re.compile(r"[\w .-]{1,40}")
 
 @dataclass(frozen=True)
 class Invitation:
-    """What is played, as it is typed. amount: bytes, sequences, strings or episodes at most; None: as usual. ask: see
-    `BytesSeat`. plain: words and symbols as they are, no random letters. name: of the person.
+    """What is played, as it is typed. amount: bytes, sequences, strings, episodes or rounds at most; None: as usual.
+    ask: see `BytesSeat`. plain: words and symbols as they are, no random letters. name: of the person.
     """
 
     task: str
@@ -68,10 +70,12 @@ class Invitation:
             given: dict[str, Any] = {"strings": self.amount, "plain": self.plain}
         elif getattr(task, "seat", "") == "listener":
             made, given = ListenerSeat, {"episodes": self.amount}
+        elif isinstance(task, SymbolItem):
+            made, given = SpanSeat, {"rounds": self.amount}
         elif isinstance(task, ExampleTask) and isinstance(spaces_of(task)[0], Tokens):
             made, given = WordsSeat, {"game": configure("game", Game, {}, self.convention), "most": self.amount}
             given["plain"] = self.plain
-        elif isinstance(task, WorldTask):
+        elif isinstance(task, WorldTask) and not isinstance(task, Axis):
             made, given = BytesSeat, {"steps": self.amount, "ask": self.ask}
         else:
             raise UsageError(f"{task.id} {_why_not(task)}")
@@ -84,6 +88,11 @@ def _why_not(task: Any) -> str:
     """Why nobody can play a task, and what can be played."""
     if task.id.startswith("games/"):
         return "has no listener's seat beside a speaker; play games/listener"
+    if isinstance(task, Axis):
+        return (
+            "is made of real numbers, or of thousands of rewards, and has no form for people; "
+            "play an item of letters or words, as span/copy or span/lookup"
+        )
     return (
         "is made of real numbers, step after step, and there is no seat for that; "
         "play a task of language, grammar or the curriculum, or games/listener"
@@ -94,8 +103,9 @@ def _why_not(task: Any) -> str:
 class Sitting:
     """A person in a seat, from the moment they sit down. folder: where the session is kept; None: nowhere.
 
-    Every session of a person on a task is a repetition of its own, so that nobody meets the same data twice. seconds:
-    response times, from when a question was first shown to the answer that was accepted.
+    Every session of a person on a task is a repetition of its own, or several, so that nobody meets the same data
+    twice. repetition: the first one. seconds: response times, from when a question was first shown to the answer that
+    was accepted.
     """
 
     invitation: Invitation
@@ -122,14 +132,20 @@ class Sitting:
         self._since = None
         return said
 
-    def trace(self) -> Trace:
-        """The session as a trace, with the response time of every answer that was typed (`answer_seconds`)."""
-        own = self.seat.trace()
-        return replace(own, arrays={**own.arrays, "answer_seconds": np.round(self.seconds, 3)})
+    def traces(self) -> list[Trace]:
+        """The session as traces, with the response time of every answer that was typed (`answer_seconds`)."""
+        found, seconds = [], np.round(self.seconds, 3)
+        for own in self.seat.traces():
+            count = int(own.facts.get("answers", len(seconds)))
+            found.append(replace(own, arrays={**own.arrays, "answer_seconds": seconds[:count]}))
+            seconds = seconds[count:]
+        return found
 
     @classmethod
     def after_all(cls, invitation: Invitation, folder: pathlib.Path | None, taken: Collection[int] = ()) -> Sitting:
-        """The next session of that person. taken: repetitions that are being played."""
+        """The next session of that person: its first repetition is after all that are known. taken: repetitions that
+        are being played.
+        """
         known = set(taken)
         if folder is not None:
             own = learner_of(invitation.name)
@@ -140,19 +156,28 @@ class Sitting:
                 if record.part("learner") == own and record.part("task").get("id") == id
                 if record.what.get("root") == invitation.root
             }
-        return cls(invitation, folder, next(number for number in range(len(known) + 1) if number not in known))
+        return cls(invitation, folder, max(known, default=-1) + 1)
 
-    def keep(self) -> Record | None:
-        """Write the session down; None where there is no folder, or nothing in it that can be scored."""
+    @property
+    def repetitions(self) -> range:
+        """Those that the session takes up."""
+        return range(self.repetition, self.repetition + self.seat.runs)
+
+    def keep(self) -> list[Record]:
+        """Write the runs of the session down; none where there is no folder, or nothing that can be scored."""
         if self.folder is None or not self.seat.scored:
-            return None
+            return []
         with Journal(self.folder) as journal:
-            return journal.save(self.outcome())
+            return [journal.save(one) for one in self.outcomes()]
 
-    def outcome(self) -> Outcome:
-        """The session as a run."""
+    def outcomes(self) -> list[Outcome]:
+        """The runs of the session."""
+        traces = self.traces()
+        return [self._outcome(*one, len(traces)) for one in zip(traces, self.repetitions, strict=False)]
+
+    def _outcome(self, trace: Trace, repetition: int, runs: int) -> Outcome:
         seat, task, convention = self.seat, self.seat.task, self.invitation.convention
-        trace, measures = self.trace(), find_measures(seat.measures)
+        measures = find_measures(seat.measures)
         label = write_assignments({"name": self.invitation.name}) if self.invitation.name else ""
         record = Record(
             what={
@@ -161,7 +186,7 @@ class Sitting:
                 "protocol": {"id": PERSON, "version": VERSION, "parameters": dict(seat.parameters)},
                 "convention": convention,
                 "root": self.invitation.root,
-                "repetition": self.repetition,
+                "repetition": repetition,
             },
             status=OK,
             where={
@@ -170,7 +195,7 @@ class Sitting:
                 "device": PERSON,
                 "lanes": 1,
                 "started": round(self.started, 3),
-                "seconds": round(time.time() - self.started, 3),
+                "seconds": round((time.time() - self.started) / runs, 3),
             },
             scores=score_trace(trace, measures, convention),
             labels={

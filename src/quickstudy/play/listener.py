@@ -180,7 +180,7 @@ class ListenerSeat(Seat):
         over = "all played" if len(right) == len(self._games) else "stopped"
         return f"{over} after {len(right)} games; right: {', '.join(parts)}"
 
-    def trace(self) -> Trace:
+    def traces(self) -> list[Trace]:
         """Every decision, as of a test; nothing was learned before."""
         games, right = self._games[: len(self._decided)], np.array(self._right, bool)
         arrays = {
@@ -194,4 +194,4 @@ class ListenerSeat(Seat):
         query = arrays["query"]
         counts = {"correct": np.array([(right & query).sum()]), "asked": np.array([query.sum()])}
         facts = {"passes": 1, "decisions": self._last + 1, "episodes": 0, "test_episodes": self._episodes}
-        return Trace("games", {"observations": np.zeros(1), **counts, **arrays}, facts)
+        return [Trace("games", {"observations": np.zeros(1), **counts, **arrays}, facts)]

@@ -21,12 +21,15 @@ class Shown:
     """What a person sees before an answer. text: letter by letter, as a terminal prints it. ask: what is to be typed.
 
     choices: (what is typed, what it means), where there are few answers. picture: what a page shows besides.
+    paced: symbols that are shown before the text, one by one, and then hidden. seconds: how long each.
     """
 
     text: str
     ask: str
     choices: Sequence[tuple[str, str]] = ()
     picture: Sequence[Picture] = ()
+    paced: Sequence[str] = ()
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -42,13 +45,15 @@ class Seat(ABC):
 
     measures: ids of those that its trace is scored by. title: what a player sees above the game, which must not give
     away what is to be found out, as the id of a task does. explained: what is going on, in a sentence or two, for
-    somebody who has never seen the task; nothing of what is to be found out. stopped: the person has left.
+    somebody who has never seen the task; nothing of what is to be found out. stopped: the person has left. runs:
+    repetitions of the task that a session takes up, each a run of its own.
     """
 
     measures: ClassVar[tuple[str, ...]]
     title: ClassVar[str]
     explained: ClassVar[str]
     stopped: bool = False
+    runs: int = 1
 
     def __init__(self, task: Any, streams: Streams) -> None:
         self.task, self.streams = task, streams
@@ -96,8 +101,8 @@ class Seat(ABC):
         """How it went, in one line."""
 
     @abstractmethod
-    def trace(self) -> Trace:
-        """The session as a trace of the kind that machines leave on this task."""
+    def traces(self) -> list[Trace]:
+        """The session as traces of the kind that machines leave on this task: one for each run."""
 
 
 def renamed(words: Sequence[str], streams: Streams, plain: bool) -> list[str]:

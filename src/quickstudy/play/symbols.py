@@ -154,7 +154,7 @@ class SymbolsSeat(Seat):
         over = "all asked" if len(self._wrong) == len(self._strings) else "stopped"
         return f"{over} after {len(self._wrong)} strings, {sum(not wrong for wrong in self._wrong)} without a mistake"
 
-    def trace(self) -> Trace:
+    def traces(self) -> list[Trace]:
         """Every string that was gone through to its end."""
         done = self._strings[: len(self._wrong)]
         sizes = [self.task.grammar.size(string) for string, _ in done]
@@ -171,4 +171,4 @@ class SymbolsSeat(Seat):
             "test": "exhaustive", "upto": "whole", "left_out": [], "learned": {},
             "shown": {"1": len(self._read)}, "largest_shown": {"1": largest},
         }  # fmt: skip
-        return Trace("string-outcomes", arrays, facts)
+        return [Trace("string-outcomes", arrays, facts)]

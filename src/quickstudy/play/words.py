@@ -177,7 +177,7 @@ class WordsSeat(Seat):
         score = f"{sum(self.right)} right; WADE {self.game.score(self.right):.4f}"
         return f"{over} after {len(self.right)} sequences, {score}"
 
-    def trace(self) -> Trace:
+    def traces(self) -> list[Trace]:
         """The session as a learning curve."""
         steps, accuracies = self.game.curve(self.right)
         arrays: dict[str, NDArray[Any]] = {
@@ -186,4 +186,4 @@ class WordsSeat(Seat):
             "right": np.array(self.right),
         }
         facts = {**self.parameters, "passes": 1, "unit": "sequences", "thresholds": self.game.series}
-        return Trace("learning-curve", arrays, facts)
+        return [Trace("learning-curve", arrays, facts)]

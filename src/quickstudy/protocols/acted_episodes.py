@@ -55,7 +55,8 @@ class ActedEpisodes:
             numbers = np.arange(first, min(first + TOGETHER, stop), dtype=np.int32)
             begun = jax.tree.map(np.asarray, begin_tests(rehearsal, numbers[None]))
             for row, number in enumerate(numbers):
-                yield self._play(rehearsal, number, *jax.tree.map(lambda part: part[0, row], begun), learning)  # noqa: B023
+                state, seen = jax.tree.map(lambda part: part[0, row], begun)  # noqa: B023
+                yield self._play(rehearsal, number, state, seen, learning)
 
     def _play(self, rehearsal: Rehearsal, number: Any, state: Any, seen: Any, learning: bool) -> Transcript:
         """One episode. What is after its end is the last step again."""

@@ -117,7 +117,9 @@ class CharcProtocol:
             pupil = learner.begin(brief, [stream.for_learner() for stream in streams])
             size = np.shape(face(pupil, Showing).states(np.zeros((1, 1, 1))))[-1]
             found = _behaviours(pupil, Probe(size, task, streams, self.rank, self.steps, self.as_coded))
-        facts = {"size": size, "voxel": self.edge(size), "passes": 0}
+        facts: dict[str, Any] = {"size": size, "voxel": self.edge(size), "passes": 0}
+        if not getattr(learner, "control", False):
+            facts["remarks"] = ["It has no parameters to search: its one behaviour is one voxel, whatever the seeds."]
         costs = clock.charge(pupil.cost())
         traces = [
             Trace("behaviours", {"behaviour": one, "at_random": one}, facts, cost)

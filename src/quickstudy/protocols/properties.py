@@ -18,9 +18,8 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace
-from quickstudy.learners.host import HostPupil
 from quickstudy.measures.memory import Harvest, significance
-from quickstudy.measures.memory_terms import processing_capacity
+from quickstudy.measures.memory_terms import memory_to_end, processing_capacity, too_few
 from quickstudy.protocols.examination import Clock, Examination
 from quickstudy.tasks.dynamics.memory import BASES
 
@@ -31,18 +30,20 @@ PATHS, TAIL, NUDGE = 8, 1000, 0.01
 changed for the copies of them that show whether differences grow."""
 MOST_ROUNDING = 1000
 """Differences between two answers to the same inputs of more than so many times the rounding are noise."""
+UNTRAINED = "Measured at initialisation, before any training; set after=TASK to measure trained learners."
 STATES_TOGETHER = 1 << 26
 """Bytes of states that one call may give where only the last of them are looked at."""
 
 
-@protocol("properties", version=1)
+@protocol("properties", version=2)
 @dataclass(frozen=True)
 class PropertiesProtocol:
     """Read noise, and look at the states. Nothing is learned, unless `after` names a task: it is learned before, as the
     protocol `dynamics` teaches it, on the data that a run of it would show.
 
     One harvest serves memory and processing capacity: `steps` steps to fit and as many to test (none: 20 for every
-    state, at least 5,000), delays up to `delays` (none: twice the states), terms up to `degrees`, at most `budget`.
+    state, at least 5,000), delays up to `delays` (none: twice the states, and on to the end of the memory or of the
+    washout), terms up to `degrees`, at most `budget`. Too few steps for the states are refused.
     Ranks by two algorithms: of the last states after `streams` streams (none: twice the states) of `length` steps from
     one washed-out state, without and with the last `shared` steps in common; and of all states of one stream, in the
     whole range and, for generalisation, in +- `near` around `centre`. Published, as in the code of CHARC: 0.05 around
@@ -63,9 +64,9 @@ class PropertiesProtocol:
     measures: ClassVar[tuple[str, ...]] = ("memory-capacity", "processing-capacity", "state-ranks", "stability")
     question: ClassVar[str] = "What does its memory hold?"
     programs: ClassVar[int] = 3  # every number of streams and steps is one; it learns nothing
-    headline: ClassVar[str] = "capacity-over-size"
+    headline: ClassVar[str] = "memory-capacity"
     columns: ClassVar[tuple[str, ...]] = (
-        "capacity-over-size", "memory-capacity", "processing-capacity", "kernel-rank", "generalisation-rank",
+        "memory-capacity", "capacity-over-size", "processing-capacity", "kernel-rank", "generalisation-rank",
         "effective-rank", "lyapunov-exponent",
     )  # fmt: skip
     replay_apart: ClassVar[bool] = False
@@ -128,7 +129,7 @@ class PropertiesProtocol:
         for (arrays, facts), (more, said) in zip(found, _paths(task, shown, streams), strict=True):
             arrays.update(more)
             facts.update(said)
-            if remarks := _remarks(arrays, facts):
+            if remarks := [*([] if self.after else [UNTRAINED]), *_remarks(arrays, facts)]:
                 facts["remarks"] = remarks
         return found
 
@@ -147,8 +148,8 @@ def _remarks(arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
     curve = arrays["memory"]
     if curve[-1] >= significance(1, facts["tested_steps"]):
         found.append(
-            f"Memory was measured up to delay {len(curve)}, which is still held: the memory capacity is higher; set "
-            "delays to a larger number."
+            f"Memory was measured up to delay {len(curve)}, which is still held: the memory capacity is higher; "
+            "give the task a longer washout, or the protocol more delays."
         )
     if "noise" in facts:
         found.append(
@@ -184,7 +185,7 @@ class _Shown:
         """The deviation of the noise in states (time, example, state), from those that it gives to the same inputs once
         more; 0 for compiled learners, which are not asked again.
         """
-        if not isinstance(self._pupil, HostPupil):
+        if not hasattr(self._pupil, "host"):
             return 0.0
         again = self.all(inputs[:, :, :1])[0]
         return float(np.sqrt(np.square(again[:, 0] - states[:, 0].astype(np.float64)).mean() / 2))
@@ -217,10 +218,14 @@ def _capacities(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Memory and processing capacity of one lane, and what they were measured on."""
     threshold = harvest.threshold()
+    if reason := too_few(harvest, threshold):
+        raise NotApplicable(f"{reason}; set steps to half of that or more")
+    tested = harvest.steps - steps
+    memory = memory_to_end(harvest, drive, 1, delays, steps, significance(1, tested), grow=asked.delays is None)
     terms = processing_capacity(harvest, drive, threshold, None, BASES[task.distribution], asked.degrees, asked.budget)
     arrays = {
-        "memory": harvest.memory_split(drive, range(1, delays + 1), steps),
-        "memory_in_sample": harvest.memory(drive, range(1, delays + 1)),
+        "memory": memory,
+        "memory_in_sample": harvest.memory(drive, range(1, len(memory) + 1)),
         "degree": terms.degree,
         "delay": terms.delay,
         "window": terms.window,
@@ -229,7 +234,7 @@ def _capacities(
     }
     facts = {
         "steps": harvest.steps,
-        "tested_steps": harvest.steps - steps,
+        "tested_steps": tested,
         "rank": harvest.rank,
         "constant": harvest.constant,
         "threshold": threshold,

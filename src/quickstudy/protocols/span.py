@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -46,12 +47,16 @@ class SpanProtocol(Spans):
     sequences: training sequences drawn. Short ones repeat; the trace has how many are distinct.
     tests: test sequences in every bin of the grid.
     checkpoints: tests on the way, each after four times the examples of the one before.
+    questions: at most so many questions in every bin, sampled once for the whole run; 0: all of them.
+    For learners to whom every question costs something. The span of whole sequences is then unknown.
     """
 
     sequences: int = parameter(1500, at_least=8)
     tests: int = parameter(48, at_least=1)
     checkpoints: int = parameter(3, at_least=1, at_most=12)
+    questions: int = parameter(0, at_least=0, added=True)
 
+    measures: ClassVar[tuple[str, ...]] = ("span", "examples-to-span")
     asks: ClassVar[str] = "spans"
     programs: ClassVar[int] = 1  # tests may be longer than lessons
 
@@ -67,9 +72,11 @@ class SpanProtocol(Spans):
         if fault := self.unfit(task):
             raise NotApplicable(fault)
         grid, pace = np.array(task.grid), pace_of(learner)
-        levels = np.repeat(np.arange(len(grid)), self.tests)
+        drawn_levels = np.repeat(np.arange(len(grid)), self.tests)
         shown = [task.sample(stream.numpy("data"), self.sequences) for stream in streams]
-        tests = [task.draw(stream.numpy("test"), levels) for stream in streams]
+        whole = [task.draw(stream.numpy("test"), drawn_levels) for stream in streams]
+        asked = [self._asked(*one, drawn_levels) for one in zip(whole, streams, strict=True)]
+        tests, levels = [test for test, _ in asked], [level for _, level in asked]
         lesson = Lesson(shown, np.stack([stream.order(self.sequences, pace.passes) for stream in streams]))
         exam = Exam(tests)
         points = checkpoints(lesson.items, pace.stride, self.checkpoints)
@@ -78,26 +85,38 @@ class SpanProtocol(Spans):
 
         def mark(scores: Any) -> NDArray[np.int64]:
             right = right_answers(scores, exam)
-            return np.stack([_marks(right[lane], exam, lane, levels, len(grid)) for lane in range(len(tests))])
+            return np.stack([_marks(right[lane], exam, lane, levels[lane], len(grid)) for lane in range(len(tests))])
 
         sitting = sit(learner, brief, streams, lesson, points, exam, mark, unfinished)
         facts = {**axis_facts(task), "sequences": self.sequences, "passes": pace.passes, "batch": pace.stride}
         traces = []
         for lane, cost in enumerate(sitting.costs):
             known, keys = set(sequence_keys(shown[lane])), sequence_keys(tests[lane])
-            seen = np.bincount(levels, [key in known for key in keys], len(grid)).astype(np.int64)
+            own = levels[lane]
+            seen = np.bincount(own, [key in known for key in keys], len(grid)).astype(np.int64)
             arrays = {
                 "step": np.array(points),
                 "correct": sitting.marks[:, lane, 0],
-                "whole": sitting.marks[:, lane, 1],
-                "asked": np.bincount(levels, tests[lane].asked.sum(axis=0), len(grid)).astype(np.int64),
-                "tests": np.full(len(grid), self.tests),
+                **({} if self.questions else {"whole": sitting.marks[:, lane, 1]}),
+                "asked": np.bincount(own, tests[lane].asked.sum(axis=0), len(grid)).astype(np.int64),
+                "tests": np.bincount(own, minlength=len(grid)),
                 "seen": seen,
                 "difficulty": grid,
                 "chance": task.chances(),
             }
             traces.append(Trace("span", arrays, {**facts, "distinct": len(known)}, cost))
         return Examination(traces, sitting.pupil, brief, sitting.last)
+
+    def _asked(self, test: Examples, stream: Streams, levels: NDArray[np.int64]) -> tuple[Examples, NDArray[np.int64]]:
+        """The sequences in which something is asked, with at most `questions` in every bin; their levels."""
+        if not self.questions:
+            return test, levels
+        positions = stream.numpy("questions").permutation(np.argwhere(test.asked))
+        asked = np.zeros_like(test.asked)
+        for level in np.unique(levels):
+            asked[tuple(positions[levels[positions[:, 1]] == level][: self.questions].T)] = True
+        kept = np.flatnonzero(asked.any(axis=0))
+        return dataclasses.replace(test, asked=asked).take(kept), levels[kept]
 
 
 def checkpoints(items: int, stride: int, count: int) -> list[int]:
@@ -135,6 +154,8 @@ class SpanSeriesProtocol(Spans):
     window: int = parameter(64, at_least=1)
     before: int = parameter(128, at_least=1, at_most=200)
 
+    measures: ClassVar[tuple[str, ...]] = ("span", "prediction-horizon")
+    columns: ClassVar[tuple[str, ...]] = ("span", "horizon")
     replay_apart: ClassVar[bool] = False
 
     @staticmethod

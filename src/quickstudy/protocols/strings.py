@@ -104,7 +104,11 @@ class Call:
         """Facts for a report: which factors were not asked, and what sizes count; see `Trace`."""
         facts: dict[str, Any] = {}
         if not isinstance(self._task.grammar, Counting):
-            facts["titles"] = {"log-reach": "reach in symbols", "largest-right": "longest string right"}
+            facts["titles"] = {
+                "log-beyond": "reach beyond training, in symbols",
+                "log-reach": "reach in symbols",
+                "largest-right": "longest string right",
+            }
         most = max(map(float, lane.facts["shown"]))
         remarks = [_not_asked(one, most) for one in lane.facts["left_out"]]
         if "titles" in facts and self._metric == "det":

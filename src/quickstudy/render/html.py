@@ -58,7 +58,7 @@ def as_html(page: blocks.Page, beside: Collection[str] = (), live: str = "", non
 def blocks_html(parts: Sequence[blocks.Block]) -> Markup:
     """Blocks as a part of somebody else's page, a notebook's: the styles reach nothing but them, and no script runs."""
     styles = (asset("picture.css") + asset("page.css")).replace(":root", ":scope")
-    writer = _Writer(frozenset(_anchors(parts)), frozenset())
+    writer = _Writer(frozenset(_anchors(parts)), frozenset(), scripts=False)
     return tag(
         "div", tag("style", Markup(f"@scope (.quickstudy) {{ {styles} }}")), *map(writer.block, parts),
         class_="quickstudy",
@@ -76,10 +76,13 @@ def _anchors(parts: Sequence[blocks.Block]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Writer:
-    """anchors: what can be linked to inside the page. beside: files that can be."""
+    """anchors: what can be linked to inside the page. beside: files that can be. scripts: whether the page has data
+    for its script.
+    """
 
     anchors: Collection[str]
     beside: Collection[str]
+    scripts: bool = True
 
     def with_contents(self, parts: Sequence[blocks.Block]) -> Iterator[Markup]:
         """Blocks, and the contents before the first section that is in them."""
@@ -182,14 +185,15 @@ class _Writer:
 
     def _picture(self, block: blocks.Picture) -> Markup:
         extra = []
-        if isinstance(block, blocks.Plot) and block.live:
+        if isinstance(block, blocks.Plot) and block.live and self.scripts:
             extra.append(tag("script", _harmless(live_data(block)), type="application/json", class_="series"))
             extra.append(tag("div", class_="readout", hidden=True))
         if isinstance(block, blocks.Strips):
             extra.append(tag("script", _harmless(strips_data(block)), type="application/json", class_="readings"))
             extra.append(tag("div", class_="readout", hidden=True))
         if isinstance(block, blocks.Volume):
-            extra.append(tag("script", _harmless(volume_data(block)), type="application/json", class_="places"))
+            if self.scripts:
+                extra.append(tag("script", _harmless(volume_data(block)), type="application/json", class_="places"))
             extra.append(tag("details", tag("summary", "In numbers"), self._table(volume_table(block))))
         plot = isinstance(block, blocks.Plot | blocks.Volume | blocks.Strips)
         caption = tag("figcaption", block.caption, *self._files(block.name, "svg", "csv"), "" if plot else _MORE)

@@ -120,15 +120,34 @@ def bounds(number: Number) -> str:
 
 def half_width(number: Number) -> str:
     """Half of what the interval spans, for places where two bounds are too long; where orders of magnitude count, what
-    its ends are apart from the middle, as a factor; nothing where there is no interval, or one of no width.
+    its ends are apart from the middle, as a factor. Both bounds where one end is further from the value than the other;
+    nothing where there is no interval, or one of no width.
 
     >>> half_width(Number(0.5, (0.4, 0.6))), half_width(Number(1e-3, (5e-4, 2e-3), form="magnitude"))
     ('±0.100', '×÷2')
+    >>> half_width(Number(-0.123, (-0.215, -0.1)))
+    '[−0.215, −0.100]'
     """
     half = half_of(number)
     if half is None or not bounds(number):
         return ""
+    if _lopsided(number):
+        return bounds(number)
     return f"×÷{magnitude(half)}" if number.form in (MAGNITUDE, FACTOR) else f"±{digits(half, number.form)}"
+
+
+LOPSIDED = 0.2
+"""The difference of an interval's two sides, as a share of its width, from which its ends are written."""
+
+
+def _lopsided(number: Number) -> bool:
+    """Whether a value lies so far from the middle of its interval that ± would mislead."""
+    assert number.interval is not None
+    ends = [number.interval[0], number.value, number.interval[1]]
+    if number.form == MAGNITUDE and all(end is not None and end > 0 for end in ends):
+        ends = [math.log10(end or 1.0) for end in ends]
+    low, middle, high = (math.nan if end is None else end for end in ends)
+    return abs(low + high - 2 * middle) > LOPSIDED * (high - low)
 
 
 def half_of(number: Number) -> float | None:

@@ -93,8 +93,8 @@ class _Maker:
 
         def order(row: Row) -> tuple[int, float, float, str]:
             """Best first; those that are level by the headline in the order of the second score."""
-            places = [_place(table.middle(row, score.name), score) for score in (table.judged, second)]
-            return ROLES.index(row.role), *places, row.learner
+            by_headline, by_second = (_place(table.middle(row, one.name), one) for one in (table.judged, second))
+            return ROLES.index(row.role), by_headline, by_second, row.learner
 
         table = replace(
             table,

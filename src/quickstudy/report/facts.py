@@ -14,7 +14,9 @@ from quickstudy.report.statistics import Estimate
 from quickstudy.report.words import COST_TITLES
 
 FORMAT = 1
-_IDENTITY = ("convention", "family", "task", "learner", "role", "root", "repetition", "status", "reason", "key")
+_IDENTITY = (
+    "convention", "family", "task", "learner", "role", "root", "repetition", "status", "reason", "key", "task_id",
+)  # fmt: skip
 _RUN = ("key", "root", "repetition", "status", "scores", "cost", "place")
 
 
@@ -50,7 +52,8 @@ def run_rows(data: ReportData) -> list[Sequence[Any]]:
     rows: list[Sequence[Any]] = [[*_IDENTITY, *scores, *costs]]
     for table, row, run in runs:
         names = [table.convention, table.family, table.task, row.learner, row.role]
-        identity = [*names, run.root, run.repetition, run.status, run.reason, run.key]
+        task = row.setting.get("task", {}).get("id")
+        identity = [*names, run.root, run.repetition, run.status, run.reason, run.key, task]
         numbers = [run.scores.get(name) for name in scores]
         rows.append([*identity, *numbers, *(_cost(name, run.cost.get(name)) for name in costs)])
     return rows

@@ -39,14 +39,15 @@ def report_page(data: ReportData) -> Page:
     return Page(_title(data), blocks, [_counts(data), *_made(data)], "quickstudy report", facts_of(data))
 
 
-def screen_page(data: ReportData) -> Page:
-    """What a terminal and a notebook show: numbers and verdicts, without pictures, explanations and the record."""
+def screen_page(data: ReportData, *, pictures: bool = False) -> Page:
+    """What a terminal shows: numbers and verdicts. pictures: with the figures of every task, for a notebook."""
     marks = marks_of(data)
+    above = [list(figure(table, marks, f"{index}-")) if pictures else [] for index, table in enumerate(data.tables)]
     blocks: list[Block] = [
         *(Text(note, "note") for note in data.notes),
         *_in_short(data, marks),
         *(
-            Section(table.task, _numbers(table, index, marks), "", table.convention)
+            Section(table.task, [*above[index], *_numbers(table, index, marks)], "", table.convention)
             for index, table in enumerate(data.tables)
         ),
         *_changes(data),

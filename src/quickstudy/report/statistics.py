@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.canonical import digest
-from quickstudy.base.measure import MEAN, MEDIAN, PLAIN, Score
+from quickstudy.base.measure import LOG, MEAN, MEDIAN, PLAIN, Score
 from quickstudy.stats.intervals import LEVEL as CONFIDENCE
 from quickstudy.stats.intervals import Interval, combined_interval, mean_interval, mean_of, median_interval, summarise
 
@@ -197,6 +197,10 @@ def advantage(own: Values, controls: Mapping[str, Values], best: str, score: Sco
 def scaled(own: Values, control: Values, oracle: Values, score: Score = PLAIN) -> Contrast:
     """(own - control) / (oracle - control) of the means: 0 at the best control, 1 at the oracle.
 
+    Of errors, which are read by orders of magnitude, it is the share of the best control's error that
+    is removed, from geometric means. On a logarithmic scale the place of an exact oracle, whose error
+    is that of rounding, would set the number.
+
     The interval is that of a sum of the three means, to which the ratio comes near (delta method).
     """
     samples = [_places(sample, score) for sample in (own, control, oracle)]
@@ -209,8 +213,8 @@ def scaled(own: Values, control: Values, oracle: Values, score: Score = PLAIN) -
         around = mean_interval(rows @ weights)
     else:
         around = combined_interval([[*sample.values()] for sample in samples], weights.tolist())
-    # The weighted sum of the means themselves is 0.
-    return Contrast(value, Interval(value + around.low, value + around.high), n=n)
+    centre = math.fsum(weights * [mean_of(sample.values()) for sample in samples])
+    return Contrast(value, Interval(value + around.low - centre, value + around.high - centre), n=n)
 
 
 def scaled_mean(tasks: Sequence[tuple[Values, Values, Values, Score]]) -> Contrast:
@@ -252,8 +256,10 @@ def _scale(samples: Sequence[Values], score: Score) -> tuple[float | None, NDArr
         ends = f"the oracle ({ceiling:.3f}) and the best control ({floor:.3f})"
         logarithms = "" if score.value(1.0) == 1.0 else ", in decimal logarithms,"
         return None, np.zeros(3), f"{ends}{logarithms} are closer than {CLOSEST}"
-    value = (mine - floor) / (ceiling - floor)
-    return value, np.array([1.0, value - 1.0, -value]) / (ceiling - floor), ""
+    own, control, oracle = map(score.value, (mine, floor, ceiling))
+    value = (own - control) / (oracle - control)
+    slopes = np.log(10) * np.array([own, control, oracle]) if score.read == LOG else np.ones(3)
+    return value, slopes * np.array([1.0, value - 1.0, -value]) / (oracle - control), ""
 
 
 def _between_medians(one: Values, other: Values, level: float) -> Contrast:

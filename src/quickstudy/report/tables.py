@@ -191,7 +191,7 @@ def glance_table(tables: Sequence[TaskTable], marks: Marks, name: str) -> Table:
     groups += [Group(ends, "Controls and oracle")] if ends else []
     every = [cell for group in groups for line in group.lines for cell in line.cells]
     several = any(isinstance(cell, Number) and cell.interval for cell in every)
-    half = ", ± half the 95 % interval over runs" if several else ""
+    half = ", ± half the 95 % interval over runs, or its ends" if several else ""
     caption = f"{' or '.join(titles) or 'headline'} by task{half}; * clearly ahead of the next"
     return Table(name, caption, columns, groups, intervals=HALF)
 

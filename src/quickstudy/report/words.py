@@ -5,19 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quickstudy.base.measure import Score
+from quickstudy.base.wording import counted as counted
 from quickstudy.report.statistics import CLOSEST, FEWEST
 
 MOST_NAMED, MOST_LETTERS = 5, 130
 """A sentence with more names in it, or more letters of names, is a list that nobody reads; the table has them all."""
-
-
-def counted(number: int, word: str) -> str:
-    """A number and what it counts, in the singular or the plural.
-
-    >>> counted(1, "run"), counted(1200, "run")
-    ('1 run', '1,200 runs')
-    """
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def span(numbers: Sequence[int]) -> str:

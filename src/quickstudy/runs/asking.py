@@ -23,6 +23,13 @@ class Asked:
     tokens: int = 0
     prompt: str = ""
 
+    def __str__(self) -> str:
+        """How much that is, in a line."""
+        return (
+            f"{self.questions:,} questions to language models and about {self.tokens:,} tokens at most, in "
+            f"{self.runs} runs; answers that are kept are not asked again"
+        )
+
 
 def asked_of(cells: Iterable[Cell]) -> Asked:
     """What the runs of these cells would ask: the protocol is gone through once for each setting, with a learner that

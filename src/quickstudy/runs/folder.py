@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import json
 import os
 import pathlib
@@ -99,7 +100,7 @@ def read_marker(folder: pathlib.Path) -> int:
     return found
 
 
-def open_ordinary(path: pathlib.Path) -> BinaryIO:
+def open_ordinary(path: pathlib.Path) -> io.BufferedReader:
     """A file to read. Raises OSError for one that is not ordinary: a pipe or a device might never end."""
     if not stat.S_ISREG(path.stat().st_mode):
         raise OSError(errno.EINVAL, "not an ordinary file", str(path))

@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, TextIO
 
-from quickstudy.base.record import FAILED
-from quickstudy.base.wording import visible
+from quickstudy.base.record import FAILED, NOT_APPLICABLE
+from quickstudy.base.wording import counted, visible
+from quickstudy.runs.asking import asked_of
 from quickstudy.runs.engines import Begun, Done
 from quickstudy.runs.execute import Event, Execution, Report, Started, Stopping
 from quickstudy.runs.plan import Cell
@@ -70,7 +71,9 @@ class Tally:
         self.remaining.begun(event.keys, self._clock())
 
     def count(self, event: Done) -> str:
-        """One more is done. Gives a line about a failure, the first time for its task and learner."""
+        """One more is done. Gives a line about a failure, or about a learner that does not fit the task, the first time
+        for its task and learner.
+        """
         self.remaining.done(event.key, event.seconds)
         self.done += 1
         self.failed += event.status == FAILED
@@ -78,9 +81,11 @@ class Tally:
         cell = self.cells.get(event.key)
         if cell is not None:
             self._compiled.add((cell.task, cell.learner))
-        if event.status != FAILED or cell is None or (cell.task, cell.learner) in self._told:
+        if event.status not in (FAILED, NOT_APPLICABLE) or cell is None or (cell.task, cell.learner) in self._told:
             return ""
         self._told.add((cell.task, cell.learner))
+        if event.status == NOT_APPLICABLE:
+            return f"not applicable: {cell.task} {cell.learner}: {event.reason}"
         return f"failed: {cell.task} {cell.learner} repetition {cell.repetition}: {event.reason}"
 
     def left(self) -> str:
@@ -119,6 +124,8 @@ class _Progress:
         if isinstance(event, Started):
             self._tally.start(event)
             self._say(found_line(event))
+            if (asked := asked_of(event.cells)).runs:
+                self._say(str(asked))
         elif isinstance(event, Stopping):
             self._say(STOPPING)
         elif isinstance(event, Begun):
@@ -140,7 +147,9 @@ class _Progress:
 
 
 class FaultsOnly(_Progress):
-    """A line about the first failure of each learner on each task, and the counts at the end if anything failed."""
+    """A line about the first failure or misfit of each learner on each task, and the counts at the end if anything
+    failed.
+    """
 
     def __call__(self, event: Event) -> None:
         """Hear an event."""
@@ -168,7 +177,7 @@ class PlainProgress(_Progress):
         if tally.cells and due and not isinstance(event, Execution):
             failed = f"{tally.failed} failed" if tally.failed else ""
             running = f"now {tally.running()}" if tally.running() else ""
-            counts = f"{tally.done} of {len(tally.cells)} runs"
+            counts = f"{tally.done} of {counted(len(tally.cells), 'run')}"
             line = ", ".join(filter(None, (counts, failed, tally.left(), running)))
             if line != self._said:  # a log is no place for the same words again and again
                 self._say(f"{duration(now - self._began)}: {line}")
@@ -232,12 +241,12 @@ def failed_before(event: Execution) -> str:
 
 def found_line(event: Started) -> str:
     """`37 of 60 runs found, 23 to do`."""
-    to_do, workers = len(event.cells), f"{event.workers} worker{'s' if event.workers != 1 else ''}"
+    to_do, workers = len(event.cells), counted(event.workers, "worker")
     if not to_do and not event.found:
         return "nothing has to be run for this"
     if not to_do:
-        return f"all {event.found} runs found, nothing to do"
-    return f"{event.found} of {event.found + to_do} runs found, {to_do} to do, {workers}"
+        return f"all {counted(event.found, 'run')} found, nothing to do"
+    return f"{event.found} of {counted(event.found + to_do, 'run')} found, {to_do} to do, {workers}"
 
 
 def end_line(event: Execution, seconds: float) -> str:

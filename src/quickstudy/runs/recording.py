@@ -18,6 +18,7 @@ from quickstudy.base.task import asked_of
 from quickstudy.learners.host import Hosted
 from quickstudy.learners.naming import choose_learner
 from quickstudy.learners.recorded import as_json
+from quickstudy.protocols.dynamics import drawn
 from quickstudy.runs.setting import make_task, protocol_of
 
 
@@ -37,12 +38,19 @@ def recorded_lines(
         if not isinstance(inner, Hosted):
             raise UsageError(f"{learner} is compiled; recorded are learners in plain Python, as file.py:Class")
     declared = (inner.declared or inner.make) if inner else None
+    streams = Streams(root, task.id, repetition)
+    if inner is None and runs_free(task, streams):
+        without = "give the task free=0, or " if getattr(task, "free", 0) else ""
+        raise UsageError(
+            f"{name}: it runs free, and what is asked then depends on what is answered; {without}"
+            "name a --learner that answers"
+        )
 
     def told_to(host: Any, filled: float = 0.0) -> list[dict[str, Any]]:
         lines: list[dict[str, Any]] = []
         rule = host is not inner
         noted = partial(_noted, host.make if host else None, filled, rule, lines)
-        examiner.examine(task, Hosted(noted, declared, rule), [Streams(root, task.id, repetition)])
+        examiner.examine(task, Hosted(noted, declared, rule), [streams])
         return lines
 
     try:
@@ -66,6 +74,11 @@ def recorded_lines(
         **begun.pop("host"),
     }
     return [{"run": run, **begun}, *rest]
+
+
+def runs_free(task: Any, streams: Streams) -> bool:
+    """Whether a test of a task has runs on its learner's own answers."""
+    return hasattr(task, "free_run") and task.free_run(drawn(task, streams)) is not None
 
 
 def oracle_of(task: Any, convention: str) -> Hosted | None:

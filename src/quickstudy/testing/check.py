@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,9 +14,11 @@ from quickstudy.base.parameters import configure, parse_assignments
 from quickstudy.base.registry import Registry, include
 from quickstudy.data.tables import read_content
 from quickstudy.learners.naming import choose_learner, learner_names
+from quickstudy.tasks.span.item import Axis
 from quickstudy.testing.finding import Broken, Finding, examine, under
 from quickstudy.testing.learners import LEARNS_NOTHING, check_learner
 from quickstudy.testing.shortcuts import MARGIN, Shortcut, find_shortcuts
+from quickstudy.testing.span_rules import RuleSpan, find_span_rules
 from quickstudy.testing.tasks import check_task
 
 
@@ -64,12 +66,17 @@ def check_sequences(name: str, file: pathlib.Path, convention: str = "corrected"
     return findings
 
 
-def check_shortcuts(name: str, convention: str = "corrected") -> tuple[list[Finding], tuple[Shortcut, ...]]:
-    """Whether a task of tokens leaves a shortcut open that none of its controls shows, and what all rules reach.
+def check_shortcuts(name: str, convention: str = "corrected") -> tuple[list[Finding], Sequence[Shortcut | RuleSpan]]:
+    """Whether a task leaves a shortcut open, and what all rules reach.
 
-    name: of a task, with parameters. Raises UsageError for anything else.
+    Of a task of tokens: whether a fitted rule is above all its controls. Of an item with a span: whether one of its
+    baselines goes far, unless its sheet marks that. name: of a task, with parameters. Raises UsageError for anything
+    else.
     """
-    found = find_shortcuts(catalogue.typed_task(name, convention))
+    task = catalogue.typed_task(name, convention)
+    if isinstance(task, Axis):
+        return _check_spans(task)
+    found = find_shortcuts(task)
     best, control = found.best_fitted, found.best_control
     low, high = found.above - 2 * found.error, found.above + 2 * found.error
     detail = (
@@ -78,6 +85,17 @@ def check_shortcuts(name: str, convention: str = "corrected") -> tuple[list[Find
     )
     what = f"no shallow rule is above the best control by more than {MARGIN}"
     return [Finding(found.declared, what, detail)], found.rules
+
+
+def _check_spans(task: Axis) -> tuple[list[Finding], Sequence[RuleSpan]]:
+    found = find_span_rules(task)
+    wrong = [
+        f"{one.rule} has a span of {one.span:.2f}" + (f", the sheet has {one.marked:g}" if one.marked else "")
+        for one in found
+        if one.open(task)
+    ]
+    what = f"no baseline has a span of {task.grid[1]} (the second difficulty) or more that its sheet does not mark"
+    return [Finding(not wrong, what, "; ".join(wrong))], found
 
 
 def _check_control(id: str) -> list[Finding]:

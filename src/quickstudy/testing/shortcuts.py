@@ -60,6 +60,11 @@ class Shortcut:
     fitted: bool
     goes_by: str = ""
 
+    @property
+    def line(self) -> str:
+        """What a terminal shows after its name."""
+        return f"{self.accuracy:.3f}  {self.goes_by}".rstrip()
+
 
 @dataclass(frozen=True)
 class Shortcuts:

@@ -33,6 +33,7 @@ from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.play.keeping import Invitation, Sitting
 from quickstudy.render.markup import Markup, asset, breakable, joined, tag
 from quickstudy.render.svg import drawn
+from quickstudy.report.words import counted
 from quickstudy.web.app import HEADERS, LOOPBACK
 
 MOST_SEATS = 50
@@ -100,12 +101,12 @@ class Place:
             self.kept = "Too little was answered to be scored."
             return
         kept = self.sitting.keep()
-        record = kept or self.sitting.outcome().record
-        self.scores = [
-            (name, value) for entry in record.scores.values() for name, value in entry["values"].items()
-        ]  # fmt: skip
+        records = kept or [outcome.record for outcome in self.sitting.outcomes()]
+        # The summary has the mean of several runs.
+        entries = [] if len(records) > 1 else list(records[0].scores.values())
+        self.scores = [(name, value) for entry in entries for name, value in entry["values"].items()]
         self.kept = (
-            f"Kept as a run. To see it with those of learners: quickstudy serve {folder}"
+            f"Kept as {counted(len(kept), 'run')}. To see it with those of learners: quickstudy serve {folder}"
             if kept
             else "Not kept: start with --out results to keep sessions."
         )
@@ -123,7 +124,10 @@ class Place:
                 return {**found, "summary": seat.summary(), "kept": self.kept, "scores": plain(self.scores)}
             shown = self.sitting.shown()
             picture = joined(*(part for block in shown.picture for part in drawn(block)))
-            return {**found, "text": shown.text, "ask": shown.ask, "choices": shown.choices, "picture": picture}
+            return {
+                **found, "text": shown.text, "ask": shown.ask, "choices": shown.choices, "picture": picture,
+                "paced": shown.paced, "seconds": shown.seconds,
+            }  # fmt: skip
 
 
 class Room:
@@ -150,7 +154,7 @@ class Room:
             for name in [name for name, place in own.items() if not place.log]:
                 del self._places[name]  # it was only looked at: its data are still unseen
             self._make_room()
-            taken = {place.sitting.repetition for place in own.values() if place.log}
+            taken = {number for place in own.values() if place.log for number in place.sitting.repetitions}
             invitation = dataclasses.replace(self.invitation, name=person)
             name = secrets.token_urlsafe(9)
             self._places[name] = Place(Sitting.after_all(invitation, self._folder, taken))

@@ -68,7 +68,8 @@ class _Hasty(H11Protocol):
         self.loop.call_later(REQUEST_SECONDS, self._close_if_silent)
 
     def _close_if_silent(self) -> None:
-        if self.cycle is None and not self.transport.is_closing():
+        waiting: Any = self.cycle  # None until the first request has come, whatever its type says
+        if waiting is None and not self.transport.is_closing():
             self.transport.close()
 
 

@@ -75,7 +75,7 @@ def test_a_mixture_takes_parameters_of_its_members_too():
         ("continual/chained:weights=1/0/1", "weights must be above 0 and finite, got 1.0, 0.0, 1.0"),
         ("continual/growing:task=chained", 'no task "language/chained"'),
         ("continual/growing:parameter=longst", 'language/symbol-counting: no parameter "longst"; did you mean'),
-        ("continual/growing:values=3/x", 'language/symbol-counting: longest must be int, got "x"'),
+        ("continual/growing:values=3/x", 'language/symbol-counting: longest must be a whole number, got "x"'),
         ("continual/growing:task=qa,parameter=most,values=9", "language/qa: most must be at most names (5), got 9"),
     ],
 )

@@ -91,6 +91,6 @@ def _show(found: dict[str, Any]) -> None:
 
 
 def noise_floor(singular_values: Any) -> str:
-    """What can be said of the noise in states: a rank counts noise as well, where it is above the threshold."""
+    """What a reader of a rank must know: noise counts as rank where it is above the threshold."""
     share = float(singular_values[-1] / singular_values[0])
-    return f"the smallest singular value is {share:.2g} of the largest, and noise of this size would count below that"
+    return f"smallest singular value {share:.2g} of the largest (noise above a threshold counts as rank)"

@@ -35,6 +35,7 @@ def dynamics(
     its errors are those of the test part. Beside it: the mean, the last value, and a linear filter of the inputs with
     as many taps as there are states.
     """
+    from quickstudy.data.recording_checks import odd_under_noise
     from quickstudy.data.recordings import read_drive, read_recording
     from quickstudy.measures.checklist import missing, one_sided, verdict
 
@@ -44,7 +45,9 @@ def dynamics(
         raise UsageError(f'--missing must be refuse or hold, got "{missing_samples}"')
     header, driven = read_drive(drive)
     recorded = read_recording(file, header["samples"], header["rate"], driven, hold=missing_samples == "hold")
-    changing = recorded.states[:, (recorded.states != recorded.states[0]).any(axis=0)]
+    changes = (recorded.states != recorded.states[0]).any(axis=0)
+    changing = recorded.states[:, changes]
+    names = [name for name, kept in zip(recorded.names, changes, strict=True) if kept]
     if not changing.shape[1]:
         raise UsageError(f"{file}: all {recorded.states.shape[1]} states are constant: there is nothing to score")
     found: dict[str, Any] = {
@@ -68,7 +71,9 @@ def dynamics(
         kinds += [dict(getattr(task, "taxonomy", {})).get("type", "unknown")]
         if hasattr(task, "signal"):
             _add_properties(found["properties"], segment, rows, inputs[:, 0], task)
-            found["warnings"] += _shifted(rows, inputs[:, 0], segment)
+            if segment["role"] != "generalisation":
+                found["warnings"] += _shifted(rows, inputs[:, 0], segment)
+                found["warnings"] += odd_under_noise(rows, inputs[:, 0], segment["washout"], names)
         else:
             runs = found["tasks"].setdefault(segment["task"], [])
             runs.append(_scores(task, series, rows, segment))
@@ -165,8 +170,6 @@ def _shifted(states: Any, inputs: Any, segment: Mapping[str, Any]) -> list[str]:
     """Warnings where states hold an input that was not read yet, or nothing of the one just read."""
     from quickstudy.measures.memory import Harvest
 
-    if segment["role"] == "generalisation":
-        return []
     harvest = Harvest(states[segment["washout"] + 1 : -1])
     ahead, now, before = (harvest.memory(inputs[: len(inputs) + shift], [0])[0] for shift in (0, -1, -2))
     counts = harvest.threshold()
@@ -188,12 +191,13 @@ def _show(found: Mapping[str, Any]) -> None:
 
     for warning in found["warnings"]:
         say(f"warning: {warning}", err=True)
-    words = (("constant", "constant"), ("repeated", "of the samples twice"))
+    words = (("constant", "constant"), ("repeated", "repeated"))
     notes = [f"{found[name]} {word}" for name, word in words if found[name]]
     dropped = f", {', '.join(notes)} (dropped, recorded)" if notes else ""
     measured = found["samples"] - found["held"]
     kept = f", {found['held']} missing (held)" if found["held"] else ""
-    say(f"{measured:,} of {found['samples']:,} samples{kept}, {found['states']} nodes{dropped}")
+    nodes = "1 node" if found["states"] == 1 else f"{found['states']} nodes"
+    say(f"{measured:,} of {found['samples']:,} samples{kept}, {nodes}{dropped}")
     for one in found["properties"]:
         held = {degree: part["total"] for degree, part in one["ipc"].items() if part["total"]}
         parts = [f"{DEGREES.get(degree, f'degree {degree}')} {total:.1f}" for degree, total in held.items()]
@@ -202,7 +206,7 @@ def _show(found: Mapping[str, Any]) -> None:
             sign = "" if one["memory_complete"] else "at least "
             capacities.append(f"memory capacity {sign}{one['memory_capacity']:.1f} (of {one['states']})")
         if one["ipc_total"] is not None:
-            capacities.append(f"IPC {one['ipc_total']:.1f}: {', '.join(parts)}")
+            capacities.append(": ".join(filter(None, (f"IPC {one['ipc_total']:.1f}", ", ".join(parts)))))
         say("   ".join(filter(None, (one["reason"], *capacities))))
         ranks_ = {name: one.get(f"{name}_rank", {}).get("0.01") for name in ("kernel", "generalisation")}
         said = ", ".join(f"{rank} with {words}" for rank, words in (
@@ -214,7 +218,10 @@ def _show(found: Mapping[str, Any]) -> None:
         title = {"nrmse": "NRMSE", "symbol-error-rate": "SER"}[score]
         others = "   ".join(
             f"{words} {_spread([run[name][score] for run in runs])}"
-            for name, words in (("persistence", "persistence"), ("linear", f"linear ({runs[0]['taps']} taps)"))
+            for name, words in (
+                ("persistence", "persistence"),
+                ("linear", f"linear ({runs[0]['taps']} tap{'s' * (runs[0]['taps'] != 1)})"),
+            )
         )
         say(f"{task} {title} {_spread([run['readout'][score] for run in runs])}   {others}")
 

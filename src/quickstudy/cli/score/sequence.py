@@ -11,7 +11,9 @@ from quickstudy.cli.output import JSON, print_json, say
 
 def sequence(
     file: pathlib.Path = typer.Argument(
-        ..., help='JSON with "outputs", a list or a text; perhaps "inputs", as many; "history" and "level".'
+        ...,
+        help="A text with a symbol for every word, or for every character of a single word; or JSON "
+        'with "outputs", and perhaps "inputs", "history" and "level".',
     ),
     history: int | None = typer.Option(
         None, "--history", help="Symbols of the longest pasts; as many as there are data for, if left out."
@@ -28,11 +30,18 @@ def sequence(
     from quickstudy.machines.files import read_sequence
 
     facts = read_sequence(file, history, level).figures()
+    if facts["steps"] < facts["enough"]:
+        say(
+            f"warning: {facts['steps']:,} symbols are few for histories of {facts['history']}: states that "
+            f"differ may look alike; give {facts['enough']:,} or more",
+            err=True,
+        )
     if json:
         print_json(facts)
         return
     made = f"histories of {facts['history']}, level {facts['level']:g}"
-    say(f"{facts['states']} states behind {facts['steps']:,} symbols  ({made})")
+    states = "1 state" if facts["states"] == 1 else f"{facts['states']} states"
+    say(f"{states} behind {facts['steps']:,} symbols  ({made})")
     say_complexity(facts)
     if facts["unexplained"]:
         say(

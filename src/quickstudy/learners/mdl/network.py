@@ -75,7 +75,11 @@ class Network:
     @classmethod
     def read(cls, path: str | pathlib.Path) -> Network:
         """From a JSON file, or one of those that come with the package, by its name: `bliss-an-bn`."""
-        return cls.from_facts(read_json(shipped(path) or path), str(path))
+        try:
+            facts = read_json(shipped(path) or path)
+        except UsageError as error:
+            raise UsageError(f"{error}; a network is a JSON file, or one of the package, such as bliss-an-bn") from None
+        return cls.from_facts(facts, str(path))
 
     @classmethod
     def of_row(cls, row: Rows, symbols: int) -> Network:

@@ -47,15 +47,16 @@ def chart(found: Profile, norms: Norms | None, name: str) -> Strips:
             ticks = [(one.span or 0.0, who) for who, one in known.learners.items()] if known else []
             best = known.best_control[::-1] if known and known.best_control else None
             marks = [mark for mark in known.other_marks if mark != best] if known else []
+            marks += [(spans.span or 0.0, f"person {who}") for who, spans in item.people.items()]
             rows.append(
                 Strip(item.task.unit, item.spans.end, item.spans.span, item.spans.interval, item.spans.ceiling,
                       ticks, marks, best, family.name, item.why or short_words(item, known), item.label)
             )  # fmt: skip
     caption = (
         f"Spans of {found.learner}: each axis is ln(1 + difficulty) of its item, in the item's own unit, so that the "
-        "position of a dot is its share of the axis. Marks are the oracle, a rote memoriser and, where it was "
-        "measured, an untrained network. A plus: the axis ends there. Point at a row, or move along it with the "
-        "arrow keys, to read names and values."
+        "position of a dot is its share of the axis. Marks are the oracle, a rote memoriser and, where they were "
+        "measured, an untrained network and people. A plus: the axis ends there. Point at a row, or move along "
+        "it with the arrow keys, to read names and values."
     )
     words = f"One row per item with the span of {found.learner} among the reference learners"
     headings = {one.name: (one.name.capitalize(), question_of(one.name), family_line(one)) for one in found.families}
@@ -164,5 +165,5 @@ def _points(found: Sequence[Profile], norms: Norms | None, axes: Sequence[Item])
         names = [who for who in known[0].learners if who in known[1].learners and who not in here]
         across, up = ([own.learners[who].span or 0.0 for who in names] for own in known if own)
         tells = [f"{who}: {span_text(x)}, {span_text(y)}" for who, x, y in zip(names, across, up, strict=True)]
-        x, y = ([1 + value for value in values] for values in (across, up))
-        yield Plotted("reference learners", Mark(CONTROL), x, y, kind=POINTS, tells=tells, names=names)
+        ahead, above = ([1 + value for value in values] for values in (across, up))
+        yield Plotted("reference learners", Mark(CONTROL), ahead, above, kind=POINTS, tells=tells, names=names)

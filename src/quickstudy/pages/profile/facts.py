@@ -80,6 +80,10 @@ def item_facts(item: Item, norms: Norms | None) -> dict[str, Any]:
         "difficulty": list(item.task.grid),
         "spans": list(item.spans.values),
         "by_data": {size: {"span": own.span, "interval": own.interval} for size, own in sorted(item.data.items())},
+        "people": {
+            who: {"span": own.span, "interval": own.interval, "rounds": len(own.values)}
+            for who, own in item.people.items()
+        },
         "seeds": len(item.spans.values),
         "cost": dict(item.cost or {}),
         "left_out": list(item.left_out),

@@ -93,6 +93,9 @@ class Rates:
 def filled(request: Request) -> tuple[Request, dict[str, str]]:
     """The request with all parameters of the protocols in its rows, and who learns, by column. Raises UsageError where
     the settings name nobody.
+
+    The seeds have the root that the settings give, unless the user gives one: rates are not tried on seeds that are
+    reported elsewhere.
     """
     named = request.study.settings.get("learners")
     if not isinstance(named, Mapping) or not named or not all(isinstance(one, str) for one in named.values()):
@@ -100,7 +103,8 @@ def filled(request: Request) -> tuple[Request, dict[str, str]]:
     learners = {str(column): str(learner) for column, learner in named.items()}
     rows = tuple(dataclasses.replace(row, learners=learners) for row in request.rows)
     study = by_protocol(dataclasses.replace(request.study, rows=rows), request.convention, request.changed)
-    return dataclasses.replace(request, study=study), learners
+    root = request.root or int(request.study.settings.get("root", 0))
+    return dataclasses.replace(request, study=study, root=root), learners
 
 
 def grid_of(request: Request) -> list[float]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base import catalogue
+from quickstudy.base.blocks import PERSON
 from quickstudy.base.canonical import plain
 from quickstudy.base.record import OK, Record
 from quickstudy.base.study import StudyRow
@@ -79,6 +80,7 @@ class Item:
     left_out: parameters of the learner's name that its training lacks here.
     seeds: those of the spans.
     data: spans after fewer training sequences, by their number.
+    people: spans of people who played the item, over rounds, by name.
     """
 
     name: str
@@ -93,6 +95,7 @@ class Item:
     left_out: Sequence[str] = ()
     seeds: Sequence[int] = ()
     data: Mapping[int, Spans] = field(default_factory=dict)
+    people: Mapping[str, Spans] = field(default_factory=dict)
 
     @property
     def curve(self) -> list[float]:
@@ -218,8 +221,20 @@ def _item(request: Request, row: StudyRow, typed: str, records: Mapping[str, lis
             int(less.protocol["sequences"]): Spans([span_of(load_trace(request.folder, one)) for one in own], end)
             for less in less_data(request, row)
             if (own := [one for one in _runs(request, less, name, records) if one.status == OK])
-        },
+        }, _people(request, subject, records, end),
     )  # fmt: skip
+
+
+def _people(
+    request: Request, subject: Mapping[str, Any], records: Mapping[str, list[Record]], end: float
+) -> dict[str, Spans]:
+    """Spans of people on the task of an item, by name: all their rounds."""
+    found: dict[str, list[float]] = {}
+    for record in (one for every in records.values() for one in every if one.labels.get("role") == PERSON):
+        if all(record.what[part] == subject[part] for part in ("task", "convention")):
+            name = str(record.part("learner")["parameters"].get("name") or PERSON)
+            found.setdefault(name, []).append(span_of(load_trace(request.folder, record)))
+    return {name: Spans(values, end) for name, values in sorted(found.items())}
 
 
 def _runs(request: Request, row: StudyRow, name: str, records: Mapping[str, list[Record]]) -> list[Record]:

@@ -147,9 +147,19 @@ def family_sentences(found: Profile, norms: Norms | None) -> Iterator[tuple[str,
     """By family: every item in words."""
     for family in found.families:
         known = [clause(item, norms.of(item) if norms else None) for item in family.items if not item.why]
+        played = [_person(item, who) for item in family.items for who in item.people]
         missing = [f"No span on {item.label} ({item.why})" for item in family.missing]
-        text = ". ".join(filter(None, ["; ".join(known), *missing]))
+        text = ". ".join(filter(None, ["; ".join(known), *played, *missing]))
         yield family.name, f"{text[:1].upper()}{text[1:]}."
+
+
+def _person(item: Item, who: str) -> str:
+    """A person on an item, by the mean over rounds."""
+    spans = item.people[who]
+    low, high = spans.interval or (spans.span or 0.0,) * 2
+    can_do = item.task.can.format(span_text(spans.span or 0.0))
+    rounds = f"{counted(len(spans.values), 'round')} of growing sequences"
+    return f"The person {who} {can_do} [{span_text(low)}, {span_text(high)}] in {rounds}"
 
 
 def cautions(found: Profile, norms: Norms | None) -> Iterator[str]:

@@ -97,14 +97,15 @@ def _logistic(first: float, rate: float, count: int) -> Floats:
     return x
 
 
-@task("dynamics/henon", version=1, **RULES, oracle="exact-state")
+@task("dynamics/henon", version=2, **RULES, oracle="exact-state")
 @dataclass(frozen=True)
 class Henon(Iterated):
     """Predict the map of Henon (1976).
 
     Sees: x(t) of x(t+1) = 1 - 1.4 x(t)^2 + 0.3 x(t-1), with Gaussian noise. Answers: the same `ahead` steps later, with
     its noise. Scored: NRMSE with the true values read, and running free. Chance 1, by the mean. Ceiling: the map
-    itself; with noise what it foresees from what is seen. noise: its deviation. Source: Rodan and Tino 2011 (0.05).
+    itself; with noise an extended Kalman filter that knows the map and the noise. noise: its deviation. Source: Rodan
+    and Tino 2011 (0.05).
 
     Departures: the noise is in what is seen. As printed it is in the recurrence, and drives every series of this length
     out of all bounds.
@@ -132,9 +133,14 @@ class Henon(Iterated):
         return _henon(first, count) + self.noise * rng.standard_normal(count)
 
     def response(self, inputs: Floats) -> Floats:
-        """What the map makes of each value and the one before, `ahead` steps later; before the first there was 0."""
+        """What the map makes of each value and the one before, `ahead` steps later; before the first
+        there was 0. With noise, what it makes of the filtered values.
+        """
         now = self.meant(np.asarray(inputs, dtype=np.float64))
-        before = np.concatenate([np.zeros((1, 1)), now[:-1]])
+        if self.noise:
+            now, before = np.split(_filtered(now[:, 0], self.noise), 2, axis=1)
+        else:
+            before = np.concatenate([np.zeros((1, 1)), now[:-1]])
         for _ in range(self.ahead):
             now, before = 1.0 - 1.4 * now**2 + 0.3 * before, now
         return self.shown(now)
@@ -150,7 +156,32 @@ def _henon(first: float, count: int) -> Floats:
     return x
 
 
+SPREAD, INFLATION = 0.5, 0.004
+"""Of the filter: variance before anything is read, and what keeps it from being too sure of a map that
+folds, in variances of the noise. Of 0, 0.0004, 0.004 and 0.04, its errors on 16,000 steps were least at 0.004.
+"""
+
+
+@njit
+def _filtered(seen: Floats, noise: float) -> Floats:
+    """(time, 2): estimates of each value and of the one before it, by an extended Kalman filter."""
+    found = np.empty((len(seen), 2))
+    now, before, own, both, past = 0.26, 0.26, SPREAD, 0.0, SPREAD
+    for t in range(len(seen)):
+        total, gap = own + noise**2, seen[t] - now
+        now, before = now + own / total * gap, before + both / total * gap
+        past = past - both * both / total
+        own, both = own - own * own / total, both - own * both / total
+        found[t] = now, before
+        slope = -2.8 * now
+        later = slope * slope * own + 0.6 * slope * both + 0.09 * past + INFLATION * noise**2
+        both, past = slope * own + 0.3 * both, own
+        now, before = 1.0 - 1.4 * (now * now + own) + 0.3 * before, now
+        own = later
+    return found
+
+
 task.variant(
-    "dynamics/henon-noisy", version=1, of=Henon,
+    "dynamics/henon-noisy", version=2, of=Henon,
     summary="Predict the map of Henon with noise (Rodan and Tino 2011).", noise=0.05,
 )  # fmt: skip

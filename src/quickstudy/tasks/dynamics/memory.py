@@ -21,15 +21,21 @@ BASES = {"uniform": "legendre", "normal": "hermite", "binary": "walsh"}
 """By the distribution of the inputs, the functions that are orthonormal under it."""
 
 
-@task("dynamics/memory", version=1, controls=["no-memory"], oracle="delay-line", protocol="properties")
+@task(
+    "dynamics/memory",
+    version=1,
+    controls=["no-memory", "delay-line"],
+    oracle="none: a delay line of n states remembers n steps, for every n",
+    protocol="properties",
+)
 @dataclass(frozen=True)
 class Memory:
-    """What is held of a stream of independent numbers?
+    """Memory capacity, processing capacity (IPC), ranks and Lyapunov exponent of states driven by white noise.
 
     Sees: at every step a number: uniform in -1 .. 1, normal with deviation 1, or -1 and 1. Answers: the numbers of 1 ..
     `delays` steps ago; under the protocol `properties` nothing is asked, and the states are looked at. Scored: memory
-    capacity over the number of states. Chance 0 (no memory). Ceiling 1 (a delay line). Source: Jaeger 2001; Dambre et
-    al. 2012; Wringe et al. 2024, section 8.
+    capacity. Chance 0 (no memory). Ceiling: the number of states. The delay line of `delays` steps is a baseline.
+    Source: Jaeger 2001; Dambre et al. 2012; Wringe et al. 2024, section 8.
     """
 
     inputs: ClassVar[Reals] = Reals(1)
@@ -102,7 +108,7 @@ class NoMemory(StateRule):
         return inputs
 
 
-@control("delay-line", version=1, role="oracle")
+@control("delay-line", version=1, role="control")
 class DelayLine(StateRule):
     """Its states are the inputs of 1 .. `delays` steps ago: every one of them holds all that a state can hold."""
 

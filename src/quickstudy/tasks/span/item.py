@@ -6,6 +6,7 @@ Lessons mix all difficulties; tests have equally many sequences in every bin.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -20,19 +21,22 @@ GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 RULES = ("rote", "by-last", "by-length", "by-length-parity", "by-position", "by-bigram", "by-bag")
 """Baselines of every item of symbols: tables fitted to one shallow feature, and a rote memoriser."""
 
+_MARK = re.compile(r"([a-z][a-z-]+)\s+(\d+(?:\.\d+)?)\b")
+
 
 class Axis:
     """A difficulty axis. Items have `longest`, the last difficulty, and say the rest by class attributes.
 
     least: the difficulty that costs nothing (d_0 of the span): 0, or 1 where the axis begins at 2.
     unit: what is counted, for labels ("symbols copied"). can: the sentence on a card, with a blank.
-    family: the family of the battery.
+    family: the family of the battery. controls: baselines, as `@task` has them.
     """
 
     least: ClassVar[int] = 0
     unit: ClassVar[str]
     can: ClassVar[str]
     family: ClassVar[str]
+    controls: ClassVar[Sequence[str]] = ()
     longest: int
 
     @property
@@ -44,6 +48,12 @@ class Axis:
         """The sizes that belong to a level: above the grid point before, up to its own."""
         before = self.grid[level - 1] if level else self.least
         return range(before + 1, self.grid[level] + 1)
+
+    @classmethod
+    def marks(cls) -> dict[str, float]:
+        """Baselines that go far, with their spans: those after `Marks:` on the sheet (`by-bag 2.1`)."""
+        sheet = (cls.__doc__ or "").partition("Marks:")[2].partition("\n\n")[0]
+        return {name: float(value) for name, value in _MARK.findall(sheet) if name in cls.controls}
 
 
 class SequenceItem(Axis, ABC):
@@ -88,7 +98,12 @@ class SequenceItem(Axis, ABC):
 
 
 class SymbolItem(SequenceItem):
-    """An item of sequences of tokens."""
+    """An item of sequences of tokens.
+
+    instruction: what a person is told to do; empty where a person cannot play the item.
+    """
+
+    instruction: ClassVar[str] = ""
 
     @property
     @abstractmethod
@@ -98,3 +113,15 @@ class SymbolItem(SequenceItem):
     @abstractmethod
     def solve(self, tokens: Sequence[int]) -> int:
         """The right answer after these tokens; -1 where nothing can be asked."""
+
+
+def numbered(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The number of each size among the equal ones, in their order.
+
+    >>> numbered(np.array([3, 5, 3, 3])).tolist()
+    [0, 0, 1, 2]
+    """
+    order = np.argsort(sizes, kind="stable")
+    found = np.empty(len(sizes), np.int64)
+    found[order] = np.arange(len(sizes)) - np.searchsorted(sizes[order], sizes[order])
+    return found

@@ -16,7 +16,7 @@ from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.gateway import key_from_words
 from quickstudy.tasks.controls import FixedRule
 from quickstudy.tasks.games.listener import Listener
-from quickstudy.tasks.span.item import SequenceItem
+from quickstudy.tasks.span.item import RULES, SequenceItem
 
 Rows = NDArray[Any]
 DIMENSIONS, CANDIDATES = 3, 2
@@ -25,7 +25,7 @@ QUERIES = 3
 candidate is still to come as a target: a listener that ignores the message is at 1/2."""
 
 
-@task("span/listener", version=1, protocol="span", controls=["majority", "newest-candidate"],
+@task("span/listener", version=1, protocol="span", controls=(*RULES, "newest-candidate"),
       oracle="listener-lookup")  # fmt: skip
 @dataclass(frozen=True)
 class ListenerItem(SequenceItem):

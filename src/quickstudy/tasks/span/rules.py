@@ -25,7 +25,7 @@ class TableRule(ABC):
 
     @staticmethod
     @abstractmethod
-    def features(tokens: Sequence[int]) -> Iterable[Hashable]:
+    def features(tokens: Sequence[Any]) -> Iterable[Hashable]:
         """What the table is indexed by, after every symbol."""
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
@@ -34,7 +34,7 @@ class TableRule(ABC):
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
         """Count the answers; -1 is where nothing is asked."""
-        for feature, answer in zip(self.features(inputs.tolist()), targets.tolist(), strict=True):
+        for feature, answer in zip(self.features(_symbols(inputs)), targets.tolist(), strict=True):
             if answer >= 0:
                 self._seen[feature][answer] += 1
                 self._all[answer] += 1
@@ -42,8 +42,13 @@ class TableRule(ABC):
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """One answer per row."""
         usual = _most_common(self._all)
-        found = map(self._seen.get, self.features(inputs.tolist()))
+        found = map(self._seen.get, self.features(_symbols(inputs)))
         return np.array([usual if counts is None else _most_common(counts) for counts in found])
+
+
+def _symbols(inputs: NDArray[Any]) -> Sequence[Any]:
+    """Tokens, or a row of real numbers as one symbol."""
+    return inputs.tolist() if inputs.ndim == 1 else [row.tobytes() for row in inputs]
 
 
 def _most_common(counts: Counter[int]) -> int:
@@ -56,7 +61,7 @@ class Rote(TableRule):
     """Remembers every sequence it was shown with its answer, and nothing else."""
 
     @staticmethod
-    def features(tokens: Sequence[int]) -> Iterable[Hashable]:
+    def features(tokens: Sequence[Any]) -> Iterable[Hashable]:
         """What the table is indexed by, after every symbol."""
         return itertools.accumulate(tokens, lambda before, token: hash((before, token)))
 
@@ -66,7 +71,7 @@ class ByLast(TableRule):
     """The usual answer after the last symbol."""
 
     @staticmethod
-    def features(tokens: Sequence[int]) -> Iterable[Hashable]:
+    def features(tokens: Sequence[Any]) -> Iterable[Hashable]:
         """What the table is indexed by, after every symbol."""
         return tokens
 
@@ -76,7 +81,7 @@ class ByLength(TableRule):
     """The usual answer after so many symbols."""
 
     @staticmethod
-    def features(tokens: Sequence[int]) -> Iterable[Hashable]:
+    def features(tokens: Sequence[Any]) -> Iterable[Hashable]:
         """What the table is indexed by, after every symbol."""
         return range(len(tokens))
 
@@ -86,7 +91,7 @@ class ByLengthParity(TableRule):
     """The usual answer after an even, or an odd, number of symbols."""
 
     @staticmethod
-    def features(tokens: Sequence[int]) -> Iterable[Hashable]:
+    def features(tokens: Sequence[Any]) -> Iterable[Hashable]:
         """What the table is indexed by, after every symbol."""
         return (place % 2 for place in range(len(tokens)))
 
@@ -96,7 +101,7 @@ class ByPosition(TableRule):
     """The usual answer to the first symbol and the position."""
 
     @staticmethod
-    def features(tokens: Sequence[int]) -> Iterable[Hashable]:
+    def features(tokens: Sequence[Any]) -> Iterable[Hashable]:
         """What the table is indexed by, after every symbol."""
         return ((tokens[0], place) for place in range(len(tokens)))
 
@@ -106,7 +111,7 @@ class ByBigram(TableRule):
     """The usual answer after the last two symbols."""
 
     @staticmethod
-    def features(tokens: Sequence[int]) -> Iterable[Hashable]:
+    def features(tokens: Sequence[Any]) -> Iterable[Hashable]:
         """What the table is indexed by, after every symbol."""
         return zip((-1, *tokens), tokens, strict=False)
 
@@ -116,9 +121,9 @@ class ByBag(TableRule):
     """The usual answer to a set of symbols, in any order."""
 
     @staticmethod
-    def features(tokens: Sequence[int]) -> Iterable[Hashable]:
+    def features(tokens: Sequence[Any]) -> Iterable[Hashable]:
         """What the table is indexed by, after every symbol."""
-        first: frozenset[int] = frozenset()
+        first: frozenset[Any] = frozenset()
         return list(itertools.accumulate(tokens, lambda seen, token: seen | {token}, initial=first))[1:]
 
 

@@ -118,6 +118,7 @@ class Ahead(SeriesItem):
     Sees: the Mackey-Glass series with delay 17, tanh(x - 1), one value a time unit.
     Answers: one number for each horizon. Scored: r^2 at each horizon. Chance: 0. Ceiling: 1.
     Source: the series of `dynamics/mackey-glass` (Jaeger 2001).
+    Marks: last-input 7.9 is persistence: the series is smooth.
 
     longest: the longest horizon. test: steps that are scored; the series is nearly periodic, so that
     r^2 over 1,000 steps varies by a quarter of the span from seed to seed.

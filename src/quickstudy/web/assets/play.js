@@ -71,14 +71,37 @@
       at("end").focus();
       return;
     }
-    board(state.text);
     at("picture").innerHTML = state.picture;  // made by the server out of numbers; no script of it would run here
     at("ask").textContent = state.ask;
     choose(state.choices);
+    if (fresh && state.paced.length) return present(state);
+    question(state, fresh);
+  };
+  const question = (state, fresh) => {
+    at("form").hidden = false;
+    board(state.text);
     if (fresh) {
       at("line").value = "";
       at("line").focus();
     }
+  };
+  const wait = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds));
+  // What is to be kept in mind is shown symbol by symbol, and then hidden.
+  const present = async (state) => {
+    const start = element("button", "Show the next sequence", "main");
+    start.type = "button";
+    at("form").hidden = true;
+    at("board").replaceChildren(start);
+    start.focus();
+    await new Promise((done) => start.addEventListener("click", done, { once: true }));
+    for (const symbol of state.paced) {
+      if (now !== state) return;
+      at("board").replaceChildren(element("span", symbol, "symbol"));
+      await wait(0.8 * state.seconds);
+      at("board").replaceChildren();
+      await wait(0.2 * state.seconds);  // so that two equal ones are two
+    }
+    if (now === state) question(state, true);
   };
   const ask = async (path, body) => {
     if (busy) return;
