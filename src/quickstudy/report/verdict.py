@@ -41,7 +41,9 @@ def judge(table: TaskTable) -> Verdict:
     rules = "controls and oracles" if table.of_role(CONTROL, ORACLE) or not people else ""
     alone = f"Only {', '.join(filter(None, ('people' * people, rules)))} were {'examined' if people else 'run'}"
     if ends:
-        ends.append(f"By {table.judged.title}: {sentences[0][:1].lower()}{sentences.pop(0)[1:]}")
+        first = sentences.pop(0)
+        named = not first.startswith(("Above", "No ", "With"))  # a name keeps its letters
+        ends.append(f"By {table.judged.title}: {first if named else first[:1].lower() + first[1:]}")
     text = " ".join([*ends, *sentences]) or f"{alone}: there is no learner to judge."
     return Verdict(text, " ".join(lines) or text, ahead, tuple(_remarks(table)))
 

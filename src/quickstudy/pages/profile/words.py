@@ -74,7 +74,7 @@ def short_words(item: Item, norms: ItemNorms | None) -> str:
         return "as guessing does"
     verdict = against_baseline(item, norms)
     if verdict in (LEVEL, BELOW):
-        return "as a baseline does" if verdict == LEVEL else "less than a baseline"
+        return "as a baseline does" if verdict == LEVEL else "below a baseline"
     return rank_text(norms.rank(item.spans) if norms else None, short=True)
 
 
