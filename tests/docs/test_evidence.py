@@ -55,7 +55,7 @@ def test_a_learner_is_in_the_norms_once_all_its_runs_are_there(norms, items, com
     profile = SimpleNamespace(
         items=[SimpleNamespace(spans=SimpleNamespace(values=[1.0] * seeds), why=why) for seeds, why in items]
     )
-    assert norms.complete(profile) == complete
+    assert norms.complete(profile, norms.SEEDS) == complete
 
 
 def test_the_norms_and_their_page_are_what_the_stored_runs_give(norms):
