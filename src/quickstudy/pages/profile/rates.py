@@ -33,7 +33,7 @@ class Rates:
     """Every learner on every task with every rate, which the study has in its settings (`learners`, as its families
     have no score in common, and `rates = [...]`): which share of the rates is within 5 % of the best, by the middle of
     the seeds in the task's headline score, as a report has it (a geometric mean or a median where the score is read
-    so); and which was the best.
+    so), or in that of the settings' `scores`, by the label of a row; and which was the best.
     """
 
     def stages(self, request: Request) -> Iterator[Stage]:
@@ -154,7 +154,8 @@ def share_near(means: Mapping[float, float], sign: int, wanted: int) -> tuple[fl
 
 
 def _means(request: Request, row: StudyRow, learner: str) -> tuple[dict[float, float], int]:
-    headline = catalogue.protocol.get(protocol_of(make_task(row.task, request.convention))).headline
+    usual = catalogue.protocol.get(protocol_of(make_task(row.task, request.convention))).headline
+    headline = request.study.settings.get("scores", {}).get(row.label, usual)
     runs = {rate: request.runs(row, name) for rate, name in names_of(request, row, learner).items()}
     values = {rate: scores_of(found, headline) for rate, found in runs.items()}
     records = [record for found in runs.values() for record in found.values()]

@@ -156,6 +156,11 @@ class ExactState(FixedRule):
         return np.asarray(self._exact(inputs)).round(9)
 
 
+@control("filtered-state", version=1, role="oracle")
+class FilteredState(ExactState):
+    """The system itself, from its state as a filter estimates it from noisy values. Keeps nine decimals."""
+
+
 @control("slicer", version=1, role="control")
 class Slicer(FixedRule):
     """What the channel gave out `lag` steps ago, without memory of anything else; 0 before there is one."""
