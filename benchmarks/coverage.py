@@ -1,4 +1,5 @@
-"""How often intervals hold the truth, and how often a verdict is wrong: simulated, and the page that says so.
+"""How often intervals hold the truth, and how often a verdict is wrong: simulated, and the page
+that says so.
 
     python benchmarks/coverage.py
 
@@ -33,7 +34,10 @@ SCORES: dict[str, tuple[Draw, float]] = {
     "exponential": (lambda rng, size: rng.exponential(size=size), 1.0),
     "heavy tails: t of 3 degrees": (lambda rng, size: rng.standard_t(3, size), 0.0),
     "lognormal": (lambda rng, size: rng.lognormal(size=size), math.exp(0.5)),
-    "one run in five fails": (lambda rng, size: (rng.random(size) < 0.8) + rng.normal(0, 0.01, size), 0.8),
+    "one run in five fails": (
+        lambda rng, size: (rng.random(size) < 0.8) + rng.normal(0, 0.01, size),
+        0.8,
+    ),
 }
 
 
@@ -79,7 +83,10 @@ def _differences() -> list[list[str]]:
         cells = []
         for n in RUNS[1:]:
             one, other = draw(rng, (n, FEWER)), 0.3 * draw(rng, (n, FEWER))
-            found = [difference(_values(a), _values(b, root=1)).interval for a, b in zip(one.T, other.T, strict=True)]
+            found = [
+                difference(_values(a), _values(b, root=1)).interval
+                for a, b in zip(one.T, other.T, strict=True)
+            ]
             cells.append(_held(found, 0.7 * mean))
         rows.append([f"unpaired difference, {name}", *cells])
     return rows
@@ -87,7 +94,11 @@ def _differences() -> list[list[str]]:
 
 def _scaled() -> list[list[str]]:
     rng, rows = np.random.default_rng(3), []
-    for name in ("accuracy, 240 questions at 0.8", "near the top: beta(9, 1)", "near 0: beta(0.5, 4)"):
+    for name in (
+        "accuracy, 240 questions at 0.8",
+        "near the top: beta(9, 1)",
+        "near 0: beta(0.5, 4)",
+    ):
         draw, mean = SCORES[name]
         for pairs in (True, False):
             cells = []
@@ -97,7 +108,9 @@ def _scaled() -> list[list[str]]:
                 truth = (0.3 + 0.5 * mean - 1 / 3) / (0.99 - 1 / 3)
                 roots = (0, 0, 0) if pairs else (0, 1, 2)
                 found = [
-                    scaled(*(_values(one, root) for one, root in zip(three, roots, strict=True))).interval
+                    scaled(
+                        *(_values(one, root) for one, root in zip(three, roots, strict=True))
+                    ).interval
                     for three in zip(own.T, control.T, oracle.T, strict=True)
                 ]
                 cells.append(_held(found, truth))
@@ -115,8 +128,14 @@ def _verdicts() -> list[list[str]]:
             controls = {str(place): _values(rule) for place, rule in enumerate(rules)}
             said["now"].append(advantage(_values(own), controls, str(best), HIGHER).standing)
             ends = _bootstrap(rng, (own - rules[best])[:, None])
-            said["before"].append(Contrast(0.0, Interval(*(float(end[0]) for end in ends)), n=6).standing)
-        shares = [f"{np.mean([one == side for one in said[when]]):.3f}" for when in said for side in (ABOVE, BELOW)]
+            said["before"].append(
+                Contrast(0.0, Interval(*(float(end[0]) for end in ends)), n=6).standing
+            )
+        shares = [
+            f"{np.mean([one == side for one in said[when]]):.3f}"
+            for when in said
+            for side in (ABOVE, BELOW)
+        ]
         rows.append([str(count), *shares])
     return rows
 
@@ -140,7 +159,9 @@ def _power() -> list[list[str]]:
 
 def _bootstrap(rng: np.random.Generator, runs: np.ndarray) -> np.ndarray:
     """The percentile interval of every column, from the same resamples of runs."""
-    counts = rng.multinomial(len(runs), np.full(len(runs), 1 / len(runs)), size=RESAMPLES) / len(runs)
+    counts = rng.multinomial(len(runs), np.full(len(runs), 1 / len(runs)), size=RESAMPLES) / len(
+        runs
+    )
     return np.quantile(counts @ runs, (0.025, 0.975), axis=0)
 
 

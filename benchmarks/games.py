@@ -1,11 +1,12 @@
-"""How fast meta-referential games are drawn and played: both players, random actions, observations written out.
+"""How fast meta-referential games are drawn and played: both players, random actions, observations
+written out.
 
-Counted are steps that belong to an episode: a new one begins in the slot where one ends, which is no step. The original
-makes about 2,000 a second. Best of several calls, in CPU seconds of this process on a processor, in wall seconds
-elsewhere.
+Counted are steps that belong to an episode: a new one begins in the slot where one ends, which is
+no step. The original makes about 2,000 a second. Best of several calls, in CPU seconds of this
+process on a processor, in wall seconds elsewhere.
 
-`python benchmarks/games.py [EPISODES [SLOTS [UNROLLED]]]` writes a table; several numbers with commas between, as in
-`32768,131072 8192,32768 1,3`, are all tried.
+`python benchmarks/games.py [EPISODES [SLOTS [UNROLLED]]]` writes a table; several numbers with
+commas between, as in `32768,131072 8192,32768 1,3`, are all tried.
 """
 
 import itertools
@@ -29,21 +30,28 @@ USUAL = {"cpu": ((256,), (32,), (1,))}
 
 @partial(jax.jit, static_argnums=(3, 4, 5))
 def roll(world, key, material, slots, steps, unrolled):
-    """Play them with random actions: (steps that count, observations (step, slot, player, width), rewards, ends)."""
+    """Play them with random actions: (steps that count, observations (step, slot, player, width),
+    rewards, ends).
+    """
     sizes = world.sizes
     row, begun = laid_out(world, material)
     episodes = len(begun[1])
     first = Slots.first(begun, slots, episodes)
 
     def once(playing, at):
-        word = jax.random.bits(jax.random.fold_in(key, at), (slots, world.players)).astype(jnp.uint32)
+        word = jax.random.bits(jax.random.fold_in(key, at), (slots, world.players)).astype(
+            jnp.uint32
+        )
         digits = [word % sizes.decisions]
         word = word // sizes.decisions
         for _ in range(sizes.length):
             digits.append(word % (sizes.words + 1))
             word = word // (sizes.words + 1)
         decision, *said = (digit.astype(jnp.int32) for digit in digits)
-        action = {"decision": decision, "message": {str(place): token for place, token in enumerate(said)}}
+        action = {
+            "decision": decision,
+            "message": {str(place): token for place, token in enumerate(said)},
+        }
         counts = ~playing.ended
         playing, said, _ = playing.step(row, begun, jnp.zeros((slots, 0)), action, episodes)
         return playing, (playing.seen, said.reward[:, 0], said.done, counts)
@@ -53,7 +61,9 @@ def roll(world, key, material, slots, steps, unrolled):
 
 
 def rate(setting, episodes, slots, unrolled, convention="published"):
-    """Steps a second, the best of some calls; the part of the time that drawing takes; the part of steps that count."""
+    """Steps a second, the best of some calls; the part of the time that drawing takes; the part of
+    steps that count.
+    """
     given = dict(zip(("shots", "samples", "distractors"), setting, strict=True))
     task = configure("games/pair", catalogue.task.get("games/pair"), given, convention)
     world, key = task.world(), Streams(0, "benchmark", 0).jax("data")
@@ -69,14 +79,19 @@ def rate(setting, episodes, slots, unrolled, convention="published"):
         count, *_ = jax.block_until_ready(roll(world, key, material, slots, steps, unrolled))
         if call:  # the first compiles
             taken = clock() - began
-            best = max(best, (int(count) / taken, (between - began) / taken, int(count) / (slots * steps)))
+            best = max(
+                best, (int(count) / taken, (between - began) / taken, int(count) / (slots * steps))
+            )
     return best
 
 
 def main():
     usual = USUAL.get(device_kind(), ((131072,), (32768,), (3,)))
     given = [tuple(map(int, one.split(","))) for one in sys.argv[1:]]
-    print("| shots | samples | distractors | episodes | slots | unrolled | steps a second | drawing | counts |")
+    print(
+        "| shots | samples | distractors | episodes | slots | unrolled | steps a second | drawing |"
+        " counts |"
+    )
     print("|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
     for setting in SETTINGS:
         for sizes in itertools.product(*given, *usual[len(given) :]):

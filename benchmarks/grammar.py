@@ -1,8 +1,10 @@
-"""How fast strings are learned and read, on one core: an LSTM of 32 units as published, its test of 10,000 strings with
-n up to 10,020, the same at margin 0, and Baby-NTM with 2,050 rows and with as many as the longest string needs. Each
-is a process of its own, so that its memory can be told. `python benchmarks/grammar.py` writes a line for each.
+"""How fast strings are learned and read, on one core: an LSTM of 32 units as published, its test of
+10,000 strings with n up to 10,020, the same at margin 0, and Baby-NTM with 2,050 rows and with as
+many as the longest string needs. Each is a process of its own, so that its memory can be told.
+`python benchmarks/grammar.py` writes a line for each.
 
-Seconds are those of the process, so that others on the machine change little; what is compiled is compiled before.
+Seconds are those of the process, so that others on the machine change little; what is compiled is
+compiled before.
 """
 
 import json
@@ -25,15 +27,32 @@ def main():
     train, read, early = (_apart(name) for name in ("train", "read", "early"))
     floor = read["steps"] * (8 * 32**2 + 8 * 32 + 2 * 32 * 3) / (2 * read["rate"])
     _say(f"LSTM-32, 1,000 epochs on 100 strings: {train['seconds']:.2f} s, original 7.4 s", train)
-    _say(f"LSTM-32 on 10,000 strings, {read['steps']:,} steps: {read['seconds']:.1f} s, original 870 s", read)
-    _say(f"  {read['seconds'] / floor:.1f} times the floor, {floor:.1f} s at the rate of one large product", read)
-    _say(f"  the same at margin 0: {1000 * early['seconds']:.0f} ms, wrong among {early['strings']} strings", early)
+    _say(
+        f"LSTM-32 on 10,000 strings, {read['steps']:,} steps: {read['seconds']:.1f} s, original"
+        " 870 s",
+        read,
+    )
+    _say(
+        f"  {read['seconds'] / floor:.1f} times the floor, {floor:.1f} s at the rate of one large"
+        " product",
+        read,
+    )
+    _say(
+        f"  the same at margin 0: {1000 * early['seconds']:.0f} ms, wrong among {early['strings']}"
+        " strings",
+        early,
+    )
     for rows in ("2050", "none"):
         found = _apart("tape", rows)
         each = found["seconds"] / found["steps"]
-        # The rows of a tape that is large enough grow with the string, and its work with their product.
+        # The rows of a tape that is large enough grow with the string, and its work with their
+        # product.
         whole = each * read["steps"] * (1 if rows == "2050" else 2 / 3)
-        _say(f"Baby-NTM, {found['rows']:,} rows: {1e6 * each:.0f} us a step, original with 2,050 rows 34,000 us", found)
+        _say(
+            f"Baby-NTM, {found['rows']:,} rows: {1e6 * each:.0f} us a step, original with 2,050"
+            " rows 34,000 us",
+            found,
+        )
         _say(f"  all {read['steps']:,} steps, worked out: {whole / 60:.0f} min", found)
 
 
@@ -66,7 +85,9 @@ def _pupil(name, passes):
 
 
 def _lstm():
-    pupil, lesson, task = _pupil("lstm+adam:units=32,batch=0,passes=1000,rate=0.001,total=questions", 1000)
+    pupil, lesson, task = _pupil(
+        "lstm+adam:units=32,batch=0,passes=1000,rate=0.001,total=questions", 1000
+    )
     pupil.learn(lesson, 0, 100)  # compiles
     began = time.process_time()
     pupil.learn(lesson, 100, 100_000)
@@ -98,11 +119,18 @@ def _read():
     from clock import product_rate
 
     pupil, task, _ = _lstm()
-    pupil.same = lambda *states: False  # of some networks states come back, which takes a third of the time: not here
+    pupil.same = lambda *states: (
+        False
+    )  # of some networks states come back, which takes a third of the time: not here
     _outcomes(pupil, task, 2000)  # compiles
     found, seconds = _outcomes(pupil, task, 10_000)
     memory = _memory()
-    return {"steps": int(found["steps"].sum()), "seconds": seconds, "memory": memory, "rate": product_rate()}
+    return {
+        "steps": int(found["steps"].sum()),
+        "seconds": seconds,
+        "memory": memory,
+        "rate": product_rate(),
+    }
 
 
 def _early():
@@ -114,7 +142,9 @@ def _early():
 
 
 def _tape(rows):
-    """On the longest strings. What they share, their a's, is read once, and counted with the steps."""
+    """On the longest strings. What they share, their a's, is read once, and counted with the
+    steps.
+    """
     pupil, _, task = _pupil("baby-ntm" if rows == "none" else f"baby-ntm:rows={rows}", 1)
     size = pupil.start(1, 20_042).memory
     from quickstudy.gateway import jax

@@ -1,6 +1,6 @@
-"""How fast the search by description length is, on one core: evaluations and reproductions a second on a^n b^n with 100
-strings, beside the same source without the compiler, in one run; then an island of every language that has evolved for
-a while. `python benchmarks/mdl.py` writes a line for each.
+"""How fast the search by description length is, on one core: evaluations and reproductions a second
+on a^n b^n with 100 strings, beside the same source without the compiler, in one run; then an island
+of every language that has evolved for a while. `python benchmarks/mdl.py` writes a line for each.
 
 Seconds are those of this process, so that others on the machine change little.
 """
@@ -44,7 +44,9 @@ def rates(scale):
     tree = Tree.of_strings(EqualTwo().released_strings(100, 100), 3)
     row, desk, bits = Network.read("bliss-an-bn").as_row(), Desk.of(len(tree.read)), np.zeros(3)
     island = Island.settled(tree, PARTS, np.random.default_rng(0), max(4, int(500 * scale)))
-    island.rows[:] = row  # where an evolution has come to, not where it begins: larger networks, all possible
+    island.rows[:] = (
+        row  # where an evolution has come to, not where it begins: larger networks, all possible
+    )
     island.bits[:] = 178.0, 309.477, 309.477
     tempering = Tempering(tree, PARTS, np.random.default_rng(0), 10**9)
     times, generations = max(4, int(20_000 * scale)), max(1, int(40 * scale))
@@ -53,7 +55,10 @@ def rates(scale):
         "reproductions": (lambda: island.evolve(generations), generations * len(island.rows)),
     }
     if scale == 1:
-        works["changes of tempering"] = (lambda: [tempering.go_on() for _ in range(4)], 4 * ROUND * REPLICAS)
+        works["changes of tempering"] = (
+            lambda: [tempering.go_on() for _ in range(4)],
+            4 * ROUND * REPLICAS,
+        )
     found = {}
     for name, (work, count) in works.items():
         if scale == 1:
@@ -68,8 +73,8 @@ def rates(scale):
 
 
 def evolved(name, generations=1000, measured=100):
-    """Reproductions a second of an island of 500 networks that has evolved for so many generations, on 100 strings; the
-    nodes of their tree, and units and edges of the network in the middle.
+    """Reproductions a second of an island of 500 networks that has evolved for so many generations,
+    on 100 strings; the nodes of their tree, and units and edges of the network in the middle.
     """
     task = catalogue.task.get(f"grammar/{name}")()
     symbols = len(task.grammar.symbols)
@@ -89,7 +94,9 @@ def main():
         return
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     plain = json.loads(
-        subprocess.run([sys.executable, __file__], env=environment, capture_output=True, check=True).stdout
+        subprocess.run(
+            [sys.executable, __file__], env=environment, capture_output=True, check=True
+        ).stdout
     )
     for name, rate in rates(1).items():
         line = f"{rate:12,.0f} {name} a second"
@@ -100,7 +107,10 @@ def main():
         sys.stdout.write(line + "\n")
     for name in LANGUAGES:
         rate, nodes, units, edges = evolved(name)
-        line = f"{rate:12,.0f} reproductions a second on {name}, {nodes} prefixes, {units} units, {edges} edges"
+        line = (
+            f"{rate:12,.0f} reproductions a second on {name}, {nodes} prefixes, {units} units,"
+            f" {edges} edges"
+        )
         sys.stdout.write(f"{line}: 25,000 generations in {25_000 * 500 / rate:,.0f} s\n")
 
 

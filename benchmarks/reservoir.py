@@ -1,6 +1,7 @@
-"""How fast reservoirs are harvested, trained and measured, beside reservoirpy 0.4.2 and rcbench 1.0.10 in one run: the
-least CPU seconds of each over rounds in which they take turns, on one thread, so that a busy machine slows all alike.
-`python benchmarks/reservoir.py` writes a table; what is compared must agree first.
+"""How fast reservoirs are harvested, trained and measured, beside reservoirpy 0.4.2 and rcbench
+1.0.10 in one run: the least CPU seconds of each over rounds in which they take turns, on one
+thread, so that a busy machine slows all alike. `python benchmarks/reservoir.py` writes a table;
+what is compared must agree first.
 """
 
 import logging
@@ -40,13 +41,20 @@ RUNS, NARMA = 100, {"washout": "200", "training": "2800", "validation": "0", "te
 
 
 def core_of(units, precision="float64"):
-    """An echo-state network with a tenth of its weights, and its twin in reservoirpy: the same weights."""
-    made = EchoState(units=units, terms=DENSITY * units, radius=0.9, input_scale=0.1, precision=precision)
+    """An echo-state network with a tenth of its weights, and its twin in reservoirpy: the same
+    weights.
+    """
+    made = EchoState(
+        units=units, terms=DENSITY * units, radius=0.9, input_scale=0.1, precision=precision
+    )
     core = made.build(Reals(1), STREAMS.numpy("core"))
     with double():
         matrix = np.asarray(core.matrix(), np.float64)
     return core, Reservoir(
-        W=csr_array(matrix), Win=np.asarray(core.inputs.weights, np.float64).T, bias=np.asarray(core.bias), lr=1.0
+        W=csr_array(matrix),
+        Win=np.asarray(core.inputs.weights, np.float64).T,
+        bias=np.asarray(core.bias),
+        lr=1.0,
     )
 
 
@@ -65,17 +73,28 @@ def harvest():
         with double():
             one, many = jnp.asarray(inputs[:, :1]), jnp.asarray(inputs[: max(50, steps // 10)])
             wanted = peer.run(inputs[:, 0])
-            assert np.abs(np.asarray(states_of(core, one))[:, 0] - wanted).max() < 1e-12  # equal weights, equal states
+            assert (
+                np.abs(np.asarray(states_of(core, one))[:, 0] - wanted).max() < 1e-12
+            )  # equal weights, equal states
             assert np.abs(np.asarray(states_of(single, one))[:, 0] - wanted).max() < 1e-4
 
             def ours(core, inputs=one):
                 return lambda: states_of(core, inputs).block_until_ready()
 
-            ways = (lambda peer=peer, inputs=inputs: peer.run(inputs[:, 0]), ours(core), ours(single))
+            ways = (
+                lambda peer=peer, inputs=inputs: peer.run(inputs[:, 0]),
+                ours(core),
+                ours(single),
+            )
             found = seconds(*ways, ours(core, many), ours(single, many), rounds=4)
         counts = (steps, steps, steps, many.shape[0] * BATCH, many.shape[0] * BATCH)
         rates = [count / second for count, second in zip(counts, found, strict=True)]
-        names = ("float64, one stream", "float32, one stream", f"float64, {BATCH} streams", f"float32, {BATCH} streams")
+        names = (
+            "float64, one stream",
+            "float32, one stream",
+            f"float64, {BATCH} streams",
+            f"float32, {BATCH} streams",
+        )
         for name, rate in zip(names, rates[1:], strict=True):
             yield (
                 f"harvest, {units} units, {name}",
@@ -101,14 +120,19 @@ def sweep():
     def theirs():
         for repetition in range(RUNS // 10):
             series = task.drive(Streams(0, task.id, repetition).numpy("data"))
-            model = Reservoir(100, sr=0.9, lr=1.0, input_scaling=0.1, rc_connectivity=0.1, seed=repetition) >> Ridge(
-                1e-6
-            )
+            model = Reservoir(
+                100, sr=0.9, lr=1.0, input_scaling=0.1, rc_connectivity=0.1, seed=repetition
+            ) >> Ridge(1e-6)
             model.fit(series.inputs[:3000], series.targets[:3000], warmup=200)
-            answer, target = model.run(series.inputs[3000:]), series.targets[3000:]  # its state goes on
+            answer, target = (
+                model.run(series.inputs[3000:]),
+                series.targets[3000:],
+            )  # its state goes on
             errors["theirs"].append(np.sqrt(np.mean((answer - target) ** 2) / target.var()))
 
-    alone, together, other = seconds(lambda: ours("alone", 1), lambda: ours("together", LANES), theirs, rounds=3)
+    alone, together, other = seconds(
+        lambda: ours("alone", 1), lambda: ours("together", LANES), theirs, rounds=3
+    )
     other *= 10
     assert errors["alone"] == errors["together"]  # to the last bit
     medians = {name: np.median(found) for name, found in errors.items()}
@@ -154,7 +178,9 @@ def capacities():
     count = len(processing().capacity)
     assert count >= len(terms.basis_functions) == 165
     linear = theirs_too()["linear_memory_capacity"]
-    assert abs(processing().capacity[1:11].sum() - linear) < 0.1 * linear  # in-sample here, on other steps there
+    assert (
+        abs(processing().capacity[1:11].sum() - linear) < 0.1 * linear
+    )  # in-sample here, on other steps there
     mine, other = seconds(processing, theirs_too, rounds=3)
     name = f"processing capacity, {count} terms here and 165 there"
     yield name, f"{mine * 1e3:.1f} ms", f"{other * 1e3:.0f} ms (rcbench)", other / mine
@@ -177,9 +203,10 @@ def capacities():
 
 
 def generation():
-    """A thousand reservoirs of 100 units characterised in one call, beside the products that this cannot do without at
-    the rate of one large product, and beside the least that a core can do it in. No reservoir shares its matrix with
-    another: its harvest is a chain of products with one vector, each of which reads the 40 kB of the matrix again.
+    """A thousand reservoirs of 100 units characterised in one call, beside the products that this
+    cannot do without at the rate of one large product, and beside the least that a core can do it
+    in. No reservoir shares its matrix with another: its harvest is a chain of products with one
+    vector, each of which reads the 40 kB of the matrix again.
     """
     task = configure("dynamics/charc", catalogue.task.get("dynamics/charc"), {})
     substrate = Substrate(EchoState(units=100, radius=0.9), task, [STREAMS], "charc", None, False)
@@ -188,7 +215,9 @@ def generation():
     steps = sum(len(drive) for drive in substrate.drives[0])
     half, core = substrate.steps, core_of(100, "float32")[0]
     inputs = jnp.asarray(rng.uniform(-1, 1, (steps, 1, 1)), jnp.float32)
-    states, others, weights = (rng.uniform(-1, 1, shape) for shape in ((half, 100), (half, 100), (100, 100)))
+    states, others, weights = (
+        rng.uniform(-1, 1, shape) for shape in ((half, 100), (half, 100), (100, 100))
+    )
     few = [states[:150].T @ states[:150], others[:150].T @ others[:150]]
 
     def harvests():
@@ -205,15 +234,23 @@ def generation():
         for _ in range(100):
             _ = [np.linalg.eigvalsh(part) for part in few]
 
-    mine, *parts = seconds(lambda: substrate.behave([genomes]), harvests, products, eigenvalues, rounds=2)
+    mine, *parts = seconds(
+        lambda: substrate.behave([genomes]), harvests, products, eigenvalues, rounds=2
+    )
     least = 10 * np.array(parts)
-    # One product a step; Gram matrix, products with the targets and answers of the memory; two Gram matrices of ranks.
+    # One product a step; Gram matrix, products with the targets and answers of the memory; two Gram
+    # matrices of ranks.
     work = 1000 * (steps * 100**2 + 3 * half * 100**2 + 2 * 150 * 100**2)
     alone = work / product_rate()
     name = "a thousand reservoirs for CHARC"
     yield name, f"{mine:.1f} s", f"{alone:.1f} s (one large product)", alone / mine
     said = " + ".join(f"{part:.1f}" for part in least)
-    yield "the same, beside harvest, products, eigenvalues", f"{mine:.1f} s", f"{said} s alone", least.sum() / mine
+    yield (
+        "the same, beside harvest, products, eigenvalues",
+        f"{mine:.1f} s",
+        f"{said} s alone",
+        least.sum() / mine,
+    )
 
 
 def main():

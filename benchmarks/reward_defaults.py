@@ -2,9 +2,9 @@
 
     python benchmarks/reward_defaults.py gru:rate=0.005 gru:rate=0.01
 
-Prints the mean reward in the last third of the blocks, over seeds. `switch`: 5 cues, 5 actions, a new
-mapping every 700 steps. `wide`: 12 cues, 40 actions, one mapping for 12,000 steps. `late`: 5 cues, 5
-actions, 2,000 steps a block; the reward for an action comes one step late.
+Prints the mean reward in the last third of the blocks, over seeds. `switch`: 5 cues, 5 actions, a
+new mapping every 700 steps. `wide`: 12 cues, 40 actions, one mapping for 12,000 steps. `late`: 5
+cues, 5 actions, 2,000 steps a block; the reward for an action comes one step late.
 """
 
 from __future__ import annotations
@@ -97,5 +97,8 @@ def share_right(task: Any, name: str, seed: int) -> float:
 
 if __name__ == "__main__":
     for name in sys.argv[1:]:
-        means = {world: np.mean([share_right(task, name, seed) for seed in range(3)]) for world, task in WORLDS.items()}
+        means = {
+            world: np.mean([share_right(task, name, seed) for seed in range(3)])
+            for world, task in WORLDS.items()
+        }
         print(name, *(f"{world} {mean:.2f}" for world, mean in means.items()), flush=True)

@@ -1,5 +1,6 @@
-"""How fast the hot paths are, as ratios in one run: against a peer from PyPI, against a plain reference of our own,
-and against the arithmetic floor of this machine. `make bench` installs the peers and runs this.
+"""How fast the hot paths are, as ratios in one run: against a peer from PyPI, against a plain
+reference of our own, and against the arithmetic floor of this machine. `make bench` installs the
+peers and runs this.
 """
 
 import quickstudy.gateway  # noqa: F401, I001  # first, so that JAX is set to one thread
@@ -38,7 +39,10 @@ def echo_state():
     stacked = stack_lanes([core])
     first = np.cumsum([0, *[part.shape[1] for part in core.sources]])[:-1]
     rows = np.concatenate(
-        [np.tile(np.arange(part.shape[1]) + at, len(part)) for part, at in zip(core.sources, first, strict=True)]
+        [
+            np.tile(np.arange(part.shape[1]) + at, len(part))
+            for part, at in zip(core.sources, first, strict=True)
+        ]
     )
     columns = np.concatenate([np.asarray(part).ravel() for part in core.sources])
     values = np.concatenate([np.asarray(part).ravel() for part in core.strengths])
@@ -98,13 +102,22 @@ def lstm():
             for ids, asked in sequences[first : first + 8]:
                 features, _ = network(torch.eye(16)[torch.tensor(ids[:-1])])
                 scores = head(features[torch.tensor(asked) - 1])
-                torch.nn.functional.cross_entropy(scores, torch.tensor(ids)[torch.tensor(asked)]).backward()
+                torch.nn.functional.cross_entropy(
+                    scores, torch.tensor(ids)[torch.tensor(asked)]
+                ).backward()
             optimiser.step()
 
     mine, other = seconds(ours, published_style)
-    # Forward and backward: three products of (8, 186) with (186, 744) a step, one of them per sequence instead.
+    # Forward and backward: three products of (8, 186) with (186, 744) a step, one of them per
+    # sequence instead.
     work = 8 * 3 * examples.steps * 8 * 186 * 744
-    return [("LSTM updates against PyTorch 2.13, one sequence at a time, as published", other / mine, work / mine)]
+    return [
+        (
+            "LSTM updates against PyTorch 2.13, one sequence at a time, as published",
+            other / mine,
+            work / mine,
+        )
+    ]
 
 
 def lstm_gradient():
@@ -116,15 +129,21 @@ def lstm_gradient():
         return jnp.square(unroll(core, core.start(8, 20), tokens)[1]).sum()
 
     mine = eqx.filter_jit(eqx.filter_grad(lambda core: loss(core, type(core).unroll)))
-    scan = eqx.filter_jit(eqx.filter_grad(lambda core: loss(core, super(type(core), core).unroll.__func__)))
+    scan = eqx.filter_jit(
+        eqx.filter_grad(lambda core: loss(core, super(type(core), core).unroll.__func__))
+    )
     ours, plain = seconds(
-        lambda: jax.block_until_ready(mine(core)), lambda: jax.block_until_ready(scan(core)), rounds=30
+        lambda: jax.block_until_ready(mine(core)),
+        lambda: jax.block_until_ready(scan(core)),
+        rounds=30,
     )
     return [("LSTM gradient against reverse mode through the scan", plain / ours, None)]
 
 
 def logistic():
-    """One pass of the published readout over 960 questions with 1,800 features, 16 classes of which 10 occur."""
+    """One pass of the published readout over 960 questions with 1,800 features, 16 classes of which
+    10 occur.
+    """
     examples = draw_unique(Qa(), STREAMS.numpy("data"), 960)
     lesson = Lesson([examples], np.arange(960)[None])
     brief = Brief(Tokens(16), Tokens(16), "cross-entropy", examples.steps, 960)
@@ -138,10 +157,14 @@ def logistic():
     def scikit_learn():
         model = SGDClassifier(loss="log_loss", alpha=0.001, learning_rate="constant", eta0=0.001)
         for first in range(0, 960, 8):
-            model.partial_fit(features[first : first + 8], targets[first : first + 8], classes=np.arange(10))
+            model.partial_fit(
+                features[first : first + 8], targets[first : first + 8], classes=np.arange(10)
+            )
 
     mine, other = seconds(ours, scikit_learn, rounds=3)
-    return [("readout, features included, against scikit-learn 1.9, features given", other / mine, None)]
+    return [
+        ("readout, features included, against scikit-learn 1.9, features given", other / mine, None)
+    ]
 
 
 def first_passages():
@@ -154,7 +177,10 @@ def first_passages():
 
     def plain():
         thresholds = [k / 100 for k in range(1, 101)]
-        times = [next((s for s, a in zip(steps, accuracy, strict=True) if a >= t), np.inf) for t in thresholds]
+        times = [
+            next((s for s, a in zip(steps, accuracy, strict=True) if a >= t), np.inf)
+            for t in thresholds
+        ]
         return sum(t / time for t, time in zip(thresholds, times, strict=True)) / sum(thresholds)
 
     assert abs(ours() - plain()) < 1e-12
@@ -166,7 +192,10 @@ def first_passages():
 def main():
     """Print the table."""
     most = product_rate()
-    print(f"one core: {most / 1e9:.1f} thousand million multiply-adds a second in a large float32 product\n")
+    print(
+        f"one core: {most / 1e9:.1f} thousand million multiply-adds a second in a large float32"
+        " product\n"
+    )
     print(f"{'what':<75} {'times faster':>12}  {'share of the floor':>18}")
     for part in (echo_state, lstm, lstm_gradient, logistic, first_passages):
         for what, ratio, rate in part():

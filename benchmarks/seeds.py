@@ -2,9 +2,10 @@
 
     python benchmarks/seeds.py [MODEL ...]
 
-Measures what is not yet in results/speed.jsonl (remove that file to begin anew) and prints two tables
-of all that is there. A cell is a whole run, from drawing the data to the last test, in CPU seconds. It runs again
-with nothing kept but compiled programs: what the first run takes more is compilation.
+Measures what is not yet in results/speed.jsonl (remove that file to begin anew) and prints two
+tables of all that is there. A cell is a whole run, from drawing the data to the last test, in CPU
+seconds. It runs again with nothing kept but compiled programs: what the first run takes more is
+compilation.
 """
 
 import json
@@ -22,7 +23,8 @@ ROWS = ROOT / "results" / "speed.jsonl"
 TASKS = {1: "periodic", 3: "symbol-counting", 5: "qa", 10: "adjective-qa-counting"}
 LARGE = {2: "increasing-period", 4: "pattern-counting", 10: "adjective-qa-counting"}
 RULES = {1: 34, 2: 35, 3: 37, 4: 99, 5: 206, 10: 36}
-# Schedules with which memory is measured: the exact one where it does not take minutes, and for the largest network.
+# Schedules with which memory is measured: the exact one where it does not take minutes, and for the
+# largest network.
 EXAMINED = dict.fromkeys(("esn", "reca", "lstm"), ("thinned", "every")) | dict.fromkeys(
     ("rnn", "transformer"), ("thinned",)
 )
@@ -52,14 +54,18 @@ def run(chosen):
 
 
 def multiply_adds(model, chosen, outcome):
-    """Multiply-adds that the model cannot do without: padding, sampling and elementwise functions are not counted."""
+    """Multiply-adds that the model cannot do without: padding, sampling and elementwise functions
+    are not counted.
+    """
     from quickstudy.base.seeds import Streams
     from quickstudy.base.spaces import Tokens
     from quickstudy.learners.batching import needed_steps
     from quickstudy.protocols.examination import draw_material
 
     parts = chosen.resolve()
-    material = draw_material(parts.task, Streams(0, parts.task.id, 0), parts.protocol.sequences, parts.protocol.share)
+    material = draw_material(
+        parts.task, Streams(0, parts.task.id, 0), parts.protocol.sequences, parts.protocol.share
+    )
     symbols = len(parts.task.vocabulary)
     tests = len(outcome.trace.arrays["step"])
     updates = outcome.record.cost["updates"]
@@ -69,11 +75,17 @@ def multiply_adds(model, chosen, outcome):
         return reading + 1800 * symbols * (2 * updates + tests * material.test.questions)
     core = parts.learner.make(parts.task).core
     if model == "transformer":
-        # Keys and values of every step, looked up by symbol and place in a test; all else at the questions.
+        # Keys and values of every step, looked up by symbol and place in a test; all else at the
+        # questions.
         width, hidden = core.embedding, core.hidden
-        lengths, asked = zip(*((part.lengths + 1, part.asked.sum(axis=0)) for part in material), strict=True)
+        lengths, asked = zip(
+            *((part.lengths + 1, part.asked.sum(axis=0)) for part in material), strict=True
+        )
         each = 2 * width * (width + hidden)
-        work = [(own * (each + 2 * width * steps)).sum() for steps, own in zip(lengths, asked, strict=True)]
+        work = [
+            (own * (each + 2 * width * steps)).sum()
+            for steps, own in zip(lengths, asked, strict=True)
+        ]
         work[0] += 2 * width**2 * lengths[0].sum()
     else:
         import numpy as np
@@ -88,7 +100,9 @@ def measured(model, task, schedule, compiled):
     """One row of the table. compiled: the programs have been compiled by an earlier row."""
     chosen = setting(model, task, schedule)
     first = None if compiled else run(chosen)[0]
-    best, outcome = min((run(chosen) for _ in range(1 if compiled else 2)), key=lambda both: both[0])
+    best, outcome = min(
+        (run(chosen) for _ in range(1 if compiled else 2)), key=lambda both: both[0]
+    )
     return {
         "model": model,
         "task": task,
@@ -104,7 +118,12 @@ def memory(model, task, schedule):
     """Peak resident memory, in gigabytes, of a fresh process that runs one seed."""
     command = [sys.executable, __file__, "--peak", model, str(task), schedule]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return {"model": model, "task": task, "schedule": f"memory, {schedule}", "gigabytes": float(done.stdout)}
+    return {
+        "model": model,
+        "task": task,
+        "schedule": f"memory, {schedule}",
+        "gigabytes": float(done.stdout),
+    }
 
 
 def peak(model, task, schedule):
@@ -128,7 +147,9 @@ def main(arguments):
         for task, schedule in cells:
             if (model, task, schedule) in known:
                 continue
-            compiled = schedule == "every" and any(row["model"] == model and row["task"] == task for row in rows[-1:])
+            compiled = schedule == "every" and any(
+                row["model"] == model and row["task"] == task for row in rows[-1:]
+            )
             plain, _, kind = schedule.partition(", ")
             row = memory(model, task, kind) if kind else measured(model, task, plain, compiled)
             rows.append(row)
@@ -148,8 +169,14 @@ def _table(rows):
     for model in MODELS:
         for task, name in TASKS.items():
             thin, exact = (by_key.get((model, task, schedule)) for schedule in ("thinned", "every"))
-            cells = [model, f"{task} {name}", *(f"{row['seconds']:.2f}" if row else "" for row in (thin, exact))]
-            cells.append(f"{thin['compilation']:.1f}" if thin and thin["compilation"] is not None else "")
+            cells = [
+                model,
+                f"{task} {name}",
+                *(f"{row['seconds']:.2f}" if row else "" for row in (thin, exact)),
+            ]
+            cells.append(
+                f"{thin['compilation']:.1f}" if thin and thin["compilation"] is not None else ""
+            )
             cells += [f"{row['floor']:.2f}" if row else "" for row in (thin, exact)]
             yield f"| {' | '.join(cells)} |"
 
@@ -159,7 +186,10 @@ def _memory(rows):
     yield f"| model | {' | '.join(f'{task} {name}' for task, name in LARGE.items())} |"
     yield f"|---|{'---:|' * len(LARGE)}"
     for model in MODELS:
-        both = [[found.get((model, task, f"memory, {kind}")) for kind in ("thinned", "every")] for task in LARGE]
+        both = [
+            [found.get((model, task, f"memory, {kind}")) for kind in ("thinned", "every")]
+            for task in LARGE
+        ]
         cells = [" / ".join(f"{value:.2f}" for value in pair if value is not None) for pair in both]
         yield f"| {model} | {' | '.join(cells)} |"
 

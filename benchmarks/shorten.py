@@ -1,9 +1,11 @@
-"""The shortest network near a given one that is still right: `python benchmarks/shorten.py dyck-1 100 bliss-dyck-1`.
+"""The shortest network near a given one that is still right: `python benchmarks/shorten.py dyck-1
+100 bliss-dyck-1`.
 
-A cold search with the activations linear, relu, tanh and sigmoid begins at the networks that are named, and after every
-round asks of all that are shorter than the best so far whether they are right on 2,000 strings of the released list
-(5,000 of pairs and brackets). It knows the language by that question, and so tells how short exact networks can be, not
-what a search finds that knows strings alone. So the networks `exact-*` that come with the package were made.
+A cold search with the activations linear, relu, tanh and sigmoid begins at the networks that are
+named, and after every round asks of all that are shorter than the best so far whether they are
+right on 2,000 strings of the released list (5,000 of pairs and brackets). It knows the language by
+that question, and so tells how short exact networks can be, not what a search finds that knows
+strings alone. So the networks `exact-*` that come with the package were made.
 """
 
 import pathlib
@@ -39,16 +41,25 @@ def right(network, task, file):
     counted = isinstance(task.grammar, Counting)
     marking = Marking("det" if counted else "cat", (0.0,))
     (column,) = marking.columns()
-    strings = TestList(task, "released", 0, 2000 if counted and len(task.grammar.stops) == 1 else 5000)
-    (found,) = outcomes(pupil, strings, task.grammar, marking, lambda _, so_far: bool(so_far[column].any()))
+    strings = TestList(
+        task, "released", 0, 2000 if counted and len(task.grammar.stops) == 1 else 5000
+    )
+    (found,) = outcomes(
+        pupil, strings, task.grammar, marking, lambda _, so_far: bool(so_far[column].any())
+    )
     return not found[column].any()
 
 
 def main(language, size, *names):
-    """Search, and print every network that is shorter; the last stays in the file `shorter.json`."""
+    """Search, and print every network that is shorter; the last stays in the file
+    `shorter.json`.
+    """
     task, file = make_task(f"grammar/{language}", "published"), pathlib.Path("shorter.json")
     tree = Tree.of_strings(task.released_strings(100, int(size)), len(task.vocabulary))
-    best = min((Network.read(name) for name in names), key=lambda one: sum(one.all_bits(tree, LEARNER.allowed)))
+    best = min(
+        (Network.read(name) for name in names),
+        key=lambda one: sum(one.all_bits(tree, LEARNER.allowed)),
+    )
     fewest, asked = sum(best.all_bits(tree, LEARNER.allowed)), set()
     tempering.COLDEST, tempering.HOTTEST, tempering.GUESSER = 2.0, 12.0, 0.0
     search, desk = LEARNER.search_of(tree, np.random.default_rng(0)), Desk.of(len(tree.read))
@@ -67,11 +78,17 @@ def main(language, size, *names):
             network = Network.of_row(search.rows[replica], len(task.vocabulary))
             if right(network, task, file):
                 best, fewest = network, float(bits[replica])
-                sys.stdout.write(f"{fewest:.3f} bits, {network.bits(LEARNER.allowed)} of them of itself\n")
+                sys.stdout.write(
+                    f"{fewest:.3f} bits, {network.bits(LEARNER.allowed)} of them of itself\n"
+                )
     best.write(file)
-    proof = best.certificate(task.id) if isinstance(task.grammar, Counting) else "brackets: no proof"
+    proof = (
+        best.certificate(task.id) if isinstance(task.grammar, Counting) else "brackets: no proof"
+    )
     sys.stdout.write(f"{fewest:.3f} bits; {proof}\n")
-    sys.stdout.write(f"{search.fewest[0] + search.fewest[2]:.3f} bits: the shortest, right or not\n")
+    sys.stdout.write(
+        f"{search.fewest[0] + search.fewest[2]:.3f} bits: the shortest, right or not\n"
+    )
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
-"""The shortest stored networks of every released set, exact and not: `python benchmarks/shortest.py`.
+"""The shortest stored networks of every released set, exact and not: `python
+benchmarks/shortest.py`.
 
-Scores every network that comes with the package, and every one stored under `published/bliss-*`, on all four
-released training sets of its language, whichever set it was found on. Bits are those of `quickstudy score mdl
---activations linear,relu,tanh,sigmoid`. A network is exact if its certificate proves it right for every string, or,
-on Dyck-2, which has no proof, if it is right on 5,000 strings of the released list. Where there is neither proof nor
-counterexample and the list has no error, it is marked "?". Prints the table of docs/explanation/grammars.md
-and the file and seed of every network in it. Takes half a minute on one core.
+Scores every network that comes with the package, and every one stored under `published/bliss-*`, on
+all four released training sets of its language, whichever set it was found on. Bits are those of
+`quickstudy score mdl --activations linear,relu,tanh,sigmoid`. A network is exact if its certificate
+proves it right for every string, or, on Dyck-2, which has no proof, if it is right on 5,000 strings
+of the released list. Where there is neither proof nor counterexample and the list has no error, it
+is marked "?". Prints the table of docs/explanation/grammars.md and the file and seed of every
+network in it. Takes half a minute on one core.
 """
 
 import json
@@ -59,7 +61,11 @@ def standing(network: Network, language: str) -> str:
     if proved is not None:
         return EXACT if proved else WRONG
     with tempfile.TemporaryDirectory() as folder:
-        listed = right(network, make_task(f"grammar/{language}", "published"), pathlib.Path(folder) / "network.json")
+        listed = right(
+            network,
+            make_task(f"grammar/{language}", "published"),
+            pathlib.Path(folder) / "network.json",
+        )
     return (EXACT if language == "dyck-2" else UNDECIDED) if listed else WRONG
 
 
@@ -68,7 +74,10 @@ def main() -> None:
     rows, sources = [], []
     for language in LANGUAGES:
         task = make_task(f"grammar/{language}", "published")
-        trees = {size: Tree.of_strings(task.released_strings(100, size), len(task.vocabulary)) for size in SIZES}
+        trees = {
+            size: Tree.of_strings(task.released_strings(100, size), len(task.vocabulary))
+            for size in SIZES
+        }
         best: dict[tuple[int, str], tuple[float, str]] = {}
         for network, source in networks(language).values():
             try:
@@ -82,13 +91,21 @@ def main() -> None:
                 best[size, kind] = min(best.get((size, kind), (math.inf, "")), (bits, source))
         cells = []
         for size in SIZES:
-            exact, *others = (best.get((size, kind), (math.inf, "")) for kind in (EXACT, WRONG, UNDECIDED))
+            exact, *others = (
+                best.get((size, kind), (math.inf, "")) for kind in (EXACT, WRONG, UNDECIDED)
+            )
             kind = (WRONG, UNDECIDED)[others.index(min(others))]
             mark = "?" if kind == UNDECIDED else ""
             cells.append(f"{exact[0]:,.1f} ({min(others)[0]:,.1f}{mark})")
-            sources.append(f"{language} / {size}: exact {exact[1]}; shortest other {min(others)[1]}, {kind}")
+            sources.append(
+                f"{language} / {size}: exact {exact[1]}; shortest other {min(others)[1]}, {kind}"
+            )
         rows.append(f"| {language} | {' | '.join(cells)} |")
-    sys.stdout.write("\n".join(["| language | 100 strings | 250 | 500 | 1,000 |", "|---|---:|---:|---:|---:|", *rows]))
+    sys.stdout.write(
+        "\n".join(
+            ["| language | 100 strings | 250 | 500 | 1,000 |", "|---|---:|---:|---:|---:|", *rows]
+        )
+    )
     sys.stdout.write("\n\n" + "\n".join(sources) + "\n")
 
 

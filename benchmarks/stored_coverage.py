@@ -1,7 +1,9 @@
-"""How often intervals hold the truth on scores that were measured: `python benchmarks/stored_coverage.py`.
+"""How often intervals hold the truth on scores that were measured: `python
+benchmarks/stored_coverage.py`.
 
-Every cell of published/wade-table4 with 20 runs or more is taken as a population; experiments of 3, 6 and 10 runs are
-drawn from it with replacement. Prints the table of docs/explanation/intervals.md. Takes some seconds on one core.
+Every cell of published/wade-table4 with 20 runs or more is taken as a population; experiments of 3,
+6 and 10 runs are drawn from it with replacement. Prints the table of docs/explanation/intervals.md.
+Takes some seconds on one core.
 """
 
 import pathlib
@@ -26,9 +28,13 @@ def cells() -> dict[str, list[np.ndarray]]:
         take_over(STORED, pathlib.Path(folder))
         merged = read_folders([pathlib.Path(folder)])
         tables = build_report(list(merged.records.values()), merged.trace).tables
-    runs = {name: [[*row.values(name).values()] for table in tables for row in table.rows] for name in SCORES}
+    runs = {
+        name: [[*row.values(name).values()] for table in tables for row in table.rows]
+        for name in SCORES
+    }
     return {
-        name: [np.array(one) for one in found if len(one) >= LEAST and np.ptp(one) > 0] for name, found in runs.items()
+        name: [np.array(one) for one in found if len(one) >= LEAST and np.ptp(one) > 0]
+        for name, found in runs.items()
     }
 
 
@@ -38,10 +44,18 @@ def main() -> None:
     print("| score | cells | n = 3 | n = 6 | n = 10 | lowest at 6 | median, n = 6 |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for name, populations in cells().items():
-        held = {n: [_means(rng.choice(one, (n, TRIES)), one.mean()) for one in populations] for n in (3, 6, 10)}
-        medians = [_medians(rng.choice(one, (6, TRIES // 4)), float(np.median(one))) for one in populations]
+        held = {
+            n: [_means(rng.choice(one, (n, TRIES)), one.mean()) for one in populations]
+            for n in (3, 6, 10)
+        }
+        medians = [
+            _medians(rng.choice(one, (6, TRIES // 4)), float(np.median(one))) for one in populations
+        ]
         shares = [f"{np.mean(found):.3f}" for found in held.values()]
-        print(f"| {name} | {len(populations)} | {' | '.join(shares)} | {min(held[6]):.3f} | {np.mean(medians):.3f} |")
+        print(
+            f"| {name} | {len(populations)} | {' | '.join(shares)} | {min(held[6]):.3f} |"
+            f" {np.mean(medians):.3f} |"
+        )
     sys.stdout.flush()
 
 

@@ -1,8 +1,10 @@
-"""How fast the curriculum's environment is: in process with a trivial learner, as runs live in it; many worlds in one
-compiled program, and as pure functions; with a core that learns by reward; and over the wire.
+"""How fast the curriculum's environment is: in process with a trivial learner, as runs live in it;
+many worlds in one compiled program, and as pure functions; with a core that learns by reward; and
+over the wire.
 
-The original environment made 28,000 to 80,000 steps a second in process, and about 1,000 over ZeroMQ. Best of several
-pieces, in CPU seconds of this process; over the wire in wall seconds, since the other process works too.
+The original environment made 28,000 to 80,000 steps a second in process, and about 1,000 over
+ZeroMQ. Best of several pieces, in CPU seconds of this process; over the wire in wall seconds, since
+the other process works too.
 """
 
 import pathlib
@@ -58,7 +60,9 @@ def lived(name, learner, steps=10_000, pieces=25, clock=time.process_time):
 
 
 def side_by_side(name, worlds=1024, steps=200, pieces=10):
-    """Steps a second of many worlds in one compiled program, whose learners are silent; the best of some pieces."""
+    """Steps a second of many worlds in one compiled program, whose learners are silent; the best of
+    some pieces.
+    """
     made = task(name)
     batch = made.side_by_side([Streams(root, made.id, 0) for root in range(worlds)])
     batch.reset()
@@ -74,7 +78,9 @@ def side_by_side(name, worlds=1024, steps=200, pieces=10):
 
 
 def as_pure_functions(name, worlds=256, steps=1000, pieces=5):
-    """Steps a second of many worlds as pure functions in one JAX program, whose learners are silent."""
+    """Steps a second of many worlds as pure functions in one JAX program, whose learners are
+    silent.
+    """
     made = task(name)
 
     def step(state, _):
@@ -94,12 +100,30 @@ def as_pure_functions(name, worlds=256, steps=1000, pieces=5):
 
 
 def main():
-    for name in (*(f"micro-{number}" for number in ("1", "2", "3", "4", "5.1", "5.5", "7.2", "20")), "mini-1"):
+    for name in (
+        *(f"micro-{number}" for number in ("1", "2", "3", "4", "5.1", "5.5", "7.2", "20")),
+        "mini-1",
+    ):
         print(f"{name:<10} silent {lived(name, 'silent-byte') / 1e6:6.2f} million steps/s")
-    for name in ("micro-1", "micro-2", "micro-3", "micro-4", "micro-5.1", "micro-5.5", "micro-5.11", "micro-5.18"):
-        print(f"{name:<10} 1,024 worlds in one program {side_by_side(name) / 1e6:6.2f} million steps/s")
+    for name in (
+        "micro-1",
+        "micro-2",
+        "micro-3",
+        "micro-4",
+        "micro-5.1",
+        "micro-5.5",
+        "micro-5.11",
+        "micro-5.18",
+    ):
+        print(
+            f"{name:<10} 1,024 worlds in one program {side_by_side(name) / 1e6:6.2f} million"
+            " steps/s"
+        )
     for name in ("micro-1", "micro-3", "micro-5.5"):
-        print(f"{name:<10} 256 worlds as pure functions {as_pure_functions(name) / 1e6:6.2f} million steps/s")
+        print(
+            f"{name:<10} 256 worlds as pure functions {as_pure_functions(name) / 1e6:6.2f} million"
+            " steps/s"
+        )
     for learner in ("lstm", "esn", "gru:units=16"):
         rate = lived("micro-5.1", learner, 2_000, 5)
         print(f"micro-5.1  {learner:<13} {rate:7.0f} steps/s, learning by reward in one program")
@@ -113,7 +137,10 @@ def main():
         agent, lines = pathlib.Path(folder, "agent.py"), pathlib.Path(folder, "lines.py")
         agent.write_text(AGENT)
         lines.write_text(LINES)
-        for name in (f"zeromq:port={port},command={sys.executable} {agent}", f"lines:command={sys.executable} {lines}"):
+        for name in (
+            f"zeromq:port={port},command={sys.executable} {agent}",
+            f"lines:command={sys.executable} {lines}",
+        ):
             rate = lived("micro-7.2", name, 2_000, 5, time.perf_counter)
             print(f"micro-7.2  {name.partition(':')[0]:<7}{rate:8.0f} steps/s in lock step")
 

@@ -1,10 +1,10 @@
 """Measure the anchors of every item of the battery: `python docs/anchors.py [ITEM ...]`.
 
-Anchors are constants of an item and its version, from seeds that are used for nothing else (root seed
-ROOT): the spans of a guess, of the oracle, of a rote memoriser, of the best other baseline, which is
-chosen on one half of the seeds and measured on the other, and of a network that learns nothing. They
-are in `published/anchors`, a line an item; one that is there in its present version is left alone.
-`docs/norms.py` puts them into the norms inside the package.
+Anchors are constants of an item and its version, from seeds that are used for nothing else (root
+seed ROOT): the spans of a guess, of the oracle, of a rote memoriser, of the best other baseline,
+which is chosen on one half of the seeds and measured on the other, and of a network that learns
+nothing. They are in `published/anchors`, a line an item; one that is there in its present version
+is left alone. `docs/norms.py` puts them into the norms inside the package.
 """
 
 from __future__ import annotations
@@ -73,7 +73,11 @@ def anchors_of(name: str) -> dict[str, Any]:
         "oracle": float(task.grid[-1]),
         "best_control": {"name": best, "span": mean(others[best][half:])},
         "rote": mean(controls["rote"]) if "rote" in controls else None,
-        "untrained": {"span": mean([end_span(trace) for trace in traces]), "seeds": UNTRAINED, "name": "lstm"},
+        "untrained": {
+            "span": mean([end_span(trace) for trace in traces]),
+            "seeds": UNTRAINED,
+            "name": "lstm",
+        },
         "controls": {rule: mean(own) for rule, own in controls.items()},
         "seeds": SEEDS,
         "root": ROOT,
@@ -81,10 +85,16 @@ def anchors_of(name: str) -> dict[str, Any]:
 
 
 def chance_of(task: Axis, trace: Any) -> float:
-    """The mean span of guesses among the answers that are possible: a little above nothing, for sums below 0 are 0."""
+    """The mean span of guesses among the answers that are possible: a little above nothing, for
+    sums below 0 are 0.
+    """
     if "chance" not in trace.arrays:  # answers that have nothing to do with the input: r^2 is 0
         return float(task.least)
-    rng, asked, chance = Streams(ROOT, "guess", 0).numpy("data"), trace.arrays["asked"], trace.arrays["chance"]
+    rng, asked, chance = (
+        Streams(ROOT, "guess", 0).numpy("data"),
+        trace.arrays["asked"],
+        trace.arrays["chance"],
+    )
     asked = asked[-1] if asked.ndim > 1 else asked
     accuracy = rng.binomial(asked, chance, (SEEDS, len(asked))) / asked
     return mean(span((accuracy - chance) / (1 - chance), trace.arrays["difficulty"], task.least))
@@ -104,7 +114,9 @@ def main(names: list[str]) -> None:
         made = {"item": name, **anchors_of(name)}
         found = {**stored(), name: made}
         STORED.parent.mkdir(parents=True, exist_ok=True)
-        STORED.write_text("".join(f"{json.dumps(found[one])}\n" for one in sorted(found)), encoding="utf-8")
+        STORED.write_text(
+            "".join(f"{json.dumps(found[one])}\n" for one in sorted(found)), encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

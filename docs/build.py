@@ -1,4 +1,6 @@
-"""Check every link and picture of the pages, and copy them to site/. Ends with status 1 if anything is wrong."""
+"""Check every link and picture of the pages, and copy them to site/. Ends with status 1 if anything
+is wrong.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +31,19 @@ def faults() -> list[str]:
             elif anchor and anchor not in anchors(file):
                 found.append(f"{where}: {file.name} has no heading #{anchor}")
             elif file.suffix in (".svg", ".png") and file.stat().st_size > LARGEST_PICTURE:
-                found.append(f"{where} has {file.stat().st_size} bytes, at most {LARGEST_PICTURE} are allowed")
-    return found + [f"no page leads to {page.relative_to(ROOT)}" for page in pages() if page not in reached]
+                found.append(
+                    f"{where} has {file.stat().st_size} bytes, at most {LARGEST_PICTURE} are"
+                    " allowed"
+                )
+    return found + [
+        f"no page leads to {page.relative_to(ROOT)}" for page in pages() if page not in reached
+    ]
 
 
 def copy() -> int:
-    """The pages and pictures under site/, as they stand here, without the programs. Gives their number."""
+    """The pages and pictures under site/, as they stand here, without the programs. Gives their
+    number.
+    """
     shutil.rmtree(SITE, ignore_errors=True)
     files = [*pages(), *(ROOT / "docs" / "images").iterdir(), *(ROOT / "examples").glob("*.py")]
     for file in files:
@@ -50,7 +59,9 @@ def main() -> int:
     for fault in found:
         sys.stderr.write(f"{fault}\n")
     if not found:
-        sys.stdout.write(f"{len(pages())} pages, every link good; {copy()} files in {pathlib.Path(SITE).name}/\n")
+        sys.stdout.write(
+            f"{len(pages())} pages, every link good; {copy()} files in {pathlib.Path(SITE).name}/\n"
+        )
     return 1 if found else 0
 
 

@@ -1,7 +1,8 @@
-"""Write the norms of the battery and their page from stored runs: `python docs/norms.py published/battery`.
+"""Write the norms of the battery and their page from stored runs: `python docs/norms.py
+published/battery`.
 
-The anchors of `docs/anchors.py` go with them. The norms are `src/quickstudy/norms/battery.json`, the
-page is `docs/reference/cards.md`, and the picture of the README is drawn from them.
+The anchors of `docs/anchors.py` go with them. The norms are `src/quickstudy/norms/battery.json`,
+the page is `docs/reference/cards.md`, and the picture of the README is drawn from them.
 """
 
 from __future__ import annotations
@@ -90,7 +91,10 @@ REASONS = {
     ("grammar", "eigenvalues"): f"{_APART} Look at its items.",
     ("count", "item_rest"): _APART,
     ("parity", "item_rest"): _APART,
-    ("lookup", "retest"): " Half of the learners know which values were shown, not where, and tie at 2.0.",
+    (
+        "lookup",
+        "retest",
+    ): " Half of the learners know which values were shown, not where, and tie at 2.0.",
     ("nest", "spread"): " The axis goes on to 256, and learners end between 3 and 26.",
 }
 """By name and statistic, why a demand is not met."""
@@ -107,8 +111,13 @@ def facts_of_runs(profiles: list[Profile], request: Request) -> dict[str, Any]:
     where = [record.where for record in request.found.records]
     parts = ("python", "jax", "numpy", "device")
     known = {part: sorted({str(one[part]) for one in where if one.get(part)}) for part in parts}
-    return {"study": "battery", "version": request.study.version, "seeds": SEEDS, "learners": len(profiles),
-            "made_with": {part: own for part, own in known.items() if own}}  # fmt: skip
+    return {
+        "study": "battery",
+        "version": request.study.version,
+        "seeds": SEEDS,
+        "learners": len(profiles),
+        "made_with": {part: own for part, own in known.items() if own},
+    }
 
 
 def anchors_for(profile: Profile) -> dict[str, Any]:
@@ -129,7 +138,9 @@ def texts(folder: pathlib.Path) -> tuple[str, str, str]:
         found = [profile_of(request, learner) for learner in reference_learners(request)]
         profiles = [one for one in found if complete(one, SEEDS)]
         anchors = anchors_for(profiles[0])
-        norms = json.loads(norms_file(profiles, marks_of(request), facts_of_runs(profiles, request)))
+        norms = json.loads(
+            norms_file(profiles, marks_of(request), facts_of_runs(profiles, request))
+        )
         for name, own in anchors.items():
             norms["items"][name]["anchors"] = own
         table = page(profiles, anchors, facts_of(request, profiles, anchors))
@@ -146,11 +157,15 @@ def picture(profiles: list[Profile], norms: dict[str, Any]) -> str:
 def page(profiles: list[Profile], anchors: dict[str, Any], facts: Any) -> str:
     """The tables as Markdown."""
     items = profiles[0].items
-    lines = [HEAD.format(seeds=SEEDS), f"| learner | {' | '.join(item.label for item in items)} |",
-             "|---|" + "--:|" * len(items)]  # fmt: skip
+    lines = [
+        HEAD.format(seeds=SEEDS),
+        f"| learner | {' | '.join(item.label for item in items)} |",
+        "|---|" + "--:|" * len(items),
+    ]
     for one in sorted(profiles, key=lambda profile: profile.learner):
         cells = [
-            "–" if item.spans.span is None else span_text(item.spans.span, item.spans.ceiling) for item in one.items
+            "–" if item.spans.span is None else span_text(item.spans.span, item.spans.ceiling)
+            for item in one.items
         ]
         lines.append(f"| `{one.learner}` | {' | '.join(cells)} |")
     lines.append("| unit | " + " | ".join(item.task.unit for item in items) + " |")
@@ -164,8 +179,11 @@ def _anchors(anchors: dict[str, Any]) -> list[str]:
     first = next(iter(anchors.values()), None)
     if first is None:
         return []
-    lines = [ANCHORS.format(seeds=first["seeds"], untrained=first["untrained"]["seeds"]),
-             "| item | guess | best baseline | rote | untrained | end |", "|---|" + "--:|" * 5]  # fmt: skip
+    lines = [
+        ANCHORS.format(seeds=first["seeds"], untrained=first["untrained"]["seeds"]),
+        "| item | guess | best baseline | rote | untrained | end |",
+        "|---|" + "--:|" * 5,
+    ]
     for name, own in anchors.items():
         best, rote = own["best_control"], "–" if own["rote"] is None else span_text(own["rote"])
         numbers = [span_text(own["chance"]), f"{best['name']} {span_text(best['span'])}", rote]
@@ -176,7 +194,10 @@ def _anchors(anchors: dict[str, Any]) -> list[str]:
 
 def _reliability(facts: Any) -> list[str]:
     names = textwrap.fill(", ".join(f"`{one}`" for one in facts["learners"]) + ".", 120)
-    return [RELIABILITY.format(seeds=SEEDS, gallery=len(facts["learners"]), names=names), *_tables(facts)]
+    return [
+        RELIABILITY.format(seeds=SEEDS, gallery=len(facts["learners"]), names=names),
+        *_tables(facts),
+    ]
 
 
 def _failures(facts: Any) -> list[str]:
@@ -195,7 +216,10 @@ def _tables(facts: Any) -> list[str]:
 
 def _table(name: str, found: Any, parts: tuple[str, ...]) -> list[str]:
     titles = {**TITLES, "seconds": "seconds"}
-    rows = [f"| {name} | {' | '.join(titles[part] for part in parts)} |", "|---|" + "--:|" * len(parts)]
+    rows = [
+        f"| {name} | {' | '.join(titles[part] for part in parts)} |",
+        "|---|" + "--:|" * len(parts),
+    ]
     for one, own in found.items():
         rows.append(f"| {one} | {' | '.join(_cell(part, own) for part in parts)} |")
     return rows
@@ -207,7 +231,13 @@ def _cell(part: str, own: Any) -> str:
         return "–"
     if part == "seconds":
         return f"{value['median']:.1f}, {value['most']:.1f}"
-    text = str(value) if isinstance(value, int) else span_text(value) if part in SPANS else f"{value:.3f}"
+    text = (
+        str(value)
+        if isinstance(value, int)
+        else span_text(value)
+        if part in SPANS
+        else f"{value:.3f}"
+    )
     return f"**{text}**" if {part, f"{part}_share"} & {*own["fails"]} else text
 
 

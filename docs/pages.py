@@ -1,4 +1,5 @@
-"""The Markdown pages of this repository: where they are, what they link to, and which blocks of code are in them.
+"""The Markdown pages of this repository: where they are, what they link to, and which blocks of
+code are in them.
 
 How a block is marked, after its language:
 
@@ -29,7 +30,9 @@ _HEADING = re.compile(r"^#{1,6} +(?P<title>.+?) *$")
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block. line: of its first line of text, from 1. options: `file=NAME` and the like, flags as ""."""
+    """A fenced block. line: of its first line of text, from 1. options: `file=NAME` and the like,
+    flags as "".
+    """
 
     line: int
     language: str
@@ -39,7 +42,9 @@ class Block:
 
 @dataclass(frozen=True)
 class Command:
-    """A command of a console block. typed: its lines in the page; line: the same as one; printed: the lines below."""
+    """A command of a console block. typed: its lines in the page; line: the same as one; printed:
+    the lines below.
+    """
 
     typed: list[str]
     line: str
@@ -64,7 +69,9 @@ def blocks(page: pathlib.Path) -> list[Block]:
             language, *options = lines[opened].removeprefix("```").split() or [""]
             pairs = (option.partition("=") for option in options)
             text = "".join(f"{part}\n" for part in lines[opened + 1 : number])
-            found.append(Block(opened + 2, language, {name: value for name, _, value in pairs}, text))
+            found.append(
+                Block(opened + 2, language, {name: value for name, _, value in pairs}, text)
+            )
             opened = None
     if opened is not None:
         raise ValueError(f"{page}, line {opened + 1}: this block is never closed")
@@ -91,7 +98,9 @@ def links(page: pathlib.Path) -> Iterator[tuple[int, str]]:
 
 def anchors(page: pathlib.Path) -> set[str]:
     """The names of the headings, as GitHub makes them."""
-    titles = (match["title"] for _, line in _prose(page, code=True) if (match := _HEADING.match(line)))
+    titles = (
+        match["title"] for _, line in _prose(page, code=True) if (match := _HEADING.match(line))
+    )
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 

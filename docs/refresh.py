@@ -1,13 +1,14 @@
-"""Run the commands of the pages that take minutes, and put the numbers that they print now into the pages.
+"""Run the commands of the pages that take minutes, and put the numbers that they print now into the
+pages.
 
     python docs/refresh.py [PAGE ...]
     python docs/refresh.py --ids
 
-Commands run in results/pages/, so that what is there is not run twice; remove that folder to begin anew. Runs that are
-stored in published/ are taken over first. A line that is shown in a page but is no longer printed, numbers apart, is an
-error. So is a command that ends with another status than 0, as it does when a run has failed: it is named,
-its block stays as it is, and the others are renewed. The list of all components is made from the catalogue; with --ids,
-only that is done.
+Commands run in results/pages/, so that what is there is not run twice; remove that folder to begin
+anew. Runs that are stored in published/ are taken over first. A line that is shown in a page but is
+no longer printed, numbers apart, is an error. So is a command that ends with another status than 0,
+as it does when a run has failed: it is named, its block stays as it is, and the others are renewed.
+The list of all components is made from the catalogue; with --ids, only that is done.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ def main() -> int:
 
 
 def with_ids(text: str) -> str:
-    """The page of components with the ids that the package has now, in the rows `| cores | ... |` and so on."""
+    """The page of components with the ids that the package has now, in the rows `| cores | ... |`
+    and so on.
+    """
     for kind, names in inside().items():
         row = f"| {kind} | {', '.join(_shortened(names))} |"
         text = re.sub(rf"^\| {kind} \| .*\|$", row, text, flags=re.MULTILINE)
@@ -60,19 +63,25 @@ def with_ids(text: str) -> str:
 
 
 def _shortened(names: list[str]) -> list[str]:
-    """Ids as they are read: of more than three that are alike up to a last number or word, one and how many."""
+    """Ids as they are read: of more than three that are alike up to a last number or word, one and
+    how many.
+    """
     found: dict[str, list[str]] = {}
     for name in names:
         found.setdefault(name.split("-")[0], []).append(name)
     return [
         text
         for stem, alike in found.items()
-        for text in ([f"`{stem}*` ({len(alike)})"] if len(alike) > 3 else [f"`{name}`" for name in alike])
+        for text in (
+            [f"`{stem}*` ({len(alike)})"] if len(alike) > 3 else [f"`{name}`" for name in alike]
+        )
     ]
 
 
 def inside() -> dict[str, list[str]]:
-    """The ids of the package by kind, tasks by family; what else has been registered in this process is left out."""
+    """The ids of the package by kind, tasks by family; what else has been registered in this
+    process is left out.
+    """
     registries: dict[str, Registry[Any]] = {
         "tasks": catalogue.task,
         "cores": catalogue.core,
@@ -97,7 +106,9 @@ def inside() -> dict[str, list[str]]:
 
 
 def refresh(page: pathlib.Path) -> list[str]:
-    """Renew the long blocks of a page. Gives the commands that failed, and the lines that could not be found again."""
+    """Renew the long blocks of a page. Gives the commands that failed, and the lines that could not
+    be found again.
+    """
     lines = page.read_text(encoding="utf-8").splitlines()
     faults: list[str] = []
     longer = 0
@@ -138,7 +149,8 @@ def _renew(block: Block) -> tuple[list[str], list[str]]:
 
 
 def match(shown: list[str], printed: list[str]) -> tuple[list[str], list[str]]:
-    """The lines that a page shows, as they are printed now, and those that are not printed any more.
+    """The lines that a page shows, as they are printed now, and those that are not printed any
+    more.
 
     >>> match(["...", " a  0.1", "10 ok in ..."], ["b 1", "a 0.25", "10 ok in 3 s"])
     (['...', 'a 0.25', '10 ok in ...'], [])

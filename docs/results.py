@@ -1,8 +1,10 @@
-"""Write the page of measured tables from what is stored: `python docs/results.py`. No run is made, and nothing typed.
+"""Write the page of measured tables from what is stored: `python docs/results.py`. No run is made,
+and nothing typed.
 
-Every folder of published/ that has runs of a study, as they are or packed, stands on it as `quickstudy reproduce`
-prints it from them. The lines of its command.txt that begin with `quickstudy` are the commands; the others say where
-they were given. Cards are on a page of their own.
+Every folder of published/ that has runs of a study, as they are or packed, stands on it as
+`quickstudy reproduce` prints it from them. The lines of its command.txt that begin with
+`quickstudy` are the commands; the others say where they were given. Cards are on a page of their
+own.
 """
 
 from __future__ import annotations
@@ -35,13 +37,19 @@ are then run on top of them.
 
 
 def stored() -> list[pathlib.Path]:
-    """The folders of published/ that have runs, that of the battery left out: `docs/norms.py` reads it."""
-    folders = sorted(folder.parent for kind in ("runs", PACKED) for folder in STORED.glob(f"*/{kind}"))
+    """The folders of published/ that have runs, that of the battery left out: `docs/norms.py` reads
+    it.
+    """
+    folders = sorted(
+        folder.parent for kind in ("runs", PACKED) for folder in STORED.glob(f"*/{kind}")
+    )
     return [folder for folder in folders if folder.name != "battery"]
 
 
 def section(folder: pathlib.Path) -> str:
-    """What is stored in one folder: for each command the title of its study, where it was given, what it prints."""
+    """What is stored in one folder: for each command the title of its study, where it was given,
+    what it prints.
+    """
     lines = (folder / "command.txt").read_text(encoding="utf-8").splitlines()
     commands = [line for line in lines if line.startswith("quickstudy ")]
     place = " ".join(line for line in lines if line not in commands)

@@ -31,6 +31,8 @@ class Context:
         return np.lib.stride_tricks.sliding_window_view(padded, reach) @ self.weights
 
 
-results = qs.run("language/periodic", [Context, "esn:units=100"], seeds=2, protocol={"sequences": 60})
+results = qs.run(
+    "language/periodic", [Context, "esn:units=100"], seeds=2, protocol={"sequences": 60}
+)
 results.show()
 print(results.report())

@@ -1,4 +1,6 @@
-"""Add a task in one file, with the rule that solves it: quickstudy run language/reverse --include own_task.py ..."""
+"""Add a task in one file, with the rule that solves it: quickstudy run language/reverse --include
+own_task.py ...
+"""
 
 from dataclasses import dataclass
 
@@ -32,8 +34,12 @@ class ReverseOracle:
 
     def predict(self, inputs):
         bar = np.argmax(inputs == self.bar) if self.bar in inputs else len(inputs)
-        return np.concatenate([inputs[:bar], inputs[:bar][::-1], np.zeros(len(inputs), dtype=int)])[: len(inputs)]
+        return np.concatenate([inputs[:bar], inputs[:bar][::-1], np.zeros(len(inputs), dtype=int)])[
+            : len(inputs)
+        ]
 
 
 if __name__ == "__main__":  # workers=0: the task exists in this process only
-    qs.run("language/reverse", "esn:units=100", seeds=2, protocol={"sequences": 60}, workers=0).show()
+    qs.run(
+        "language/reverse", "esn:units=100", seeds=2, protocol={"sequences": 60}, workers=0
+    ).show()

@@ -1,4 +1,6 @@
-"""Score a learning curve that was measured elsewhere, under the published definitions of WADE and under ours."""
+"""Score a learning curve that was measured elsewhere, under the published definitions of WADE and
+under ours.
+"""
 
 import quickstudy as qs
 
@@ -10,4 +12,7 @@ networks = qs.wade_preset("published-nets")
 print(f"as the paper prints it, 10 thresholds:   {tenths.score(steps, accuracy):.4f}")
 print(f"as the paper prints it, 100 thresholds:  {hundredths.score(steps, accuracy):.4f}")
 print(f"as its networks were scored, by update:  {networks.score([1, 2, 3, 4, 5], accuracy):.4f}")
-print(f"above a constant answer that is right half of the time: {qs.wade_above_chance(steps, accuracy, 0.5):.4f}")
+print(
+    "above a constant answer that is right half of the time:"
+    f" {qs.wade_above_chance(steps, accuracy, 0.5):.4f}"
+)

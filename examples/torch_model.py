@@ -1,4 +1,6 @@
-"""A PyTorch network of your own, as a learner: quickstudy profile examples/torch_model.py:Model:width=64"""
+"""A PyTorch network of your own, as a learner: quickstudy profile
+examples/torch_model.py:Model:width=64
+"""
 
 from quickstudy.adapters.torch import SequenceModel
 

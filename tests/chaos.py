@@ -1,11 +1,14 @@
-"""Damage and hostile input by the thousand: `make chaos`. What is tried here in earnest, tests/trust tries a little of.
+"""Damage and hostile input by the thousand: `make chaos`. What is tried here in earnest,
+tests/trust tries a little of.
 
-A results folder with every kind of file is made. Then, one at a time: a random bit of a random file is flipped
-(`flips`), or every bit of a trace and of a learner in turn (`bits`); a record is made odd somewhere and put beside the
-others with its checksum right, as a newer version or an enemy might (`records`).
+A results folder with every kind of file is made. Then, one at a time: a random bit of a random file
+is flipped (`flips`), or every bit of a trace and of a learner in turn (`bits`); a record is made
+odd somewhere and put beside the others with its checksum right, as a newer version or an enemy
+might (`records`).
 
-All is read again. It has held if what is read is what was there before, and what is missing is said; it has not if a
-number is another without a word, if anything but a QuickstudyError is raised, or if another record is gone.
+All is read again. It has held if what is read is what was there before, and what is missing is
+said; it has not if a number is another without a word, if anything but a QuickstudyError is raised,
+or if another record is gone.
 """
 
 import contextlib
@@ -51,7 +54,10 @@ KINDS = {
     "quickstudy.json": 0.02,
 }
 """How often each kind of file is damaged."""
-QUERIES = ("SELECT key, task, learner, status, what FROM runs ORDER BY 1", "SELECT * FROM scores ORDER BY ALL")
+QUERIES = (
+    "SELECT key, task, learner, status, what FROM runs ORDER BY 1",
+    "SELECT * FROM scores ORDER BY ALL",
+)
 CURVES = "SELECT key, step, accuracy FROM curves ORDER BY ALL"
 PLACE = {"versions": {}, "device": "cpu", "lanes": 1}
 CALL = ["a" * 64]
@@ -74,25 +80,52 @@ class Last:
 
 
 def make_folder(folder, rng):
-    """Records with traces inside and in files, kept learners and code, an unfinished call, sealed tables."""
+    """Records with traces inside and in files, kept learners and code, an unfinished call, sealed
+    tables.
+    """
     folder.parent.joinpath("last.py").write_text(LEARNER)
     learners = ["majority", f"{folder.parent / 'last.py'}:Last"]
-    run("language/qa", learners, seeds=2, out=folder, protocol={"sequences": 60}, controls=False, workers=0)
+    run(
+        "language/qa",
+        learners,
+        seeds=2,
+        out=folder,
+        protocol={"sequences": 60},
+        controls=False,
+        workers=0,
+    )
     labels = {"task": "made/up", "learner": "made", "family": "made", "role": "learner"}
     with Journal(folder) as journal:
         for number in range(2):
             accuracy = np.sort(rng.random(1200))
-            arrays = {"step": np.arange(1, 1201), "accuracy": accuracy if number else np.round(accuracy, 1)}
-            learner = Snapshot({"weights": rng.random(20), "names": np.array(["a", "b"])}, {"width": 20})
-            what = {"task": {"id": "made/up"}, "convention": "corrected", "root": 0, "repetition": number}
+            arrays = {
+                "step": np.arange(1, 1201),
+                "accuracy": accuracy if number else np.round(accuracy, 1),
+            }
+            learner = Snapshot(
+                {"weights": rng.random(20), "names": np.array(["a", "b"])}, {"width": 20}
+            )
+            what = {
+                "task": {"id": "made/up"},
+                "convention": "corrected",
+                "root": 0,
+                "repetition": number,
+            }
             scores = {"made": {"version": 1, "values": {"made": float(number)}}}
             outcome = Outcome(
-                Record(what, "ok", scores=scores, labels=labels), Trace("learning-curve", arrays), learner
+                Record(what, "ok", scores=scores, labels=labels),
+                Trace("learning-curve", arrays),
+                learner,
             )
             journal.save(outcome)
         journal.write(Record({**what, "repetition": 9}, "failed", "cannot add", labels=labels))
     call = UnfinishedCall(Journal(folder), CALL, PLACE)
-    call._write(SoFar({"step": np.arange(9)}, {"at": 3}, Snapshot({"weights": rng.random(9)}, {"width": 9})), 1.0)
+    call._write(
+        SoFar(
+            {"step": np.arange(9)}, {"at": 3}, Snapshot({"weights": rng.random(9)}, {"width": 9})
+        ),
+        1.0,
+    )
     query(folder, CURVES)
 
 
@@ -123,17 +156,28 @@ def look(folder, sql):
             seen[path.name] = path.read_bytes()
     for text in (*QUERIES, CURVES) if sql else ():
         see(text, lambda text=text: str(query(folder, text)))
-    call = UnfinishedCall(Journal(folder), CALL, PLACE)  # says on standard error what it does not take up
+    call = UnfinishedCall(
+        Journal(folder), CALL, PLACE
+    )  # says on standard error what it does not take up
     if call.found is None:
         said.append("the unfinished call begins anew")
     else:
-        seen["unfinished"] = _arrays(call.found), _arrays(call.found.pupil), call.resumed, call.seconds
+        seen["unfinished"] = (
+            _arrays(call.found),
+            _arrays(call.found.pupil),
+            call.resumed,
+            call.seconds,
+        )
     return seen, said
 
 
 def _arrays(holder):
-    arrays = {name: (one.dtype.str, one.shape, one.tobytes()) for name, one in holder.arrays.items()}
-    return hashlib.sha256(repr((sorted(arrays.items()), sorted(holder.facts.items()))).encode()).hexdigest()
+    arrays = {
+        name: (one.dtype.str, one.shape, one.tobytes()) for name, one in holder.arrays.items()
+    }
+    return hashlib.sha256(
+        repr((sorted(arrays.items()), sorted(holder.facts.items()))).encode()
+    ).hexdigest()
 
 
 def flip(path, bit):
@@ -145,11 +189,15 @@ def flip(path, bit):
 
 
 class Damaged:
-    """A folder of which one file after the other is damaged and put back. whole: all that readers see of it."""
+    """A folder of which one file after the other is damaged and put back. whole: all that readers
+    see of it.
+    """
 
     def __init__(self, folder):
         self.folder = folder
-        self.files = {path: (path.read_bytes(), path.stat()) for path in folder.rglob("*") if path.is_file()}
+        self.files = {
+            path: (path.read_bytes(), path.stat()) for path in folder.rglob("*") if path.is_file()
+        }
         self.whole, complaints = look(folder, True)
         assert not complaints, complaints
 
@@ -165,11 +213,17 @@ class Damaged:
         try:
             seen, said = look(self.folder, sql)
             wrong = [name for name, one in seen.items() if one != self.whole.get(name)]
-            missing = {name for name in self.whole if sql or not name.startswith("SELECT")} - seen.keys()
-            verdict = "silent" if wrong or (missing and not said) else "noticed" if said else "harmless"
+            missing = {
+                name for name in self.whole if sql or not name.startswith("SELECT")
+            } - seen.keys()
+            verdict = (
+                "silent" if wrong or (missing and not said) else "noticed" if said else "harmless"
+            )
         except Exception as error:
             verdict, wrong = "traceback", [repr(error), *_where(error)]
-        tally.add(kind, verdict, f"{path.relative_to(self.folder)}, bit {bit}: {wrong or sorted(missing)}")
+        tally.add(
+            kind, verdict, f"{path.relative_to(self.folder)}, bit {bit}: {wrong or sorted(missing)}"
+        )
         for path, (content, times) in self.files.items():
             if kind == "sealed" or path.read_bytes() != content:
                 path.write_bytes(content)
@@ -191,15 +245,37 @@ def try_flips(folder, numbers, tally):
 def try_bits(folder, numbers, tally):
     """Every bit of one trace and of one learner, one after the other."""
     damaged = Damaged(folder)
-    paths = [min(damaged.of(kind), key=lambda path: path.stat().st_size) for kind in ("traces", "learners")]
+    paths = [
+        min(damaged.of(kind), key=lambda path: path.stat().st_size)
+        for kind in ("traces", "learners")
+    ]
     sizes = [8 * len(damaged.files[path][0]) for path in paths]
     tally.total = len(numbers := numbers[: sum(sizes)])
     for number in numbers:
         second = number >= sizes[0]
-        damaged.try_flip(tally, ("traces", "learners")[second], paths[second], number - second * sizes[0])
+        damaged.try_flip(
+            tally, ("traces", "learners")[second], paths[second], number - second * sizes[0]
+        )
 
 
-ODD = (None, True, -1, 0, 10**400, 1.5, float("nan"), "", "x", "\udc80", "<U200000000", [], [1], ["x"], {}, {"x": 1})
+ODD = (
+    None,
+    True,
+    -1,
+    0,
+    10**400,
+    1.5,
+    float("nan"),
+    "",
+    "x",
+    "\udc80",
+    "<U200000000",
+    [],
+    [1],
+    ["x"],
+    {},
+    {"x": 1},
+)
 
 
 def oddly(facts, rng):
@@ -248,7 +324,11 @@ def use(folder):
 def try_records(folder, numbers, tally):
     """Odd records, each alone beside the others."""
     whole = {key: canonical(vars(record)) for key, record in read_results(folder).records.items()}
-    lines = [json.loads(line) for path in (folder / "runs").iterdir() for line in path.read_text().splitlines()]
+    lines = [
+        json.loads(line)
+        for path in (folder / "runs").iterdir()
+        for line in path.read_text().splitlines()
+    ]
     lines.sort(key=lambda line: line["key"])
     odd = folder / "runs" / "odd-1-0.jsonl"
     for number in numbers:
@@ -259,12 +339,17 @@ def try_records(folder, numbers, tally):
         try:
             reading = read_results(folder)
             use(folder)
-            others = whole.keys() - {own["key"], facts["key"]}  # by another repetition it is a record of another run
+            others = whole.keys() - {
+                own["key"],
+                facts["key"],
+            }  # by another repetition it is a record of another run
             gone = [key for key in others if canonical(vars(reading.records[key])) != whole[key]]
             verdict = "silent" if gone else "noticed" if reading.damage else "harmless"
         except Exception as error:
             verdict, gone = "traceback", [repr(error), *_where(error)]
-        changed = sorted(name for name in {*own, *facts} if name != "check" and own.get(name) != facts.get(name))
+        changed = sorted(
+            name for name in {*own, *facts} if name != "check" and own.get(name) != facts.get(name)
+        )
         tally.add("records", verdict, f"number {number}, {changed}: {gone}")
     odd.unlink(missing_ok=True)
 
@@ -274,7 +359,11 @@ def _where(error):
     return [f"{pathlib.Path(frame.filename).name}:{frame.lineno}" for frame in frames]
 
 
-TRIALS = {"flips": (try_flips, 20_000), "bits": (try_bits, 1_000_000), "records": (try_records, 1_000)}
+TRIALS = {
+    "flips": (try_flips, 20_000),
+    "bits": (try_bits, 1_000_000),
+    "records": (try_records, 1_000),
+}
 """By name, what is done, and how often at most."""
 
 

@@ -1,5 +1,6 @@
-"""A busy machine breaks no promise: an example of Hypothesis may take as long as it takes. And a process that has
-compiled thousands of programs, as no run does, gives them back: each is mapped into memory, and Linux allows 65,530.
+"""A busy machine breaks no promise: an example of Hypothesis may take as long as it takes. And a
+process that has compiled thousands of programs, as no run does, gives them back: each is mapped
+into memory, and Linux allows 65,530.
 """
 
 import gc
@@ -15,16 +16,20 @@ settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 MOST_MAPS = 20_000
 LONG = pathlib.Path(__file__).with_name("long.txt")
-"""Tests that take more than six seconds each, mostly of compiling what another test compiles in a smaller form: `make
-long` runs them, and `make test` leaves them out.
+"""Tests that take more than six seconds each, mostly of compiling what another test compiles in a
+smaller form: `make long` runs them, and `make test` leaves them out.
 """
 
 
 def pytest_addoption(parser):
     """How the stored values of the net are renewed."""
     group = parser.getgroup("net", "stored values of tests/net")
-    group.addoption("--renew", action="store_true", help="store what is new or has a raised version")
-    group.addoption("--force", action="store_true", help="with --renew: also where no version is raised")
+    group.addoption(
+        "--renew", action="store_true", help="store what is new or has a raised version"
+    )
+    group.addoption(
+        "--force", action="store_true", help="with --renew: also where no version is raised"
+    )
 
 
 def pytest_configure(config):

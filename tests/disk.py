@@ -1,8 +1,8 @@
 """What a disk may hold after a power cut, from what a command was seen to do to a folder.
 
-`strace` writes down every change that a command and its workers make, and every sync. What was synced is there after a
-cut; of what was not, any of it may be missing, cut short, or zeros in its place, and of the names in a folder the last
-ones, folder by folder.
+`strace` writes down every change that a command and its workers make, and every sync. What was
+synced is there after a cut; of what was not, any of it may be missing, cut short, or zeros in its
+place, and of the names in a folder the last ones, folder by folder.
 """
 
 import itertools
@@ -18,11 +18,14 @@ from dataclasses import dataclass
 import numpy as np
 
 STRACE = shutil.which("strace")
-CALLS = "openat,write,fsync,fdatasync,rename,unlink,mkdir,rmdir,ftruncate,pwrite64,writev,link,symlink"
+CALLS = (
+    "openat,write,fsync,fdatasync,rename,unlink,mkdir,rmdir,ftruncate,pwrite64,writev,link,symlink"
+)
 MOST_STATES = 16
 """Of one moment. Where more are possible, all lost, all there, and others at random."""
 _CALL = re.compile(
-    r"(?P<at>[\d.]+) (?P<name>\w+)\((?P<given>.*)\) += (?P<answer>-?\d+)(?P<opened>.*) <(?P<took>[\d.]+)>"
+    r"(?P<at>[\d.]+) (?P<name>\w+)\((?P<given>.*)\) += (?P<answer>-?\d+)(?P<opened>.*)"
+    r" <(?P<took>[\d.]+)>"
 )
 _TEXT = re.compile(r'"((?:\\x[0-9a-f]{2})*)"')
 _OPEN = re.compile(r"<((?:\\x[0-9a-f]{2})+)>")
@@ -40,14 +43,25 @@ class Event:
 
 
 def traced(words, place):
-    """Run a command of quickstudy's and give what it has done to `place`, in its order. A line to another process, by
-    which a worker tells that a run has ended, is an event too.
+    """Run a command of quickstudy's and give what it has done to `place`, in its order. A line to
+    another process, by which a worker tells that a run has ended, is an event too.
     """
     with tempfile.TemporaryDirectory() as logs:
-        options = ["-ff", "-y", "-xx", "-s", "99999999", "-T", "--absolute-timestamps=format:unix,precision:ns"]
+        options = [
+            "-ff",
+            "-y",
+            "-xx",
+            "-s",
+            "99999999",
+            "-T",
+            "--absolute-timestamps=format:unix,precision:ns",
+        ]
         command = [STRACE, "--seccomp-bpf", *options, "-e", f"trace={CALLS}", "-o", f"{logs}/log"]
         subprocess.run(
-            [*command, sys.executable, "-m", "quickstudy", *words], cwd=place, check=True, capture_output=True
+            [*command, sys.executable, "-m", "quickstudy", *words],
+            cwd=place,
+            check=True,
+            capture_output=True,
         )
         events = []
         for log in pathlib.Path(logs).iterdir():
@@ -66,7 +80,9 @@ def _events(call, thread, place):
         if path.startswith("pipe:") and name == "write":
             yield Event(at, thread, "tell", "")
     elif name == "openat":
-        path = _bytes(_OPEN.findall(call["opened"])[0]).decode() if "O_CREAT" in call["given"] else ""
+        path = (
+            _bytes(_OPEN.findall(call["opened"])[0]).decode() if "O_CREAT" in call["given"] else ""
+        )
     else:
         path = os.path.join(place, texts[0].decode())
     if not (path + "/").startswith(place + "/"):
@@ -96,8 +112,9 @@ FOLDER = None
 class Disk:
     """What is in a folder, what of it is on the disk for certain, and what may be.
 
-    names: the file (a number) or FOLDER at every path; sure: the same, as synced; waiting: changes of names that are
-    not synced, each with its folder; contents: of every file, all of it and as synced.
+    names: the file (a number) or FOLDER at every path; sure: the same, as synced; waiting: changes
+    of names that are not synced, each with its folder; contents: of every file, all of it and as
+    synced.
     """
 
     def __init__(self, place):
@@ -132,22 +149,35 @@ class Disk:
 
     def now(self):
         """Path and content of everything, as long as the power is there."""
-        return {path: one if one is FOLDER else self.contents[one][0] for path, one in self.names.items()}
+        return {
+            path: one if one is FOLDER else self.contents[one][0]
+            for path, one in self.names.items()
+        }
 
     def states(self, rng):
         """What may be left by a cut now: path and content of everything, several times."""
         folders = sorted({min(_folders(changes)) for changes in self.waiting})
-        by_folder = [[one for one in self.waiting if min(_folders(one)) == folder] for folder in folders]
-        open_files = [number for number, (whole, synced) in enumerate(self.contents) if whole != synced]
+        by_folder = [
+            [one for one in self.waiting if min(_folders(one)) == folder] for folder in folders
+        ]
+        open_files = [
+            number for number, (whole, synced) in enumerate(self.contents) if whole != synced
+        ]
         choices = [range(len(some) + 1) for some in by_folder] + [range(4) for _ in open_files]
         count = int(np.prod([len(one) for one in choices], dtype=float)) if choices else 1
         if count <= MOST_STATES:
             chosen = itertools.product(*choices)
         else:
-            some = ([int(rng.integers(len(one))) for one in choices] for _ in range(MOST_STATES - 2))
+            some = (
+                [int(rng.integers(len(one))) for one in choices] for _ in range(MOST_STATES - 2)
+            )
             chosen = [[0] * len(choices), [len(one) - 1 for one in choices], *some]
         for choice in chosen:
-            kept = [one for some, number in zip(by_folder, choice, strict=False) for one in some[:number]]
+            kept = [
+                one
+                for some, number in zip(by_folder, choice, strict=False)
+                for one in some[:number]
+            ]
             names = dict(self.sure)
             for changes in self.waiting:
                 if changes in kept:
@@ -160,7 +190,9 @@ class Disk:
             yield state
 
     def _left(self, number, form):
-        """Of a file that was not synced: as it was before, half of what was added, zeros in its place, all."""
+        """Of a file that was not synced: as it was before, half of what was added, zeros in its
+        place, all.
+        """
         whole, synced = self.contents[number]
         if form == 3 or not whole.startswith(synced):
             return whole if form else synced

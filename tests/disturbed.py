@@ -1,10 +1,11 @@
 """Runs that are disturbed, and learners that disturb: a part of `make chaos`.
 
-`signals`: a terminal hangs up, somebody presses Ctrl-C once or often, a pipe is closed, a machine sleeps. `doctors`: a
-folder is repaired all the time while a run starts in it. `together`: two or three runs in one folder, with everything
-that reads it beside. `full`: the disk takes no more than so many bytes of a file. `wild`: learners that die, fork,
-hang, and do to their process what they like. It has held if every run that is read is, to the bit, what it is
-undisturbed, if the same command in the end makes all of them, and if nobody has seen a traceback.
+`signals`: a terminal hangs up, somebody presses Ctrl-C once or often, a pipe is closed, a machine
+sleeps. `doctors`: a folder is repaired all the time while a run starts in it. `together`: two or
+three runs in one folder, with everything that reads it beside. `full`: the disk takes no more than
+so many bytes of a file. `wild`: learners that die, fork, hang, and do to their process what they
+like. It has held if every run that is read is, to the bit, what it is undisturbed, if the same
+command in the end makes all of them, and if nobody has seen a traceback.
 """
 
 import contextlib
@@ -94,9 +95,29 @@ class Wild:
         return np.zeros(len(inputs), int)
 """
 DEEDS = (
-    "die", "kill", "fork", "segfault", "abort", "hang", "thread", "exit", "deep", "full", "noise", "words", "child",
-    "chdir", "limit", "collect", "alarm", "mask", "silence", "closed", "unknown", "environment",
-)  # fmt: skip
+    "die",
+    "kill",
+    "fork",
+    "segfault",
+    "abort",
+    "hang",
+    "thread",
+    "exit",
+    "deep",
+    "full",
+    "noise",
+    "words",
+    "child",
+    "chdir",
+    "limit",
+    "collect",
+    "alarm",
+    "mask",
+    "silence",
+    "closed",
+    "unknown",
+    "environment",
+)
 FATAL = {"die", "kill", "segfault", "abort", "alarm", "closed"}
 """What ends a process, and with no workers the command itself."""
 
@@ -119,11 +140,19 @@ class Place:
     def call(self, words, **more):
         """A command, to its end."""
         return subprocess.run(
-            words, cwd=self.folder, capture_output=True, text=True, errors="replace", timeout=LONGEST_SECONDS, **more
+            words,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=LONGEST_SECONDS,
+            **more,
         )
 
     def faults(self, name, said):
-        """What did not hold in a folder, in which the same command now makes the rest. said: on standard error."""
+        """What did not hold in a folder, in which the same command now makes the rest. said: on
+        standard error.
+        """
         found, damage = bits(self.folder / name)
         wrong = [f"{key[:8]} is other" for key in found if found[key] != self.whole.get(key)]
         faults = damage + wrong + ([f"a traceback: {said[-400:]}"] if "Traceback" in said else [])
@@ -138,7 +167,12 @@ def try_signals(place, numbers, tally):
     for number in numbers:
         name, rng = list(SIGNALS)[number % len(SIGNALS)], generator("signals", number)
         folder = f"signal-{number}"
-        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+        options = {
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            "text": True,
+            "start_new_session": True,
+        }
         words = [word for word in place.words(folder) if word != "--quiet"]
         with subprocess.Popen(words, cwd=place.folder, **options) as process:
             if name == "closed pipe":
@@ -158,13 +192,21 @@ def try_doctors(place, numbers, tally):
     """A folder is repaired without a pause while a run starts and ends in it."""
     for number in numbers:
         folder, done, repairs = f"doctor-{number}", threading.Event(), []
-        thread = threading.Thread(target=_repair_always, args=(place.folder / folder, done, repairs))
+        thread = threading.Thread(
+            target=_repair_always, args=(place.folder / folder, done, repairs)
+        )
         thread.start()
         made = place.call(place.words(folder))
         done.set()
         thread.join()
         faults = place.faults(folder, made.stderr)
-        faults += [made.stderr] if made.returncode else [] if len(repairs) > 3 else ["nothing was repaired meanwhile"]
+        faults += (
+            [made.stderr]
+            if made.returncode
+            else []
+            if len(repairs) > 3
+            else ["nothing was repaired meanwhile"]
+        )
         tally.add("doctors", *_verdict(faults))
 
 
@@ -185,9 +227,12 @@ def try_together(place, numbers, tally):
         processes = [subprocess.Popen(one, cwd=place.folder, **options) for one in words]
         start, said = [sys.executable, "-m", "quickstudy"], []
         beside = [
-            ["report", folder, "-o", "page.html"], ["query", folder, "select count(*) from runs"], ["doctor", folder],
-            ["compare", "counted.py:Counted", "majority", folder], ["pack", folder, "-o", f"{folder}.zip"],
-        ]  # fmt: skip
+            ["report", folder, "-o", "page.html"],
+            ["query", folder, "select count(*) from runs"],
+            ["doctor", folder],
+            ["compare", "counted.py:Counted", "majority", folder],
+            ["pack", folder, "-o", f"{folder}.zip"],
+        ]
         while any(process.poll() is None for process in processes):
             for verb in beside:
                 said.append(place.call([*start, *verb]).stderr)
@@ -218,10 +263,16 @@ def try_wild(place, numbers, tally):
         words = place.words(folder)
         words[words.index("-l") : words.index("-l")] = ["-l", f"wild.py:Wild:how={how}"]
         made = place.call([*words, "--limit", "20", "-j", str(workers)])
-        faults = [] if made.returncode in (0, 1) or (not workers and how in FATAL) else [f"status {made.returncode}"]
+        faults = (
+            []
+            if made.returncode in (0, 1) or (not workers and how in FATAL)
+            else [f"status {made.returncode}"]
+        )
         found, damage = bits(place.folder / folder)
         others = {key for key in place.whole if key in found}
-        faults += damage + [f"{key[:8]} is other" for key in others if found[key] != place.whole[key]]
+        faults += damage + [
+            f"{key[:8]} is other" for key in others if found[key] != place.whole[key]
+        ]
         if not (how in FATAL and not workers) and others != place.whole.keys():
             faults.append(f"{len(place.whole) - len(others)} of the others are missing")
         if "Traceback" in made.stderr:
@@ -245,7 +296,9 @@ TRIALS = {
 
 def main(words):
     whole = True
-    for name, numbers in chosen(words, {name: count for name, (_, count) in TRIALS.items()}).items():
+    for name, numbers in chosen(
+        words, {name: count for name, (_, count) in TRIALS.items()}
+    ).items():
         with tempfile.TemporaryDirectory() as made:
             place, tally = Place(made), Tally(name, len(numbers))
             TRIALS[name][0](place, numbers, tally)

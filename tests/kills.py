@@ -1,11 +1,13 @@
-"""Killed at any moment, cut at any byte, in any order and with any number of workers: a part of `make chaos`.
+"""Killed at any moment, cut at any byte, in any order and with any number of workers: a part of
+`make chaos`.
 
-`kills`: `quickstudy run` is killed (the whole group, its driver alone, one worker alone) at moments drawn at random,
-and the same command is given again until it ends. It has held if all that is read after the kill is as an undisturbed
-run has it, to the bit, if nothing that was there is gone, if every worker leaves, and if in the end nothing is missing
-and nothing is there twice. `tails`: a journal is cut at every byte of its last two lines, traces and learners at every
-byte; what was cut off is missing, and nothing else. `orders`: the same runs with other workers, in another order,
-in two steps, or after those of another root are the same to the bit.
+`kills`: `quickstudy run` is killed (the whole group, its driver alone, one worker alone) at moments
+drawn at random, and the same command is given again until it ends. It has held if all that is read
+after the kill is as an undisturbed run has it, to the bit, if nothing that was there is gone, if
+every worker leaves, and if in the end nothing is missing and nothing is there twice. `tails`: a
+journal is cut at every byte of its last two lines, traces and learners at every byte; what was cut
+off is missing, and nothing else. `orders`: the same runs with other workers, in another order, in
+two steps, or after those of another root are the same to the bit.
 """
 
 import contextlib
@@ -67,34 +69,68 @@ def command(folder, workers=2, tasks=TASKS, learners=LEARNERS, seeds=SEEDS, root
     named = [word for learner in learners for word in ("-l", learner)]
     some = ["--set", "sequences=60", "--keep-learners", "--retry-failed", "--quiet"]
     start = [sys.executable, "-m", "quickstudy", "run", *tasks, *named, *some]
-    return [*start, "--seeds", str(seeds), "--root", str(root), "-j", str(workers), "--out", str(folder)]
+    return [
+        *start,
+        "--seeds",
+        str(seeds),
+        "--root",
+        str(root),
+        "-j",
+        str(workers),
+        "--out",
+        str(folder),
+    ]
 
 
 def bits(folder):
-    """Everything of every run that does not depend on when and where it was made, and what is said to be wrong."""
+    """Everything of every run that does not depend on when and where it was made, and what is said
+    to be wrong.
+    """
     reading = read_results(folder)
     found = {}
     for key, record in reading.records.items():
         if record.what["root"] or (record.status == "failed" and "worker died" in record.reason):
             continue
-        parts = [canonical([record.what, record.status, record.reason, record.scores, record.labels, record.legend])]
-        for load in ([load_trace] if record.trace else []) + ([load_snapshot] if record.saved else []):
+        parts = [
+            canonical(
+                [
+                    record.what,
+                    record.status,
+                    record.reason,
+                    record.scores,
+                    record.labels,
+                    record.legend,
+                ]
+            )
+        ]
+        for load in ([load_trace] if record.trace else []) + (
+            [load_snapshot] if record.saved else []
+        ):
             arrays = load(folder, record).arrays
-            parts += [(name, one.dtype.str, one.shape, one.tobytes()) for name, one in sorted(arrays.items())]
+            parts += [
+                (name, one.dtype.str, one.shape, one.tobytes())
+                for name, one in sorted(arrays.items())
+            ]
         found[key] = parts
     return found, [str(one) for one in reading.damage]
 
 
 def try_kills(place, numbers, tally):
-    """Kill so many times, and go on with the same command. When nothing is left to do, the next folder is begun."""
+    """Kill so many times, and go on with the same command. When nothing is left to do, the next
+    folder is begun.
+    """
     whole, length = _undisturbed(place)
     folders, before = (place / f"killed-{count}" for count in itertools.count()), {}
     folder, tally.total = next(folders), f"{len(numbers)} and the ends of all studies"
     for number in numbers:
         rng, span, way = generator("kills", number), length, ""
         while not way:
-            way, faults = _killed(command(folder), place, WAYS[number % len(WAYS)], float(rng.uniform(0.1, span)))
-            if not way:  # it has ended before: less was left to do, or the machine has become faster
+            way, faults = _killed(
+                command(folder), place, WAYS[number % len(WAYS)], float(rng.uniform(0.1, span))
+            )
+            if (
+                not way
+            ):  # it has ended before: less was left to do, or the machine has become faster
                 _end(folder, whole, tally)
                 folder, before, span = next(folders), {}, span / 2
         found, damage = bits(folder)
@@ -122,8 +158,8 @@ def _end(folder, whole, tally):
 
 
 def _killed(words, place, way, seconds):
-    """Start a command and kill it after so many seconds, or as soon as there is a worker to be killed. Gives what was
-    killed, nothing if the command had ended, and what did not hold.
+    """Start a command and kill it after so many seconds, or as soon as there is a worker to be
+    killed. Gives what was killed, nothing if the command had ended, and what did not hold.
     """
     with subprocess.Popen(words, cwd=place, start_new_session=True, **SILENT) as process:
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -146,7 +182,9 @@ def _killed(words, place, way, seconds):
             os.killpg(process.pid, signal.SIGKILL)
             return way, ["the command does not end"]
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while any(pathlib.Path(f"/proc/{worker}").exists() for worker in workers):  # they leave by themselves
+    while any(
+        pathlib.Path(f"/proc/{worker}").exists() for worker in workers
+    ):  # they leave by themselves
         if time.monotonic() > deadline:
             return way, ["a worker has not left"]
         time.sleep(0.02)
@@ -157,7 +195,9 @@ def _children(process):
     """The workers of a driver that is at work."""
     try:
         words = pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split()
-        return [int(word) for word in words if b"quickstudy.runs.engines.worker" in _command_line(word)]
+        return [
+            int(word) for word in words if b"quickstudy.runs.engines.worker" in _command_line(word)
+        ]
     except OSError:  # it has just ended
         return []
 
@@ -187,13 +227,19 @@ def try_tails(place, numbers, tally):
         reading, faults = read_results(folder), []
         if path == journal:  # a line that lacks nothing but its end is whole
             missing = 2 - (length >= start + len(before) - 1) - (length == len(content) - 1)
-            faults += [] if whole - len(reading.records) == missing else [f"{whole - len(reading.records)} are missing"]
+            faults += (
+                []
+                if whole - len(reading.records) == missing
+                else [f"{whole - len(reading.records)} are missing"]
+            )
         else:
             faults += [] if len(reading.records) == whole else ["records are missing"]
             record = next(one for one in records.values() if one.key == path.stem)
             faults += _read_all_the_same(folder, record, path)
         faults += [str(one) for one in reading.damage]
-        faults += [f"{key[:8]} is other" for key, one in reading.records.items() if one != records[key]]
+        faults += [
+            f"{key[:8]} is other" for key, one in reading.records.items() if one != records[key]
+        ]
         tally.add(path.parent.name, "other" if faults else "whole", f"cut at {length}: {faults}")
         path.write_bytes(damaged.files[path][0])
 
@@ -205,7 +251,11 @@ def _read_all_the_same(folder, record, path):
         load(folder, record)
         return ["it is read"]
     found = examine_folder(folder)
-    return [] if [one.file for one in found] == [f"{path.parent.name}/{path.name}"] else [f"the doctor says {found}"]
+    return (
+        []
+        if [one.file for one in found] == [f"{path.parent.name}/{path.name}"]
+        else [f"the doctor says {found}"]
+    )
 
 
 def try_orders(place, numbers, tally):
@@ -223,11 +273,16 @@ def try_orders(place, numbers, tally):
     tally.total = len(whole) * len(ways)
     for name, steps in list(ways.items())[numbers.start : numbers.stop]:
         for step in steps:
-            subprocess.run(command(place / name, **step), cwd=place, check=True, capture_output=True)
+            subprocess.run(
+                command(place / name, **step), cwd=place, check=True, capture_output=True
+            )
         found, damage = bits(place / name)
         for key in whole:
             tally.add(name, "whole" if found.get(key) == whole[key] else "other", key[:8])
-        for fault in [*damage, *(f"{key[:8]} is one too many" for key in found.keys() - whole.keys())]:
+        for fault in [
+            *damage,
+            *(f"{key[:8]} is one too many" for key in found.keys() - whole.keys()),
+        ]:
             tally.add(name, "other", fault)
 
 
@@ -237,7 +292,9 @@ TRIALS = {"kills": (try_kills, 120), "tails": (try_tails, 1_000_000), "orders": 
 
 def main(words):
     whole = True
-    for name, numbers in chosen(words, {name: count for name, (_, count) in TRIALS.items()}).items():
+    for name, numbers in chosen(
+        words, {name: count for name, (_, count) in TRIALS.items()}
+    ).items():
         with tempfile.TemporaryDirectory() as made:
             pathlib.Path(made, "counted.py").write_text(LEARNER)
             tally = Tally(name, len(numbers))

@@ -1,8 +1,9 @@
 """Power cuts at every moment of real runs: a part of `make chaos`.
 
-A command is run, and all that a disk may hold after a cut at any moment of it is made again (`disk.py`). A cut has held
-if every run that was reported as ended is read, those of the last SYNC_SECONDS apart, and if the rest is read without a
-fault. That what is rebuilt after the last change is what the folder holds shows that nothing was missed.
+A command is run, and all that a disk may hold after a cut at any moment of it is made again
+(`disk.py`). A cut has held if every run that was reported as ended is read, those of the last
+SYNC_SECONDS apart, and if the rest is read without a fault. That what is rebuilt after the last
+change is what the folder holds shows that nothing was missed.
 """
 
 import json
@@ -51,20 +52,25 @@ class Table:
 
 
 class Trial(Tally):
-    """Cuts in one command. moments: at which the power was cut, with several states of the disk each; longest: seconds
-    after which a run that had been reported could still be lost.
+    """Cuts in one command. moments: at which the power was cut, with several states of the disk
+    each; longest: seconds after which a run that had been reported could still be lost.
     """
 
     moments, longest = 0, 0.0
 
 
 def try_cuts(words, place, folder, trial, skipped=()):
-    """Cut the power in every moment of a command that writes to `place`/`folder`. skipped: syncs that are taken for not
-    made, files or folders: what they are good for shows when they are missing.
+    """Cut the power in every moment of a command that writes to `place`/`folder`. skipped: syncs
+    that are taken for not made, files or folders: what they are good for shows when they are
+    missing.
     """
     disk, rng = Disk(place), generator(trial.name, 0)
     before = set(_runs(place / folder)[0])
-    events = [one for one in traced(words, place) if not (one.name == "sync" and _kind(one, place) in skipped)]
+    events = [
+        one
+        for one in traced(words, place)
+        if not (one.name == "sync" and _kind(one, place) in skipped)
+    ]
     expected, _ = _runs(place / folder)
     ended, seen = _ended(events, expected), {}
     for number, event in enumerate(events):
@@ -76,16 +82,27 @@ def try_cuts(words, place, folder, trial, skipped=()):
             if name not in seen:
                 seen[name] = _look(state, place, folder, expected)
             found, verdict = seen[name]
-            lost = [key for key, (written, told, _) in ended.items() if told <= event.at and key not in found]
+            lost = [
+                key
+                for key, (written, told, _) in ended.items()
+                if told <= event.at and key not in found
+            ]
             lags = {key: until - ended[key][0] for key in lost}
             gone = [key for key in lost if ended[key][2] or lags[key] > SYNC_SECONDS + LATER] + [
                 *before.difference(found)
             ]
-            trial.longest = max([trial.longest, *(lag for lag in lags.values() if lag < float("inf"))])
-            fault = f"{event.name} {event.path}: {verdict}, lost {[(key[:6], lags.get(key)) for key in gone]}"
+            trial.longest = max(
+                [trial.longest, *(lag for lag in lags.values() if lag < float("inf"))]
+            )
+            fault = (
+                f"{event.name} {event.path}: {verdict}, lost"
+                f" {[(key[:6], lags.get(key)) for key in gone]}"
+            )
             trial.add("states", "lost" if gone else verdict, fault)
     rebuilt = {path: one for path, one in disk.now().items() if one is not FOLDER}
-    held = {str(path): path.read_bytes() for path in pathlib.Path(place).rglob("*") if path.is_file()}
+    held = {
+        str(path): path.read_bytes() for path in pathlib.Path(place).rglob("*") if path.is_file()
+    }
     assert rebuilt == held, "something was done to the folder that was not seen"
     return trial
 
@@ -95,7 +112,9 @@ def _kind(event, place):
 
 
 def _ended(events, expected):
-    """When each run was written, when it was told, and whether it took so long that it must be there by then."""
+    """When each run was written, when it was told, and whether it took so long that it must be
+    there by then.
+    """
     ended, calls = {}, defaultdict(list)
     for number, event in enumerate(events):
         if (
@@ -106,10 +125,18 @@ def _ended(events, expected):
         ):
             for line in event.more.splitlines():
                 key = json.loads(line)["key"]
-                told = (one.at for one in events[number:] if (one.name, one.thread) == ("tell", event.thread))
+                told = (
+                    one.at
+                    for one in events[number:]
+                    if (one.name, one.thread) == ("tell", event.thread)
+                )
                 where = expected[key].where
                 calls[event.thread, where["started"]].append(key)
-                ended[key] = event.at, next(told, float("inf")), where["seconds"] / where["lanes"] >= SYNC_SECONDS
+                ended[key] = (
+                    event.at,
+                    next(told, float("inf")),
+                    where["seconds"] / where["lanes"] >= SYNC_SECONDS,
+                )
     for keys in calls.values():  # those of one call are there when the last of them is told
         last = max(ended[key][1] for key in keys)
         for key in keys:
@@ -157,14 +184,29 @@ def _look(state, place, folder, expected):
         return records.keys(), "noticed" if damage else "whole"
 
 
-RUN = ["run", "language/qa", "--set", "sequences=60", "--out", "new/results", "--quiet", "--keep-learners"]
+RUN = [
+    "run",
+    "language/qa",
+    "--set",
+    "sequences=60",
+    "--out",
+    "new/results",
+    "--quiet",
+    "--keep-learners",
+]
 TABLE = [*RUN, "-l", "table.py:Table", "--no-controls"]
 TRIALS = {
     "short-runs": ([], [*RUN, "-l", "table.py:Table", "-j", "2", "--seeds", "4"]),
-    "long-runs": ([], [*TABLE[:-2], "table.py:Table:seconds=0.6", "--no-controls", "-j", "2", "--seeds", "6"]),
+    "long-runs": (
+        [],
+        [*TABLE[:-2], "table.py:Table:seconds=0.6", "--no-controls", "-j", "2", "--seeds", "6"],
+    ),
     "lanes": ([], [*RUN, "-l", "esn:units=2000", "--no-controls", "-j", "1", "--seeds", "8"]),
     "made-again": ([*TABLE, "--seeds", "3"], [*TABLE, "-j", "1", "--seeds", "3", "--rerun"]),
-    "forgotten": ([*RUN, "-l", "table.py:Table", "--seeds", "2"], ["forget", "new/results", "--learner", "table*"]),
+    "forgotten": (
+        [*RUN, "-l", "table.py:Table", "--seeds", "2"],
+        ["forget", "new/results", "--learner", "table*"],
+    ),
 }
 """By name: what is run before, undisturbed, and the command in which the power is cut."""
 
@@ -178,7 +220,10 @@ def try_all(names, skipped=(), loud=False):
             before, words = TRIALS[name]
             if before:
                 subprocess.run(
-                    [sys.executable, "-m", "quickstudy", *before], cwd=place, check=True, capture_output=True
+                    [sys.executable, "-m", "quickstudy", *before],
+                    cwd=place,
+                    check=True,
+                    capture_output=True,
                 )
             trial = Trial(name, "many", loud)
             try_cuts(words, place, "new/results", trial, skipped)
@@ -193,7 +238,8 @@ def main(words):
     for trial in try_all(chosen(words, dict.fromkeys(TRIALS, 1)), loud=True):
         whole &= trial.end()
         print(
-            f"{trial.name} at {trial.moments} moments; reported runs could be lost for {trial.longest:.2f} s",
+            f"{trial.name} at {trial.moments} moments; reported runs could be lost for"
+            f" {trial.longest:.2f} s",
             flush=True,
         )
     return 0 if whole else 1

@@ -1,8 +1,8 @@
 """What was tried and what held: parts, progress and counts of the long trials of `make chaos`.
 
-A trial is a row of tries with numbers from 0, each with random numbers of its own, so that any part of it is the same
-alone as within the whole: `python tests/chaos.py` makes all trials of the script, `python tests/chaos.py
-flips=0:5000 records` only some.
+A trial is a row of tries with numbers from 0, each with random numbers of its own, so that any part
+of it is the same alone as within the whole: `python tests/chaos.py` makes all trials of the script,
+`python tests/chaos.py flips=0:5000 records` only some.
 """
 
 import sys
@@ -17,7 +17,8 @@ SECONDS = 20.0
 
 
 def chosen(words, trials):
-    """By name, the numbers of the tries that somebody asks for: NAME or NAME=FROM:TO; without words all of them.
+    """By name, the numbers of the tries that somebody asks for: NAME or NAME=FROM:TO; without words
+    all of them.
 
     trials: how many there are, by name.
     """
@@ -55,7 +56,10 @@ class Tally:
             self._say(f"{self.name}: DID NOT HOLD {self.faults[-1]}")
         elif time.monotonic() - self._said > SECONDS:
             self._said = time.monotonic()
-            self._say(f"{self.name}: {self.tried} of {self.total}, {self.held} held, {self._seconds:.0f} s")
+            self._say(
+                f"{self.name}: {self.tried} of {self.total}, {self.held} held,"
+                f" {self._seconds:.0f} s"
+            )
 
     @property
     def tried(self):
@@ -76,8 +80,18 @@ class Tally:
     def end(self):
         """Say the counts of every kind, and of all. Gives whether all held."""
         for kind in dict.fromkeys(kind for kind, _ in self.counts):
-            verdicts = {verdict: count for (one, verdict), count in sorted(self.counts.items()) if one == kind}
+            verdicts = {
+                verdict: count
+                for (one, verdict), count in sorted(self.counts.items())
+                if one == kind
+            }
             held = sum(verdicts.get(verdict, 0) for verdict in HELD)
-            self._say(f"{self.name:8} {kind:16} {sum(verdicts.values()):6} tried, {held:6} held  {verdicts}")
-        self._say(f"{self.name:8} {'all':16} {self.tried:6} tried, {self.held:6} held, {self._seconds:.0f} s")
+            self._say(
+                f"{self.name:8} {kind:16} {sum(verdicts.values()):6} tried, {held:6} held "
+                f" {verdicts}"
+            )
+        self._say(
+            f"{self.name:8} {'all':16} {self.tried:6} tried, {self.held:6} held,"
+            f" {self._seconds:.0f} s"
+        )
         return not self.faults

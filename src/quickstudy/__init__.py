@@ -3,7 +3,8 @@
     import quickstudy as qs
     qs.run(["language/qa"], ["esn", "lstm"], seeds=5).show()
 
-Importing this package imports the standard library only; every name below is fetched when it is first used.
+Importing this package imports the standard library only; every name below is fetched when it is
+first used.
 """
 
 from __future__ import annotations

@@ -45,8 +45,8 @@ MOST_SEEDS = 1_000_000
 class Results:
     """A results folder and, if it has just been worked on, how that went.
 
-    plan: of what a call of `run` has asked for, with the controls; `records`, `show` and `as_json` then leave out what
-    else the folder holds. `Results(folder)` is the whole folder.
+    plan: of what a call of `run` has asked for, with the controls; `records`, `show` and `as_json`
+    then leave out what else the folder holds. `Results(folder)` is the whole folder.
     """
 
     folder: pathlib.Path
@@ -65,19 +65,24 @@ class Results:
 
     @property
     def records(self) -> list[Record]:
-        """The records, merged: those that were asked for, or all. Raises UsageError if the folder holds no results."""
+        """The records, merged: those that were asked for, or all. Raises UsageError if the folder
+        holds no results.
+        """
         expect_results(self.shelf.folder)
         return list(self._looked_at(self.asked).records.values())
 
     @property
     def damage(self) -> tuple[Damage, ...]:
-        """What is wrong with the folder: `records` and all tables are without it. `quickstudy doctor` mends it."""
+        """What is wrong with the folder: `records` and all tables are without it. `quickstudy
+        doctor` mends it.
+        """
         return self.shelf.reading().damage
 
     def show(self, *, keys: Collection[str] | None = None) -> None:
         """Tables on the screen, and how many other runs the folder holds. keys: of these runs only.
 
-        Without keys a damaged folder is named on standard error; who has chosen runs knows what there is.
+        Without keys a damaged folder is named on standard error; who has chosen runs knows what
+        there is.
         """
         from rich.console import Console
 
@@ -86,11 +91,16 @@ class Results:
 
         if keys is None and self.damage:
             warning = f"{len(self.damage)} damaged lines of {self.folder} were left out"
-            Console(stderr=True).out(f"{warning}; type: quickstudy doctor {self.folder}", highlight=False)
+            Console(stderr=True).out(
+                f"{warning}; type: quickstudy doctor {self.folder}", highlight=False
+            )
         console, chosen = Console(), self.asked if keys is None else keys
         show(screen_page(self._data(chosen)), console)
         if others := len(self.shelf.reading().records) - len(self._looked_at(chosen).records):
-            console.print(f"{others} other run{'s' if others > 1 else ''} of the folder: in its report", style="dim")
+            console.print(
+                f"{others} other run{'s' if others > 1 else ''} of the folder: in its report",
+                style="dim",
+            )
 
     def as_json(self) -> dict[str, Any]:
         """What `show` shows, and everything behind it, as plain data."""
@@ -99,8 +109,8 @@ class Results:
         return as_json(self._data(self.asked))
 
     def frame(self) -> Any:
-        """A row for every run, a column for every score and cost: a pandas DataFrame, or an Arrow table where pandas is
-        not installed. Raises UsageError where neither is.
+        """A row for every run, a column for every score and cost: a pandas DataFrame, or an Arrow
+        table where pandas is not installed. Raises UsageError where neither is.
         """
         from quickstudy.report.facts import run_rows
 
@@ -108,17 +118,24 @@ class Results:
         return _framed({name: [row[place] for row in rows] for place, name in enumerate(heading)})
 
     def curves(self) -> Any:
-        """A row for every point of every learning curve: task, convention, learner, root, seed, step and accuracy, as
-        a frame like that of `frame`. step: examples shown, in the unit of the last column. Runs without a learning
-        curve are left out.
+        """A row for every point of every learning curve: task, convention, learner, root, seed,
+        step and accuracy, as a frame like that of `frame`. step: examples shown, in the unit of the
+        last column. Runs without a learning curve are left out.
         """
         rows: list[tuple[Any, ...]] = []
         for record in self.records:
-            trace = load_trace(self.folder, record) if record.status == OK and record.trace else None
+            trace = (
+                load_trace(self.folder, record) if record.status == OK and record.trace else None
+            )
             if trace is not None and is_curve(trace):
                 named = record.labels["task"], record.what["convention"], record.labels["learner"]
-                seed, unit = (record.what["root"], record.what["repetition"]), str(trace.facts.get("unit", "steps"))
-                points = zip(trace.arrays["step"].tolist(), trace.arrays["accuracy"].tolist(), strict=True)
+                seed, unit = (
+                    (record.what["root"], record.what["repetition"]),
+                    str(trace.facts.get("unit", "steps")),
+                )
+                points = zip(
+                    trace.arrays["step"].tolist(), trace.arrays["accuracy"].tolist(), strict=True
+                )
                 rows += [(*named, *seed, step, accuracy, unit) for step, accuracy in points]
         names = ("task", "convention", "learner", "root", "seed", "step", "accuracy", "unit")
         return _framed({name: [row[place] for row in rows] for place, name in enumerate(names)})
@@ -137,10 +154,12 @@ class Results:
         return str(blocks_html(screen_page(self._data(self.asked), pictures=True).blocks))
 
     def learner(self, key: str, file: str | pathlib.Path | None = None, trust: str = "") -> Pupil:
-        """The trained learner of the run whose key begins so, ready to answer; it must have been kept.
+        """The trained learner of the run whose key begins so, ready to answer; it must have been
+        kept.
 
-        file: where its class is, if it is one of a file, `my_model.py:Class`, that was not used here yet. No file is
-        imported because a folder names it. Raises UsageError if the file has changed since.
+        file: where its class is, if it is one of a file, `my_model.py:Class`, that was not used
+        here yet. No file is imported because a folder names it. Raises UsageError if the file has
+        changed since.
 
         trust: the name of a learner that may start a program, open a connection or read a file,
         such as "lines"; any other one of this kind is refused.
@@ -148,18 +167,27 @@ class Results:
         return revive(load_snapshot(self.folder, self._one(key)), file, trust)
 
     def answers(self, key: str) -> list[Answered]:
-        """Every answer of the last test of the run whose key begins so; they must have been kept."""
+        """Every answer of the last test of the run whose key begins so; they must have been
+        kept.
+        """
         return answered(load_trace(self.folder, self._one(key)).arrays)
 
     def _one(self, key: str) -> Record:
         expect_results(self.shelf.folder)
-        found = [record for name, record in self.shelf.reading().records.items() if name.startswith(key)]
+        found = [
+            record for name, record in self.shelf.reading().records.items() if name.startswith(key)
+        ]
         if len(found) != 1:
-            raise UsageError(f'{len(found)} runs in {self.folder} have a key that begins with "{key}"; give one')
+            raise UsageError(
+                f'{len(found)} runs in {self.folder} have a key that begins with "{key}"; give one'
+            )
         return found[0]
 
-    def score(self, measures: str | Sequence[str] = (), *, keys: Collection[str] | None = None) -> Scoring:
-        """Apply measures, or all that there are, to the stored traces that they can read and have not read yet.
+    def score(
+        self, measures: str | Sequence[str] = (), *, keys: Collection[str] | None = None
+    ) -> Scoring:
+        """Apply measures, or all that there are, to the stored traces that they can read and have
+        not read yet.
 
         keys: of these runs only.
         """
@@ -174,22 +202,30 @@ class Results:
             return write_report(data, self.shelf.folder / "report.html", replaces=False)
 
     def _data(self, keys: Collection[str] | None) -> ReportData:
-        """The data of the report of these runs, or of all, made once as long as the folder stays the same."""
+        """The data of the report of these runs, or of all, made once as long as the folder stays
+        the same.
+        """
         from quickstudy.report.build import gather
 
         folder, reading = self.shelf.folder, self._looked_at(keys)
-        return self.shelf.made(frozenset(reading.records), lambda: gather([folder], None, {folder: reading}))
+        return self.shelf.made(
+            frozenset(reading.records), lambda: gather([folder], None, {folder: reading})
+        )
 
     def _looked_at(self, keys: Collection[str] | None) -> Reading:
         """What the folder holds, or of that these runs."""
         reading = self.shelf.reading()
         if keys is None:
             return reading
-        return replace(reading, records={key: record for key, record in reading.records.items() if key in keys})
+        return replace(
+            reading, records={key: record for key, record in reading.records.items() if key in keys}
+        )
 
 
 def _framed(columns: Mapping[str, list[Any]]) -> Any:
-    """Columns as a frame of pandas, or of Arrow where pandas is not installed. Raises UsageError where neither is."""
+    """Columns as a frame of pandas, or of Arrow where pandas is not installed. Raises UsageError
+    where neither is.
+    """
     for package, made in (("pandas", "DataFrame"), ("pyarrow", "table")):
         if importlib.util.find_spec(package):
             return getattr(importlib.import_module(package), made)(dict(columns))
@@ -218,32 +254,38 @@ def run(
 ) -> Results:
     """Run learners on tasks, or what is still missing of that, and give the results folder.
 
-    - tasks: ids, with parameters after a colon if need be (`language/periodic:longest=5`); patterns (`language/*`).
-    - learners: names (`esn:units=200`, `esn:units=100|200` for both, `my_model.py:Class`), host classes or learner
-      objects. What is defined in the running script or notebook itself is run in this process.
+    - tasks: ids, with parameters after a colon if need be (`language/periodic:longest=5`); patterns
+      (`language/*`).
+    - learners: names (`esn:units=200`, `esn:units=100|200` for both, `my_model.py:Class`), host
+      classes or learner objects. What is defined in the running script or notebook itself is run in
+      this process.
     - seeds: repetitions 0 .. seeds-1.
     - out: the results folder. What it holds already is not run again.
-    - convention: `corrected`, `published` (as the published numbers were made) or `written` (as the paper says).
+    - convention: `corrected`, `published` (as the published numbers were made) or `written` (as the
+      paper says).
     - root: the root seed of all random streams; another one gives other data, weights and orders.
     - controls: also run the controls and the oracle that each task names.
-    - control_seeds: their repetitions, by default as many as `seeds`. They are cheap, and with many of them the best
-      control is known, so that few runs of a learner show more.
-    - protocol: parameters of the protocol that differ from its convention's, `{"sequences": 600}`; where tasks of
-      several families are run, `{"language.sequences": 600}` sets those of one.
-    - workers: processes, 0 for none; by default one per core, or three that share a GPU. No number depends on it.
+    - control_seeds: their repetitions, by default as many as `seeds`. They are cheap, and with many
+      of them the best control is known, so that few runs of a learner show more.
+    - protocol: parameters of the protocol that differ from its convention's, `{"sequences": 600}`;
+      where tasks of several families are run, `{"language.sequences": 600}` sets those of one.
+    - workers: processes, 0 for none; by default one per core, or three that share a GPU. No number
+      depends on it.
     - retry_failed: run again what has failed before.
     - keep_learners: save every trained learner that can be kept, for `Results.learner`.
     - keep_answers: keep every answer of the last test, for `Results.answers`.
     - limit_seconds: how long a run may take before it is stopped and counts as failed.
-    - progress: lines on standard error (True), none (False), or a function of the events; by default lines where
-      somebody looks, at a terminal or in a notebook.
-    - measures: ids of further measures, applied to the traces beside the protocol's own; they make no other run.
+    - progress: lines on standard error (True), none (False), or a function of the events; by
+      default lines where somebody looks, at a terminal or in a notebook.
+    - measures: ids of further measures, applied to the traces beside the protocol's own; they make
+      no other run.
     - rerun: make runs again that are there already; the old ones are put aside.
 
     The records of what comes back are those asked for here; `Results(folder)` has the whole folder.
     Two learners that are not the same but have one name are refused: give parameters by
-    `functools.partial(Class, width=64)`. Raises UsageError for a name or value that cannot be, before anything is run.
-    A learner that fails stops nothing: its record says `failed`, with the reason and the traceback.
+    `functools.partial(Class, width=64)`. Raises UsageError for a name or value that cannot be,
+    before anything is run. A learner that fails stops nothing: its record says `failed`, with the
+    reason and the traceback.
     """
     check_workers(workers)
     several = expand_learners(learners if isinstance(learners, list | tuple) else [learners])
@@ -253,9 +295,16 @@ def run(
         workers = 0
     shelf = Shelf(pathlib.Path(out))
     plan = plan_runs(
-        tasks, names, seeds=seeds, convention=convention, root=root, controls=controls, protocol=protocol,
-        reading=shelf.reading(), control_seeds=control_seeds,
-    )  # fmt: skip
+        tasks,
+        names,
+        seeds=seeds,
+        convention=convention,
+        root=root,
+        controls=controls,
+        protocol=protocol,
+        reading=shelf.reading(),
+        control_seeds=control_seeds,
+    )
     find_measures(measures)  # one that does not exist is said before anything is run
     execution = execute(
         plan,
@@ -301,7 +350,9 @@ def plan_runs(
     if not settings:
         raise UsageError("nothing to run: name at least one learner")
     try:
-        return make_plan(settings, seeds, reading=reading, includes=included_files(), rules=control_seeds)
+        return make_plan(
+            settings, seeds, reading=reading, includes=included_files(), rules=control_seeds
+        )
     except UsageError as error:
         _, is_parameter, parameter = str(error).partition(': no parameter "')
         name = parameter.partition('"')[0]
@@ -311,14 +362,19 @@ def plan_runs(
 
 
 def _by_family(tasks: Sequence[str], protocol: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The parameters of each family's protocol: `sequences` of all, `language.sequences` of that family alone."""
+    """The parameters of each family's protocol: `sequences` of all, `language.sequences` of that
+    family alone.
+    """
     if not isinstance(protocol, Mapping):
         raise UsageError(f'protocol must be a mapping, {{"sequences": 600}}, got {protocol!r}')
     found: dict[str, dict[str, Any]] = {task.partition("/")[0]: {} for task in tasks}
     for name, value in protocol.items():
         family, dot, own = name.rpartition(".")
         if dot and family not in found:
-            raise UsageError(f'no task of the family "{family}" is run, which {name} names; {nearest(family, found)}')
+            raise UsageError(
+                f'no task of the family "{family}" is run, which {name} names;'
+                f" {nearest(family, found)}"
+            )
         for parameters in [found[family]] if dot else found.values():
             parameters[own] = value
     return found
@@ -326,8 +382,12 @@ def _by_family(tasks: Sequence[str], protocol: Mapping[str, Any]) -> dict[str, d
 
 def check_workers(workers: Any) -> None:
     """Raise UsageError unless it is a number of processes, or None."""
-    if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 0):
-        raise UsageError(f"workers must be a whole number from 0, or None for one per core, got {workers!r}")
+    if workers is not None and (
+        not isinstance(workers, int) or isinstance(workers, bool) or workers < 0
+    ):
+        raise UsageError(
+            f"workers must be a whole number from 0, or None for one per core, got {workers!r}"
+        )
 
 
 def check_seeds(seeds: Any) -> None:
@@ -337,11 +397,16 @@ def check_seeds(seeds: Any) -> None:
     if seeds < 1:
         raise UsageError(f"seeds must be at least 1, got {seeds}")
     if seeds > MOST_SEEDS:
-        raise UsageError(f"seeds must be at most {MOST_SEEDS:,}, got {seeds:,}; run them in several parts by --root")
+        raise UsageError(
+            f"seeds must be at most {MOST_SEEDS:,}, got {seeds:,}; run them in several parts by"
+            " --root"
+        )
 
 
 def expand_tasks(names: Sequence[Any]) -> list[str]:
-    """Task names with patterns replaced by what they stand for. Raises UsageError for a pattern that fits nothing."""
+    """Task names with patterns replaced by what they stand for. Raises UsageError for a pattern
+    that fits nothing.
+    """
     expanded: list[str] = []
     for name in names:
         if not isinstance(name, str):
@@ -357,14 +422,30 @@ def expand_tasks(names: Sequence[Any]) -> list[str]:
 
 
 def expand_learners(learners: Sequence[Any]) -> list[Any]:
-    """Learners, in the place of a name with several values for a parameter all that it stands for."""
-    return [one for given in learners for one in (alternatives(given) if isinstance(given, str) else [given])]
+    """Learners, in the place of a name with several values for a parameter all that it stands
+    for.
+    """
+    return [
+        one
+        for given in learners
+        for one in (alternatives(given) if isinstance(given, str) else [given])
+    ]
 
 
 def defined_here() -> bool:
-    """Whether something was registered by the running script or notebook, which workers do not have."""
-    registries = (catalogue.task, catalogue.core, catalogue.training, catalogue.learner, catalogue.control)
-    return any(entry.module == "__main__" for registry in registries for entry in registry.entries())
+    """Whether something was registered by the running script or notebook, which workers do not
+    have.
+    """
+    registries = (
+        catalogue.task,
+        catalogue.core,
+        catalogue.training,
+        catalogue.learner,
+        catalogue.control,
+    )
+    return any(
+        entry.module == "__main__" for registry in registries for entry in registry.entries()
+    )
 
 
 def default_workers() -> int:

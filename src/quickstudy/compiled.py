@@ -1,11 +1,13 @@
-"""The one door to Numba: scalar loops over irregular things are written `from quickstudy.compiled import njit`.
+"""The one door to Numba: scalar loops over irregular things are written `from quickstudy.compiled
+import njit`.
 
     @njit
     def longest_run(bits): ...
 
-The same source is compiled where Numba is installed (the extra `learners`) and run as it stands where it is not:
-slower, with the same numbers. What is compiled is kept on disk beside JAX's programs; its seconds go to the same clock.
-Nothing in a compiled function is random: it is handed its random numbers.
+The same source is compiled where Numba is installed (the extra `learners`) and run as it stands
+where it is not: slower, with the same numbers. What is compiled is kept on disk beside JAX's
+programs; its seconds go to the same clock. Nothing in a compiled function is random: it is handed
+its random numbers.
 """
 
 from __future__ import annotations
@@ -24,11 +26,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 def sources_digest(folder: pathlib.Path) -> str:
     """Of all files under a folder that have something compiled.
 
-    Numba goes by the file of a function alone: what it has kept of one whose callee stands in another file, and has
-    changed there, is taken for fresh, and gives the numbers of the old one.
+    Numba goes by the file of a function alone: what it has kept of one whose callee stands in
+    another file, and has changed there, is taken for fresh, and gives the numbers of the old one.
     """
     texts = (path.read_bytes() for path in sorted(folder.rglob("*.py")))
-    return hashlib.sha256(b"".join(text for text in texts if b"import njit" in text)).hexdigest()[:16]
+    return hashlib.sha256(b"".join(text for text in texts if b"import njit" in text)).hexdigest()[
+        :16
+    ]
 
 
 _kept = cache_folder() / "numba" / sources_digest(pathlib.Path(__file__).parent)
@@ -51,7 +55,8 @@ def njit(function: F) -> F: ...
 @overload
 def njit(**options: Any) -> Callable[[F], F]: ...
 def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """A function compiled without Python objects when it is first called; itself, where there is no Numba.
+    """A function compiled without Python objects when it is first called; itself, where there is no
+    Numba.
 
     options: those of `numba.njit`. Results are kept on disk, unless the function stands in no file.
     """
@@ -61,7 +66,9 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         return function
     try:
         return numba.njit(function, **{"cache": True, **options})
-    except RuntimeError:  # typed at a prompt: there is nothing by which its cache could be found again
+    except (
+        RuntimeError
+    ):  # typed at a prompt: there is nothing by which its cache could be found again
         return numba.njit(function, **{**options, "cache": False})
 
 

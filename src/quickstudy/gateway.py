@@ -1,8 +1,9 @@
 """The one door to JAX: whoever needs it writes `from quickstudy.gateway import jax, jnp, eqx`.
 
-Settings that must stand before JAX is imported are made here: one thread per process (so that numbers depend on no
-number of cores, and workers do not fight), full float32 products, a compilation cache that survives the process.
-float64 is used as a context (`with double():`), never by the global flag.
+Settings that must stand before JAX is imported are made here: one thread per process (so that
+numbers depend on no number of cores, and workers do not fight), full float32 products, a
+compilation cache that survives the process. float64 is used as a context (`with double():`), never
+by the global flag.
 """
 
 from __future__ import annotations
@@ -15,23 +16,26 @@ from quickstudy.base.errors import MissingExtra
 from quickstudy.base.machine import cache_folder, gpu_memory, has_gpu
 
 if has_gpu():
-    # There, threads only compile, and no number depends on them. A worker has been told its share of the memory, and
-    # takes it at once; another process has all that is allowed, and takes what it needs.
+    # There, threads only compile, and no number depends on them. A worker has been told its share
+    # of the memory, and takes it at once; another process has all that is allowed, and takes what
+    # it needs.
     _share = gpu_memory(1)
     os.environ.update({**_share, "XLA_PYTHON_CLIENT_PREALLOCATE": "false"} if _share else {})
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 else:
     os.environ.setdefault("NPROC", "1")
     os.environ.setdefault("PJRT_NPROC", "1")
-    # Every call of a program takes memory and frees it. The C library would hand it back to the system each time, and
-    # half of a short call would be spent in getting it again: the first 256 MB that are free stay (malloc.h: -1, the
-    # trim threshold; -3, the size from which memory is mapped, at most 32 MB).
+    # Every call of a program takes memory and frees it. The C library would hand it back to the
+    # system each time, and half of a short call would be spent in getting it again: the first 256
+    # MB that are free stay (malloc.h: -1, the trim threshold; -3, the size from which memory is
+    # mapped, at most 32 MB).
     if hasattr(ctypes.CDLL(None), "mallopt"):
         ctypes.CDLL(None).mallopt(-1, 1 << 28)
         ctypes.CDLL(None).mallopt(-3, 1 << 25)
 os.environ.setdefault("JAX_DEFAULT_MATMUL_PRECISION", "highest")
-# Autotuning tries out kernels on the spot: a minute of compilation on a GPU where one second does, and another choice,
-# so another last bit, on another day. Untuned, the compiler's own products are slower than the library's.
+# Autotuning tries out kernels on the spot: a minute of compilation on a GPU where one second does,
+# and another choice, so another last bit, on another day. Untuned, the compiler's own products are
+# slower than the library's.
 for _flag in ("xla_gpu_autotune_level=0", "xla_gpu_enable_triton_gemm=false"):
     if _flag.partition("=")[0] not in os.environ.get("XLA_FLAGS", ""):
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --{_flag}".strip()
@@ -48,9 +52,19 @@ except ModuleNotFoundError as error:
     raise MissingExtra(error.name or "jax", "learners") from error
 
 __all__ = [
-    "compile_seconds", "device_kind", "device_memory", "double", "eqx", "handed_over", "jax", "jnp", "key_from_words",
-    "lax", "optax", "programs",
-]  # fmt: skip
+    "compile_seconds",
+    "device_kind",
+    "device_memory",
+    "double",
+    "eqx",
+    "handed_over",
+    "jax",
+    "jnp",
+    "key_from_words",
+    "lax",
+    "optax",
+    "programs",
+]
 
 _compile_seconds = 0.0
 _programs: list[str] = []
@@ -73,7 +87,9 @@ def compile_seconds() -> float:
 
 
 def programs() -> tuple[str, ...]:
-    """The programs that this process has compiled so far, or found in the cache, as `jit(function)`."""
+    """The programs that this process has compiled so far, or found in the cache, as
+    `jit(function)`.
+    """
     return tuple(_programs)
 
 
@@ -83,7 +99,9 @@ def device_kind() -> str:
 
 
 def device_memory() -> int | None:
-    """Bytes that this process may take on its device; None where nobody counts them, as on a CPU."""
+    """Bytes that this process may take on its device; None where nobody counts them, as on a
+    CPU.
+    """
     limit = (jax.local_devices()[0].memory_stats() or {}).get("bytes_limit")
     return None if limit is None else int(limit)
 
@@ -95,8 +113,9 @@ def double() -> Any:
 
 @jax.jit
 def handed_over(arrays: Any) -> Any:
-    """A tree of arrays of the host, on the device, in one call: one by one, every new shape would be a program of its
-    own (16 ms to compile, measured), every array a call. Nobody may change them afterwards: large ones are not copied.
+    """A tree of arrays of the host, on the device, in one call: one by one, every new shape would
+    be a program of its own (16 ms to compile, measured), every array a call. Nobody may change them
+    afterwards: large ones are not copied.
     """
     return arrays
 

@@ -1,4 +1,6 @@
-"""The profile of a learner from Python: all five families, one report card. The command calls it."""
+"""The profile of a learner from Python: all five families, one report card. The command calls
+it.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +40,8 @@ BUDGETS = ("quick", "standard", "full", "context")
 
 @dataclass(frozen=True)
 class Card:
-    """A report card. page: its blocks. path: of its HTML file; next to it are its tables (CSV, LaTeX), pictures and a
-    JSON file of its facts. execution: how the runs went.
+    """A report card. page: its blocks. path: of its HTML file; next to it are its tables (CSV,
+    LaTeX), pictures and a JSON file of its facts. execution: how the runs went.
     """
 
     page: Page
@@ -85,49 +87,59 @@ def profile(
     progress: bool | Report | None = None,
     command: str = "",
 ) -> Card:
-    """Examine one learner in all five families under a fixed budget, or what is missing of that, and make its card.
+    """Examine one learner in all five families under a fixed budget, or what is missing of that,
+    and make its card.
 
-    - learner: a name (`esn`, `lstm:units=64,rate=0.003`, `my_model.py:Class`), a host class or a learner object. One
-      name means that core in every family; a parameter that a family's training has not is left out there, and the card
-      says so.
-    - budget: `quick`, `standard`, `full` or, for language models, `context`: the studies `profile-quick` ..., with
-      versions of their own.
+    - learner: a name (`esn`, `lstm:units=64,rate=0.003`, `my_model.py:Class`), a host class or a
+      learner object. One name means that core in every family; a parameter that a family's training
+      has not is left out there, and the card says so.
+    - budget: `quick`, `standard`, `full` or, for language models, `context`: the studies
+      `profile-quick` ..., with versions of their own.
     - seeds: repetitions, by default those of the study; more of them extend.
-    - out: the results folder; by default results/profile-BUDGET, where everybody examined stands beside. That of the
-      tuned is another, and so is that of a new version of the study, where the first has cards of an old one: these are
-      never mixed.
-    - tuned: the ruleset. As given, the learner is examined as it is named. Tuned, its settings are chosen in each
-      family on a task and seeds that are not reported: those that the name stands for (`lstm:rate=0.001|0.01`), or
-      three learning rates around the usual one. What that costs is on the card.
+    - out: the results folder; by default results/profile-BUDGET, where everybody examined stands
+      beside. That of the tuned is another, and so is that of a new version of the study, where the
+      first has cards of an old one: these are never mixed.
+    - tuned: the ruleset. As given, the learner is examined as it is named. Tuned, its settings are
+      chosen in each family on a task and seeds that are not reported: those that the name stands
+      for (`lstm:rate=0.001|0.01`), or three learning rates around the usual one. What that costs is
+      on the card.
     - families: only these.
-    - limit_seconds: how long a run may take before it counts as failed; by default what the study says.
+    - limit_seconds: how long a run may take before it counts as failed; by default what the study
+      says.
 
-    All else is as with `run`. A learner that fails in one family still has the others. Raises UsageError for a name or
-    value that cannot be, before anything is run.
+    All else is as with `run`. A learner that fails in one family still has the others. Raises
+    UsageError for a name or value that cannot be, before anything is run.
     """
     request = request_profile(
         learner, budget=budget, seeds=seeds, out=out, tuned=tuned, families=families, root=root
-    )  # fmt: skip
+    )
     settings = request.study.settings
     prepare_folder(request.folder)
     _note(request)
     before = energy_joules()
     limit = settings.get("limit_seconds") if limit_seconds is None else limit_seconds
-    execution, _ = run_stages(request, workers, retry_failed, limit, progress, here=not isinstance(learner, str))
+    execution, _ = run_stages(
+        request, workers, retry_failed, limit, progress, here=not isinstance(learner, str)
+    )
     after = energy_joules()
     if before is not None and after is not None and execution.ok:
         request = _with(request, energy=_note(request, max(0.0, after - before)))
     page = page_of(request, command)
     page = dataclasses.replace(
         page,
-        title=f"{without_place(settings['examined'])}: {request.study.title}, {settings['ruleset']}",
+        title=(
+            f"{without_place(settings['examined'])}: {request.study.title}, {settings['ruleset']}"
+        ),
         under=[page.facts["card"]["made_of"]],
         eyebrow="quickstudy card",
     )
     name = settings["card"]
     path = write_page(page, request.folder, name)
     facts = json.dumps(plain(page.facts["card"]), indent=1).encode()
-    for ending, content in (("json", facts), ("tex", as_latex(page).encode(errors="backslashreplace"))):
+    for ending, content in (
+        ("json", facts),
+        ("tex", as_latex(page).encode(errors="backslashreplace")),
+    ):
         _write(request.folder / f"{name}.{ending}", content)
     if request.shelf.reading().records:
         whole = gather([request.folder], command or None, {request.folder: request.shelf.reading()})
@@ -148,31 +160,47 @@ def request_profile(
     """What `profile` would make, without making it."""
     if budget not in BUDGETS:
         raise UsageError(f'no budget "{budget}"; {nearest(budget, BUDGETS)}')
-    study = _only(find_study(f"profile-{budget}"), [families] if isinstance(families, str) else families)
+    study = _only(
+        find_study(f"profile-{budget}"), [families] if isinstance(families, str) else families
+    )
     seeds = study.seeds if seeds is None else seeds
     check_seeds(seeds)
     check_convention(study.convention)
     typed = place(bring(learner))
     ruleset = TUNED if tuned else AS_GIVEN
     if not tuned and len(alternatives(typed)) > 1:
-        raise UsageError(f"{typed} stands for several learners; give --tuned to have one of them chosen, or name one")
+        raise UsageError(
+            f"{typed} stands for several learners; give --tuned to have one of them chosen, or"
+            " name one"
+        )
     folder = _usual_folder(study, ruleset) if out is None else pathlib.Path(out)
     index = read_index(folder)
-    if index and (index["study"], index["version"], index["ruleset"]) != (study.id, study.version, ruleset):
+    if index and (index["study"], index["version"], index["ruleset"]) != (
+        study.id,
+        study.version,
+        ruleset,
+    ):
         raise UsageError(
-            f"{folder} has cards of {index['study']} version {index['version']}, {index['ruleset']}; "
-            f"they are not mixed with {study.id} version {study.version}, {ruleset}: give another folder by --out"
+            f"{folder} has cards of {index['study']} version {index['version']},"
+            f" {index['ruleset']}; they are not mixed with {study.id} version {study.version},"
+            f" {ruleset}: give another folder by --out"
         )
     beside = [one for one in index.get("learners", []) if one != typed and _known(one)]
     request = Request(study, folder, study.convention, seeds, root)
     request = _with(
-        request, examined=typed, ruleset=ruleset, beside=beside, energy=index.get("energy", {}).get(typed),
+        request,
+        examined=typed,
+        ruleset=ruleset,
+        beside=beside,
+        energy=index.get("energy", {}).get(typed),
         card=card_name(typed),
-    )  # fmt: skip
+    )
     asked = [asked_on(row.task, row.protocol, study.convention) for row in request.rows]
     _check_parameters(typed, study, asked)
     named = [
-        dataclasses.replace(row, learners={typed: fitted(alternatives(typed)[0], study.convention, one).name})
+        dataclasses.replace(
+            row, learners={typed: fitted(alternatives(typed)[0], study.convention, one).name}
+        )
         for row, one in zip(request.rows, asked, strict=True)
     ]
     whole = by_protocol(dataclasses.replace(request.study, rows=tuple(named)), study.convention, {})
@@ -180,10 +208,16 @@ def request_profile(
 
 
 def _usual_folder(study: Study, ruleset: str) -> pathlib.Path:
-    """Where cards go unless somebody says otherwise; beside those of another version, not among them."""
+    """Where cards go unless somebody says otherwise; beside those of another version, not among
+    them.
+    """
     folder = pathlib.Path("results", study.runs + ("-tuned" if ruleset == TUNED else ""))
     index = read_index(folder)
-    other = index and (index["study"], index["ruleset"]) == (study.id, ruleset) and index["version"] != study.version
+    other = (
+        index
+        and (index["study"], index["ruleset"]) == (study.id, ruleset)
+        and index["version"] != study.version
+    )
     return folder.with_name(f"{folder.name}-version-{study.version}") if other else folder
 
 
@@ -192,12 +226,16 @@ def _only(study: Study, families: Sequence[str]) -> Study:
     for family in families:
         if family not in known:
             raise UsageError(f'no family "{family}" in {study.id}; {nearest(family, known)}')
-    rows: Sequence[StudyRow] = [row for row in study.rows if not families or family_of(row) in families]
+    rows: Sequence[StudyRow] = [
+        row for row in study.rows if not families or family_of(row) in families
+    ]
     return dataclasses.replace(study, rows=tuple(rows))
 
 
 def _check_parameters(typed: str, study: Study, asked: Sequence[str]) -> None:
-    """Raise UsageError for a parameter that no family has, which is a slip, or a value that cannot be."""
+    """Raise UsageError for a parameter that no family has, which is a slip, or a value that cannot
+    be.
+    """
     for one in alternatives(typed):
         found = [fitted(one, study.convention, what) for what in dict.fromkeys(asked)]
         lost = set.intersection(*(set(each.left_out) for each in found))
@@ -207,7 +245,9 @@ def _check_parameters(typed: str, study: Study, asked: Sequence[str]) -> None:
 
 
 def _known(learner: str) -> bool:
-    """Whether a learner of earlier can be named here: one of a script that is over, or of a lost file, cannot."""
+    """Whether a learner of earlier can be named here: one of a script that is over, or of a lost
+    file, cannot.
+    """
     try:
         choose_learner(alternatives(learner)[0], "corrected")
     except UsageError as error:
@@ -246,8 +286,9 @@ def _write(path: pathlib.Path, content: bytes) -> None:
 
 @contextlib.contextmanager
 def _alone_in(folder: pathlib.Path) -> Iterator[None]:
-    """Several learners may be examined in one folder at the same time: what one has read of its index, no other changes
-    until it has written. Where a system has no such locks, the last one stands; each writes again with its next run.
+    """Several learners may be examined in one folder at the same time: what one has read of its
+    index, no other changes until it has written. Where a system has no such locks, the last one
+    stands; each writes again with its next run.
     """
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(ImportError, OSError):

@@ -1,4 +1,6 @@
-"""Studies from Python: run a published table or figure, or one of ours, and make its page. The command calls it."""
+"""Studies from Python: run a published table or figure, or one of ours, and make its page. The
+command calls it.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +43,9 @@ second: journals shrink to a thirtieth."""
 
 @dataclass(frozen=True)
 class StudyPage:
-    """What was made of a study. page: its blocks. path: of its HTML file; tables and pictures lie beside it. execution:
-    how the runs went. repetitions: of its settings, in each stage that ran some. request: what was asked for.
+    """What was made of a study. page: its blocks. path: of its HTML file; tables and pictures lie
+    beside it. execution: how the runs went. repetitions: of its settings, in each stage that ran
+    some. request: what was asked for.
     """
 
     page: Page
@@ -79,28 +82,40 @@ def reproduce(
     command: str = "",
     trust: bool = False,
 ) -> StudyPage:
-    """Run a study, or what is missing of it, and make its page: published beside measured, or what else its kind says.
+    """Run a study, or what is missing of it, and make its page: published beside measured, or what
+    else its kind says.
 
     - study: its name, such as `wade-table4`, or a file.toml of yours.
     - seeds: repetitions; the publication's own number is in `quickstudy show STUDY`.
     - out: the results folder; by default results/STUDY, or that of the study whose runs it shares.
     - convention: the study's own, unless another is named.
-    - only: patterns of tasks, labels or columns; the page has these rows, and all others that the folder has runs of.
-    - protocol: parameters of the protocol, over the study's own. exact: test as often as the publication did.
+    - only: patterns of tasks, labels or columns; the page has these rows, and all others that the
+      folder has runs of.
+    - protocol: parameters of the protocol, over the study's own. exact: test as often as the
+      publication did.
     - controls: also run each task's controls and oracle.
     - command: what to type to have the same again, for the page.
-    - trust: allow a study that runs code from a file, starts programs, opens connections or reads files.
+    - trust: allow a study that runs code from a file, starts programs, opens connections or reads
+      files.
 
-    All else is as with `run`. Raises UsageError for a name or value that cannot be, before anything is run.
+    All else is as with `run`. Raises UsageError for a name or value that cannot be, before anything
+    is run.
     """
     request = request_study(
-        study, seeds=seeds, out=out, convention=convention, root=root, only=only, protocol=protocol, exact=exact,
+        study,
+        seeds=seeds,
+        out=out,
+        convention=convention,
+        root=root,
+        only=only,
+        protocol=protocol,
+        exact=exact,
         controls=controls,
-    )  # fmt: skip
+    )
     if (found := reached_by_study(request.study)) and not trust:
         raise UsageError(
-            f"{request.study.id} reaches outside this package: {', '.join(found)}; if you trust it, "
-            "add --trust (in Python trust=True)"
+            f"{request.study.id} reaches outside this package: {', '.join(found)}; if you trust it,"
+            " add --trust (in Python trust=True)"
         )
     execution, repetitions = run_stages(request, workers, retry_failed, limit_seconds, progress)
     folder = request.folder
@@ -109,7 +124,9 @@ def reproduce(
     page = page_of(wider, command)
     path = write_page(page, folder, wider.name)
     if not page.whole:
-        write_report(gather([folder], command, {folder: wider.shelf.reading()}), folder / "report.html")
+        write_report(
+            gather([folder], command, {folder: wider.shelf.reading()}), folder / "report.html"
+        )
     return StudyPage(page, path, execution, repetitions, wider)
 
 
@@ -121,7 +138,8 @@ def run_stages(
     progress: bool | Report | None = None,
     here: bool = False,
 ) -> tuple[Execution, list[int]]:
-    """Run what a request lacks, stage by stage; how that went, and the repetitions of each stage that had any.
+    """Run what a request lacks, stage by stage; how that went, and the repetitions of each stage
+    that had any.
 
     here: in this process, as what is defined in the running script must be.
     """
@@ -173,10 +191,12 @@ def request_study(
 
 
 def take_over(stored: pathlib.Path, folder: pathlib.Path) -> int:
-    """Copy journals and traces of a stored folder into a results folder, where they are not there yet: how many files.
+    """Copy journals and traces of a stored folder into a results folder, where they are not there
+    yet: how many files.
 
-    stored: a results folder, or one with what `quickstudy pack` made of such a folder (`runs.zip`). Folders merge by
-    copying, so nothing of one's own is touched. Raises UsageError where nothing is stored, or it is damaged.
+    stored: a results folder, or one with what `quickstudy pack` made of such a folder (`runs.zip`).
+    Folders merge by copying, so nothing of one's own is touched. Raises UsageError where nothing is
+    stored, or it is damaged.
     """
     packed = stored / PACKED
     try:
@@ -184,7 +204,9 @@ def take_over(stored: pathlib.Path, folder: pathlib.Path) -> int:
             with zipfile.ZipFile(packed) as archive:
                 unpacked = sum(entry.file_size for entry in archive.infolist())
             if unpacked > max(MOST_UNPACKED, MOST_TIMES * packed.stat().st_size):
-                raise UsageError(f"{packed} unpacks to {unpacked:,} bytes, far more than runs take; get it again")
+                raise UsageError(
+                    f"{packed} unpacks to {unpacked:,} bytes, far more than runs take; get it again"
+                )
         return _taken_over(zipfile.Path(packed) if packed.is_file() else None, stored, folder)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise UsageError(f"{packed} cannot be unpacked ({error}); get it again") from error
@@ -194,7 +216,9 @@ def _taken_over(archive: zipfile.Path | None, stored: pathlib.Path, folder: path
     rooms: list[Any] = [*archive.iterdir()] if archive else [stored]
     files = [path for room in rooms for name in (RUNS, TRACES) for path in _files(room / name)]
     if not files:
-        raise UsageError(f"{stored} has no runs to take over: a results folder, with {RUNS}/ in it, is asked for")
+        raise UsageError(
+            f"{stored} has no runs to take over: a results folder, with {RUNS}/ in it, is asked for"
+        )
     prepare_folder(folder)
     targets = {folder / path.parent.name / path.name: path for path in files}
     missing = {target: path for target, path in targets.items() if not target.exists()}
@@ -205,6 +229,8 @@ def _taken_over(archive: zipfile.Path | None, stored: pathlib.Path, folder: path
 
 
 def _files(room: Any) -> list[Any]:
-    """The files of a folder on disk or in an archive, in the order of their names; none where it is not there."""
+    """The files of a folder on disk or in an archive, in the order of their names; none where it is
+    not there.
+    """
     found = [path for path in room.iterdir() if path.is_file()] if room.is_dir() else []
     return sorted(found, key=lambda path: str(path.name))

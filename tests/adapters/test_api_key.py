@@ -1,4 +1,6 @@
-"""An API key is read from an environment variable, sent only where it belongs, and written nowhere."""
+"""An API key is read from an environment variable, sent only where it belongs, and written
+nowhere.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def cli(*arguments: str, cwd) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_key_that_is_typed_is_refused_before_anything_runs(server, tmp_path):
-    ended = cli("-l", f"openai:url={server.url},model=toy,key={SECRET}", "--seeds", "1", cwd=tmp_path)
+    ended = cli(
+        "-l", f"openai:url={server.url},model=toy,key={SECRET}", "--seeds", "1", cwd=tmp_path
+    )
     assert ended.returncode == 2
     assert "key must be the name of an environment variable" in ended.stderr
     assert SECRET not in ended.stdout + ended.stderr
@@ -64,7 +68,9 @@ def test_a_variable_that_is_not_set_is_named_before_anything_runs(server, tmp_pa
     assert not (tmp_path / "results").exists()
 
 
-@pytest.mark.parametrize("url", ["http://me:{secret}@{host}/v1", "http://{host}/v1?key={secret}", "{secret}@{host}"])
+@pytest.mark.parametrize(
+    "url", ["http://me:{secret}@{host}/v1", "http://{host}/v1?key={secret}", "{secret}@{host}"]
+)
 def test_a_password_in_the_url_is_refused_and_not_repeated(server, url):
     url = url.format(secret=SECRET, host=server.url.removeprefix("http://").removesuffix("/v1"))
     with pytest.raises(UsageError, match="url must not hold") as caught:
@@ -88,8 +94,12 @@ def test_a_key_with_a_line_break_inside_is_refused_without_its_text(server, monk
     assert SECRET not in str(caught.value)
 
 
-@pytest.mark.parametrize("fault", ["echo-refused", "echo-nonsense", "echo-status", "echo-cut", "echo-answer"])
-def test_a_key_that_the_server_repeats_is_written_nowhere(server, tmp_path, monkeypatch, fault, capsys):
+@pytest.mark.parametrize(
+    "fault", ["echo-refused", "echo-nonsense", "echo-status", "echo-cut", "echo-answer"]
+)
+def test_a_key_that_the_server_repeats_is_written_nowhere(
+    server, tmp_path, monkeypatch, fault, capsys
+):
     monkeypatch.setenv("MY_API_KEY", SECRET)
     server.always = fault
     name = f"openai:url={server.url},model=toy,key=MY_API_KEY,retries=0"
@@ -138,7 +148,9 @@ def test_the_usual_key_goes_to_its_own_server_and_to_this_machine_only(monkeypat
         ("openai:url=http://x/a b,model=m", "url must be as http"),
     ],
 )
-def test_a_server_that_cannot_be_is_found_out_before_anything_runs(server, tmp_path, learner, words):
+def test_a_server_that_cannot_be_is_found_out_before_anything_runs(
+    server, tmp_path, learner, words
+):
     with pytest.raises(UsageError, match=words):
         qs.run(TASK, learner, **{**GIVEN, "controls": True})
     assert not (tmp_path / "results").exists()
@@ -147,7 +159,9 @@ def test_a_server_that_cannot_be_is_found_out_before_anything_runs(server, tmp_p
 def test_another_server_with_the_same_model_is_another_run(server, tmp_path):
     other = Loopback()
     try:
-        first, second = (qs.run(TASK, f"openai:url={one.url},model=toy", **GIVEN) for one in (server, other))
+        first, second = (
+            qs.run(TASK, f"openai:url={one.url},model=toy", **GIVEN) for one in (server, other)
+        )
     finally:
         other.close()
     assert (second.execution.found, second.execution.ok) == ({}, 1)

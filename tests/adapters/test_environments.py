@@ -39,7 +39,9 @@ def test_several_in_a_vector(id):
     many = gymnasium.make_vec(id, num_envs=2, vectorization_mode="sync")
     many.action_space.seed(0)
     many.reset(seed=3)
-    for _ in range(200):  # some episodes: an environment that has just begun another has no action before it
+    for _ in range(
+        200
+    ):  # some episodes: an environment that has just begun another has no action before it
         _, rewards, ended, cut, info = many.step(many.action_space.sample())
     assert rewards.shape == ended.shape == cut.shape == (2,)
     if "Listener" in id:
@@ -52,7 +54,10 @@ def test_a_render_mode_may_be_given_and_an_unknown_one_is_a_type_error(id):
     """As programs that try `render_mode` first expect: they then go on without."""
     for mode in (None, "ansi"):
         assert gymnasium.make(id, render_mode=mode).render_mode == mode
-    with pytest.warns(UserWarning, match="rgb_array"), pytest.raises(TypeError, match='render_mode must be "ansi"'):
+    with (
+        pytest.warns(UserWarning, match="rgb_array"),
+        pytest.raises(TypeError, match='render_mode must be "ansi"'),
+    ):
         gymnasium.make(id, render_mode="rgb_array")
 
 
@@ -71,7 +76,9 @@ def test_text(id):
 
 
 def test_text_of_bytes_is_letters_where_they_can_be_shown():
-    env = gymnasium.make("quickstudy/World-v1", task="curriculum/micro-4", render_mode="ansi").unwrapped
+    env = gymnasium.make(
+        "quickstudy/World-v1", task="curriculum/micro-4", render_mode="ansi"
+    ).unwrapped
     env.reset(seed=1)
     seen, reward, *_ = env.step(65)
     assert "you A (65)" in env.render()
@@ -131,7 +138,9 @@ def test_pairs_differ_without_a_seed():
 
 
 def test_a_batch_says_what_is_wrong():
-    with pytest.raises(UsageError, match=r"seeds must be a list of root seeds, as range\(10\), got 10"):
+    with pytest.raises(
+        UsageError, match=r"seeds must be a list of root seeds, as range\(10\), got 10"
+    ):
         Batch("curriculum/micro-1", 10)
     with pytest.raises(UsageError, match="at least one root seed"):
         Batch("curriculum/micro-1", [])
@@ -152,5 +161,7 @@ def test_agents_that_mask_actions_are_told_which_are_legal(flat):
     for _ in range(3):
         masks = env.action_masks()
         assert (masks.shape, masks.dtype) == ((env.action_space.n,), np.bool_)
-        assert masks.tolist() == (info["action_mask"].astype(bool).tolist() if flat else [True] * len(masks))
+        assert masks.tolist() == (
+            info["action_mask"].astype(bool).tolist() if flat else [True] * len(masks)
+        )
         _, _, _, _, info = env.step(int(np.flatnonzero(masks)[0]))

@@ -1,5 +1,5 @@
-"""A language model in a folder: a tiny one, made here with weights drawn by a seed. Where transformers is not
-installed, what needs no model is still looked at.
+"""A language model in a folder: a tiny one, made here with weights drawn by a seed. Where
+transformers is not installed, what needs no model is still looked at.
 """
 
 from __future__ import annotations
@@ -36,21 +36,31 @@ EXAMPLES = Examples(SYMBOLS, (SYMBOLS + 1) % 4, ASKED, np.array([3, 3]))
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """One layer of 16 units, and a tokenizer of letters that makes one token of `>a`, but not of `>` and others."""
+    """One layer of 16 units, and a tokenizer of letters that makes one token of `>a`, but not of
+    `>` and others.
+    """
     torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
     from tokenizers import Tokenizer, decoders, models
 
     path = tmp_path_factory.mktemp("models") / "tiny"
     letters = [*string.ascii_letters, *" >\n.", ">a"]
-    tokenizer = Tokenizer(models.BPE(vocab={one: place for place, one in enumerate(letters)}, merges=[(">", "a")]))
+    tokenizer = Tokenizer(
+        models.BPE(vocab={one: place for place, one in enumerate(letters)}, merges=[(">", "a")])
+    )
     tokenizer.decoder = decoders.Fuse()
     transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer).save_pretrained(path)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(3)
         config = transformers.GPT2Config(
-            vocab_size=len(letters), n_positions=512, n_embd=16, n_layer=1, n_head=2, bos_token_id=0, eos_token_id=0,
+            vocab_size=len(letters),
+            n_positions=512,
+            n_embd=16,
+            n_layer=1,
+            n_head=2,
+            bos_token_id=0,
+            eos_token_id=0,
             initializer_range=0.5,
-        )  # fmt: skip
+        )
         transformers.GPT2LMHeadModel(config).save_pretrained(path)
     return path
 
@@ -68,7 +78,9 @@ def taught(folder, **given):
 
 
 def test_answers_are_shares_of_the_whole_text(folder):
-    """By another way: the probability of a text is the product over its tokens, and shares are those of the texts."""
+    """By another way: the probability of a text is the product over its tokens, and shares are
+    those of the texts.
+    """
     import torch
     import transformers
 
@@ -83,9 +95,13 @@ def test_answers_are_shares_of_the_whole_text(folder):
         with torch.inference_mode():
             logs = torch.log_softmax(model(torch.tensor([tokens])).logits[0].double(), -1)
         whole.append(float(sum(logs[place - 1, tokens[place]] for place in range(1, len(tokens)))))
-    assert len({len(tokenizer(prompt + answer)["input_ids"]) for answer in answers}) == 2  # `>a` is one token
+    assert (
+        len({len(tokenizer(prompt + answer)["input_ids"]) for answer in answers}) == 2
+    )  # `>a` is one token
     shares = np.exp(np.array(whole) - max(whole))
-    np.testing.assert_allclose([np.exp(said.likely[one]) for one in answers], shares / shares.sum(), rtol=1e-5)
+    np.testing.assert_allclose(
+        [np.exp(said.likely[one]) for one in answers], shares / shares.sum(), rtol=1e-5
+    )
     assert said.text == answers[int(np.argmax(whole))]
 
 
@@ -109,7 +125,9 @@ def test_a_budget_stops_and_a_full_context_is_said(folder):
     pupil = taught(folder)
     for _ in range(50):
         pupil.learn(Lesson([EXAMPLES], np.array([[0, 1]])), 0, 2)
-    with pytest.raises(LearnerFault, match=r"and the model reads 512: give fewer examples \(window"):
+    with pytest.raises(
+        LearnerFault, match=r"and the model reads 512: give fewer examples \(window"
+    ):
         pupil.answer(Exam([EXAMPLES]))
 
 
@@ -125,7 +143,9 @@ def test_runs_are_known_by_the_content_wherever_it_lies(folder, tmp_path):
 
     other = tmp_path / "elsewhere"
     shutil.copytree(folder, other)
-    one, two = (choose_learner(f"hf:folder={path},spend=9", "corrected") for path in (folder, other))
+    one, two = (
+        choose_learner(f"hf:folder={path},spend=9", "corrected") for path in (folder, other)
+    )
     assert one.what == two.what
     assert one.what["parameters"]["content"] == fingerprint(folder)
     weights = other / "model.safetensors"
@@ -136,7 +156,9 @@ def test_runs_are_known_by_the_content_wherever_it_lies(folder, tmp_path):
 def test_a_run_as_a_user_types_it(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     given = {"seeds": 1, "protocol": {"sequences": 6}, "workers": 1, "controls": False}
-    results = qs.run("language/periodic:length=8,longest=2", f"hf:folder={folder},window=3", **given)
+    results = qs.run(
+        "language/periodic:length=8,longest=2", f"hf:folder={folder},window=3", **given
+    )
     (record,) = results.records
     assert record.status == "ok"
     assert record.cost["tokens"] > 0
@@ -182,11 +204,14 @@ def test_no_code_of_the_folder_is_run_and_nobody_is_asked(tmp_path, monkeypatch)
             return self
 
     torch = types.SimpleNamespace(
-        float32=None, random=types.SimpleNamespace(fork_rng=lambda devices: contextlib.nullcontext())
+        float32=None,
+        random=types.SimpleNamespace(fork_rng=lambda devices: contextlib.nullcontext()),
     )
     silent = types.SimpleNamespace(set_verbosity_error=int, disable_progress_bar=int)
     transformers = types.SimpleNamespace(
-        utils=types.SimpleNamespace(logging=silent), AutoModelForCausalLM=Opened, AutoTokenizer=Opened
+        utils=types.SimpleNamespace(logging=silent),
+        AutoModelForCausalLM=Opened,
+        AutoTokenizer=Opened,
     )
     monkeypatch.setitem(sys.modules, "torch", torch)
     monkeypatch.setitem(sys.modules, "transformers", transformers)
@@ -199,7 +224,14 @@ def test_a_span_item_with_a_cap_on_questions(folder, tmp_path, monkeypatch):
     """Eight examples in its context; two questions in each of four bins."""
     monkeypatch.chdir(tmp_path)
     protocol = {"sequences": 8, "questions": 2, "checkpoints": 1}
-    done = qs.run("span/copy:longest=4", f"hf:folder={folder}", seeds=2, controls=False, protocol=protocol, workers=0)
+    done = qs.run(
+        "span/copy:longest=4",
+        f"hf:folder={folder}",
+        seeds=2,
+        controls=False,
+        protocol=protocol,
+        workers=0,
+    )
     for record in done.records:
         assert record.status == "ok"
         assert load_trace(tmp_path / "results", record).arrays["asked"].tolist() == [2, 2, 2, 2]

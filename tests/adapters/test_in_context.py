@@ -51,14 +51,21 @@ def taught(server: Any, **given: Any) -> Any:
 
 
 def test_what_it_is_asked(server):
-    """Lines of letters, answers behind their places; of the sequence in question no answer, and nothing after it."""
+    """Lines of letters, answers behind their places; of the sequence in question no answer, and
+    nothing after it.
+    """
     pupil = taught(server, at_once=1)
     pupil.answer(Exam([EXAMPLES]))
     names = pupil._alphabet.inputs
     a, b, c, d = names
     lines = f"{PREAMBLE}{a} {b}>{c} {a}>{b}\n{c} {d}>{a} {c}>{d}\n"
     prompts = [body["prompt"] for body, _ in server.seen[1:]]
-    assert prompts == [f"{lines}{a} {b}>", f"{lines}{a} {b} {a}>", f"{lines}{c} {d}>", f"{lines}{c} {d} {c}>"]
+    assert prompts == [
+        f"{lines}{a} {b}>",
+        f"{lines}{a} {b} {a}>",
+        f"{lines}{c} {d}>",
+        f"{lines}{c} {d} {c}>",
+    ]
     assert all(body["temperature"] == 0 and body["model"] == "toy" for body, _ in server.seen)
 
 
@@ -82,7 +89,9 @@ def test_letters_differ_between_repetitions_and_never_collide():
     with pytest.raises(NotApplicable, match="named by 52 letters, and 53 are needed"):
         Alphabet.drawn(many, True, np.random.default_rng(0))
     with pytest.raises(NotApplicable, match="symbols"):
-        Alphabet.drawn(Brief(Reals(1), Tokens(2), "cross-entropy", 3, 2), True, np.random.default_rng(0))
+        Alphabet.drawn(
+            Brief(Reals(1), Tokens(2), "cross-entropy", 3, 2), True, np.random.default_rng(0)
+        )
 
 
 def test_scores_by_hand():
@@ -95,7 +104,9 @@ def test_scores_by_hand():
     assert (given.scores.tolist(), given.understood) == ([0, 1, 0], True)
 
 
-@pytest.mark.parametrize("said", [Said(None, "what?", 0), Said({"What": -0.01, "Well": -5.0}, "What", 0)])
+@pytest.mark.parametrize(
+    "said", [Said(None, "what?", 0), Said({"What": -0.01, "Well": -5.0}, "What", 0)]
+)
 def test_an_answer_that_is_not_understood_is_a_guess_and_counts_as_such(said):
     words = ("a", "b", "c")
     readings = [scores_of(said, str(number), words) for number in range(300)]
@@ -107,14 +118,36 @@ def test_an_answer_that_is_not_understood_is_a_guess_and_counts_as_such(said):
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
-        ("k", "k"), (" k\n", "k"), ('"k"', "k"), ("'k'.", "k"), ("k.", "k"), ("**k**", "k"), ("`k`", "k"), ("“k”", "k"),
-        ("> k", "k"), ("The answer is k", "k"), ("The answer is k.", "k"), ('the next symbol is "k".', "k"),
-        ("Answer: k", "k"), ("The next symbol would be I", "I"), ("I think the answer is k", "k"), ("k t>k k>t", "k"),
-        ("k is the next symbol", "k"), ("\n\nk\nt k>t", "k"), ("I", "I"), ("A", "A"),
-        ("I do not know", None), ("A sequence of symbols", None), ("K", None), ("kk", None), ("", None), ("?", None),
-        ("The answer is z", None), ("The answer is known", None),
+        ("k", "k"),
+        (" k\n", "k"),
+        ('"k"', "k"),
+        ("'k'.", "k"),
+        ("k.", "k"),
+        ("**k**", "k"),
+        ("`k`", "k"),
+        ("“k”", "k"),
+        ("> k", "k"),
+        ("The answer is k", "k"),
+        ("The answer is k.", "k"),
+        ('the next symbol is "k".', "k"),
+        ("Answer: k", "k"),
+        ("The next symbol would be I", "I"),
+        ("I think the answer is k", "k"),
+        ("k t>k k>t", "k"),
+        ("k is the next symbol", "k"),
+        ("\n\nk\nt k>t", "k"),
+        ("I", "I"),
+        ("A", "A"),
+        ("I do not know", None),
+        ("A sequence of symbols", None),
+        ("K", None),
+        ("kk", None),
+        ("", None),
+        ("?", None),
+        ("The answer is z", None),
+        ("The answer is known", None),
     ],
-)  # fmt: skip
+)
 def test_answers_with_words_around_them(text, answer):
     assert answer_in(text, ("k", "t", "I", "A")) == answer
 
@@ -145,7 +178,9 @@ def test_what_was_answered_is_kept_and_the_same_again_goes_on(server):
     assert again.answer(Exam([EXAMPLES]))[0].argmax(axis=1).tolist() == [2, 1, 0, 3]
     assert len(server.seen) == before + 2
     # What it cost is what all its answers cost, kept ones too.
-    assert again.cost()[0].tokens == sum(len(body["prompt"].split()) + 1 for body in _different(server.seen)[1:])
+    assert again.cost()[0].tokens == sum(
+        len(body["prompt"].split()) + 1 for body in _different(server.seen)[1:]
+    )
     assert "tokens" in again.cost()[0].as_facts()
 
 
@@ -163,9 +198,13 @@ def test_a_torn_line_of_what_is_kept_is_asked_again(server, tmp_path):
 
 
 @pytest.mark.parametrize("at_once", [1, 4])
-@pytest.mark.parametrize(("spend", "answered"), [(30, 1), (31, 2), (61, 2), (62, 3), (91, 3), (92, 4)])
+@pytest.mark.parametrize(
+    ("spend", "answered"), [(30, 1), (31, 2), (61, 2), (62, 3), (91, 3), (92, 4)]
+)
 def test_a_budget_stops(server, at_once, spend, answered):
-    """Four questions of 30, 31, 30 and 31 tokens: each is put while less than all is spent, however many at once."""
+    """Four questions of 30, 31, 30 and 31 tokens: each is put while less than all is spent, however
+    many at once.
+    """
     server.delay = 0.02
     pupil = taught(server, spend=spend, at_once=at_once)
     if answered < 4:
@@ -176,7 +215,11 @@ def test_a_budget_stops(server, at_once, spend, answered):
     assert len(server.seen) == 1 + answered
     before = len(server.seen)
     rest = sum((30, 31, 30, 31)[answered:])
-    assert taught(server, spend=max(1, rest), at_once=at_once).answer(Exam([EXAMPLES])).shape == (1, 4, 4)
+    assert taught(server, spend=max(1, rest), at_once=at_once).answer(Exam([EXAMPLES])).shape == (
+        1,
+        4,
+        4,
+    )
     assert len(server.seen) == before + 4 - answered  # what was paid for is not paid for again
 
 
@@ -201,14 +244,21 @@ def test_the_key_is_sent_and_written_nowhere(server, tmp_path, monkeypatch):
     monkeypatch.setenv("MY_API_KEY", "secret-7")
     taught(server, key="MY_API_KEY").answer(Exam([EXAMPLES]))
     assert server.seen[0][1]["Authorization"] == "Bearer secret-7"
-    assert not any(b"secret-7" in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+    assert not any(
+        b"secret-7" in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()
+    )
 
 
 def test_patience_is_no_part_of_what_it_is(server):
     one = choose_learner(f"openai:url={server.url},model=toy,spend=5,retries=1", "corrected")
     assert one.what["parameters"] == {
-        "url": server.url, "model": "toy", "protocol": "completions", "shared": True, "window": 0, "edition": 1,
-    }  # fmt: skip
+        "url": server.url,
+        "model": "toy",
+        "protocol": "completions",
+        "shared": True,
+        "window": 0,
+        "edition": 1,
+    }
 
 
 def test_a_server_that_is_not_there():
@@ -217,9 +267,13 @@ def test_a_server_that_is_not_there():
 
 
 @pytest.mark.parametrize("protocol", ["completions", "chat"])
-@pytest.mark.parametrize(("most", "limit"), [(5, "max_tokens"), (0, "max_tokens"), (20, "max_completion_tokens")])
+@pytest.mark.parametrize(
+    ("most", "limit"), [(5, "max_tokens"), (0, "max_tokens"), (20, "max_completion_tokens")]
+)
 def test_a_server_that_accepts_less_is_asked_for_less(server, protocol, most, limit):
-    """Fewer log-probabilities, or none, or another name for the longest answer: found out at the first prompt."""
+    """Fewer log-probabilities, or none, or another name for the longest answer: found out at the
+    first prompt.
+    """
     server.most, server.limit, server.logprobs = most, limit, most > 0
     pupil = taught(server, protocol=protocol)
     tries = len(server.seen)
@@ -239,7 +293,9 @@ def test_log_probabilities_can_be_left_out(server):
 
 def test_a_server_that_refuses_everything_says_why(server):
     server.limit = "something-else"
-    with pytest.raises(Unavailable, match=r"the server refuses: status 400.*use 'something-else' instead"):
+    with pytest.raises(
+        Unavailable, match=r"the server refuses: status 400.*use 'something-else' instead"
+    ):
         begun(server)
     assert len(server.seen) < 6
 
@@ -259,15 +315,21 @@ def test_a_model_that_is_not_understood_fails_and_says_what_it_said(server, logp
     pupil = taught(server, logprobs=logprobs)
     for _ in range(4):
         pupil.answer(Exam([EXAMPLES]))
-    with pytest.raises(LearnerFault, match=rf"0 of 20 answers were understood.*Certainly.*{remedy}"):
+    with pytest.raises(
+        LearnerFault, match=rf"0 of 20 answers were understood.*Certainly.*{remedy}"
+    ):
         pupil.answer(Exam([EXAMPLES]))
 
 
-def test_the_share_understood_is_in_the_record_and_in_the_report(server, tmp_path, monkeypatch, capsys):
+def test_the_share_understood_is_in_the_record_and_in_the_report(
+    server, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     server.logprobs = False
     given = {"seeds": 1, "protocol": {"sequences": 6}, "workers": 0, "controls": False}
-    done = qs.run("language/periodic:length=20,longest=3", f"openai:url={server.url},model=toy", **given)
+    done = qs.run(
+        "language/periodic:length=20,longest=3", f"openai:url={server.url},model=toy", **given
+    )
     cost = done.records[0].cost
     assert 0 < cost["understood"] <= cost["answers"]
     done.show()
@@ -286,7 +348,12 @@ def test_tokens_that_the_server_does_not_count_are_estimated(server):
 
 def test_grammar_asks_nothing_after_the_end_of_a_string(server, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    given = {"seeds": 1, "protocol": {"order": 1, "factors": "2/1"}, "workers": 0, "controls": False}
+    given = {
+        "seeds": 1,
+        "protocol": {"order": 1, "factors": "2/1"},
+        "workers": 0,
+        "controls": False,
+    }
     done = qs.run("grammar/an-bn", f"openai:url={server.url},model=toy,window=3", **given)
     assert done.execution.ok == 1
     prompts = [body["prompt"] for body, _ in server.seen[1:]]
@@ -307,8 +374,8 @@ def test_it_keeps_the_promises_of_a_learner(server):
 
 
 def test_a_run_as_a_user_types_it(server, tmp_path, monkeypatch):
-    """One that fails for want of tokens, and then for want of a server, goes on by the same command; only what is
-    missing is asked. One that failed otherwise does not.
+    """One that fails for want of tokens, and then for want of a server, goes on by the same
+    command; only what is missing is asked. One that failed otherwise does not.
     """
     monkeypatch.chdir(tmp_path)
     tasks = "language/periodic"
@@ -328,7 +395,9 @@ def test_a_run_as_a_user_types_it(server, tmp_path, monkeypatch):
     assert any("told to be forbidden" in one for one in told)
     assert any('"status": "ok"' in one and '"tokens":' in one for one in told)
     prompts = [body["prompt"] for body, _ in server.seen]
-    assert between + 1 < len(prompts) == len(set(prompts)) + 1  # the one that was refused comes again
+    assert (
+        between + 1 < len(prompts) == len(set(prompts)) + 1
+    )  # the one that was refused comes again
 
 
 @pytest.mark.parametrize(
@@ -339,7 +408,9 @@ def test_a_run_as_a_user_types_it(server, tmp_path, monkeypatch):
         ("grammar/an-bn", {"order": 1, "factors": "1", "upto": "whole"}),
     ],
 )
-def test_a_dry_run_counts_what_the_run_will_ask(server, tmp_path, monkeypatch, capsys, task, protocol):
+def test_a_dry_run_counts_what_the_run_will_ask(
+    server, tmp_path, monkeypatch, capsys, task, protocol
+):
     monkeypatch.chdir(tmp_path)
 
     def main(arguments: list[str]) -> int:
@@ -354,11 +425,18 @@ def test_a_dry_run_counts_what_the_run_will_ask(server, tmp_path, monkeypatch, c
     counted = json.loads(capsys.readouterr().out)
     assert server.seen == []
     assert main([*arguments, "--dry-run"]) == 0
-    assert f"{counted['questions']:,} questions to language models and about" in capsys.readouterr().out
+    assert (
+        f"{counted['questions']:,} questions to language models and about"
+        in capsys.readouterr().out
+    )
     qs.run(task, learner, seeds=1, controls=False, protocol=protocol, workers=0)
     assert counted["prompt"] in [body["prompt"] for body, _ in server.seen]
     asked = len(server.seen) - 1  # the first finds out what the server accepts, and is kept
-    assert asked == counted["questions"] if "language" in task else abs(asked - counted["questions"]) < 0.5 * asked
+    assert (
+        asked == counted["questions"]
+        if "language" in task
+        else abs(asked - counted["questions"]) < 0.5 * asked
+    )
     letters = sum(len(body["prompt"]) for body, _ in server.seen)
     assert 0.4 * letters < counted["tokens"] < 0.7 * letters
 
@@ -367,7 +445,9 @@ def test_a_cap_on_questions_asks_as_many_and_leaves_the_rest_as_it_was(tmp_path,
     monkeypatch.chdir(tmp_path)
     given = {"seeds": 1, "controls": False, "workers": 0}
     whole, few = (
-        qs.run("language/periodic:length=20,longest=3", "majority", **given, protocol=protocol).records[0]
+        qs.run(
+            "language/periodic:length=20,longest=3", "majority", **given, protocol=protocol
+        ).records[0]
         for protocol in ({"sequences": 10}, {"sequences": 10, "questions": 7})
     )
     assert "questions" not in whole.what["protocol"]["parameters"]
@@ -390,17 +470,29 @@ def test_a_transcript_has_every_prompt_and_how_its_answer_was_read(server, tmp_p
         begun(server, transcript=str(tmp_path / "nowhere" / "file"))
     assert (
         "transcript"
-        not in choose_learner(f"openai:url={server.url},model=m,transcript=x", "corrected").what["parameters"]
+        not in choose_learner(f"openai:url={server.url},model=m,transcript=x", "corrected").what[
+            "parameters"
+        ]
     )
 
 
 @pytest.mark.parametrize("item", ["copy", "lookup", "count", "nest", "parity", "recombine", "hold"])
 def test_span_items_are_asked_with_a_cap_in_every_bin(server, tmp_path, monkeypatch, capsys, item):
-    """Each question has the worked examples and its own line up to the question; no line of the test has an answer."""
+    """Each question has the worked examples and its own line up to the question; no line of the
+    test has an answer.
+    """
     monkeypatch.chdir(tmp_path)
     learner = f"openai:url={server.url},model=toy,at_once=1"
     protocol = {"sequences": 12, "questions": 2, "checkpoints": 1}
-    found = qs.run(f"span/{item}", learner, seeds=1, controls=False, protocol=protocol, workers=0, progress=True)
+    found = qs.run(
+        f"span/{item}",
+        learner,
+        seeds=1,
+        controls=False,
+        protocol=protocol,
+        workers=0,
+        progress=True,
+    )
     (record,) = found.records
     trace = load_trace(tmp_path / "results", record)
     assert trace.arrays["asked"].tolist() == [2] * len(trace.arrays["difficulty"])
@@ -420,10 +512,14 @@ def test_span_items_are_asked_with_a_cap_in_every_bin(server, tmp_path, monkeypa
 
 
 def test_a_card_in_context(server, tmp_path, monkeypatch, capsys):
-    """Its items have few examples and capped questions; the number of requests is announced, and it is kept to."""
+    """Its items have few examples and capped questions; the number of requests is announced, and it
+    is kept to.
+    """
     monkeypatch.chdir(tmp_path)
     learner = f"openai:url={server.url},model=toy"
-    card = qs.profile(learner, budget="context", seeds=2, families="games", workers=0, progress=True)
+    card = qs.profile(
+        learner, budget="context", seeds=2, families="games", workers=0, progress=True
+    )
     (games,) = card.facts["families"]
     assert {item["item"] for item in games["items"]} == {"recombine", "values"}
     assert all(item["seeds"] == 2 and item["rank"] is None for item in games["items"])

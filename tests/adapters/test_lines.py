@@ -1,4 +1,6 @@
-"""A program that learns from sequences, line by line: what it is told, and what is said when it misbehaves."""
+"""A program that learns from sequences, line by line: what it is told, and what is said when it
+misbehaves.
+"""
 
 from __future__ import annotations
 
@@ -52,13 +54,19 @@ def program(tmp_path):
 
 def scripted(*answers):
     """A program that says these, whatever it reads, and tells what it was told on its way out."""
-    return f"import sys\nfor line, said in zip(sys.stdin, {list(answers)!r}):\n    print(said, flush=True)\n"
+    return (
+        f"import sys\nfor line, said in zip(sys.stdin, {list(answers)!r}):\n    print(said,"
+        " flush=True)\n"
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("import sys\nwhile True: sys.stdout.write('x'); sys.stdout.flush()", "more than 1 seconds to reply"),
+        (
+            "import sys\nwhile True: sys.stdout.write('x'); sys.stdout.flush()",
+            "more than 1 seconds to reply",
+        ),
         ("import time\ntime.sleep(60)", "more than 1 seconds to reply"),
         ("import os, time\nos.close(1)\ntime.sleep(60)", "closed its output when it had to reply"),
     ],
@@ -86,11 +94,20 @@ def test_a_line_without_an_end_is_not_read_for_ever(program, monkeypatch):
 
 def test_the_limit_ends_the_program_too(tmp_path):
     done = qs.run(
-        "language/qa", "lines:command=sleep 3217", seeds=1, protocol={"sequences": 20}, controls=False,
-        out=tmp_path, workers=1, limit_seconds=1.0, progress=False,
-    )  # fmt: skip
+        "language/qa",
+        "lines:command=sleep 3217",
+        seeds=1,
+        protocol={"sequences": 20},
+        controls=False,
+        out=tmp_path,
+        workers=1,
+        limit_seconds=1.0,
+        progress=False,
+    )
     assert "took longer than 1 s" in done.records[0].reason
-    commands = [path.read_bytes() for path in pathlib.Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
+    commands = [
+        path.read_bytes() for path in pathlib.Path("/proc").glob("[0-9]*/cmdline") if path.exists()
+    ]
     assert not [one for one in commands if b"3217" in one and b"sleep" in one]
 
 
@@ -103,7 +120,14 @@ def test_it_keeps_the_promises_of_a_learner(program):
     ("brief", "lines"),
     [
         (BRIEF, ["begin symbols:4 symbols:3 7", "learn 0 3 | -1 2", "predict 0 3"]),
-        (REALS, ["begin reals:2 reals:1 7", "learn 0.5 1.0 2.0 -3.0 | nan 0.25", "predict 0.5 1.0 2.0 -3.0"]),
+        (
+            REALS,
+            [
+                "begin reals:2 reals:1 7",
+                "learn 0.5 1.0 2.0 -3.0 | nan 0.25",
+                "predict 0.5 1.0 2.0 -3.0",
+            ],
+        ),
         (
             Brief(Bits(1), Tokens(2), "cross-entropy", 5, 10),
             ["begin bits:1 symbols:2 7", "learn 1 0 | 0 -1", "predict 1 0"],
@@ -117,9 +141,15 @@ def test_what_it_is_told(program, tmp_path, brief, lines):
     text += f"    print({said!r}[line.split()[0]], flush=True)\n"
     host = Lines(brief, 7, command=program(text))
     inputs = {
-        Tokens: np.array([0, 3]), Reals: np.array([[0.5, 1.0], [2.0, -3.0]]), Bits: np.array([[1], [0]])
-    }[type(brief.inputs)]  # fmt: skip
-    targets = np.array([[np.nan], [0.25]]) if brief is REALS else np.array([-1, 2] if brief is BRIEF else [0, -1])
+        Tokens: np.array([0, 3]),
+        Reals: np.array([[0.5, 1.0], [2.0, -3.0]]),
+        Bits: np.array([[1], [0]]),
+    }[type(brief.inputs)]
+    targets = (
+        np.array([[np.nan], [0.25]])
+        if brief is REALS
+        else np.array([-1, 2] if brief is BRIEF else [0, -1])
+    )
     host.learn(inputs, targets)
     found = host.predict(inputs)
     assert found.tolist() == ([[1.0], [0.0]] if brief is REALS else [1, 0])
@@ -156,4 +186,8 @@ def test_what_is_wrong_is_said(program, answers, error, words):
 
 def test_fields_are_not_for_it(program):
     with pytest.raises(NotApplicable, match="not fields"):
-        Lines(Brief(Fields({"a": Tokens(2)}), Tokens(2), "cross-entropy", 5, 10), 0, command=program(""))
+        Lines(
+            Brief(Fields({"a": Tokens(2)}), Tokens(2), "cross-entropy", 5, 10),
+            0,
+            command=program(""),
+        )

@@ -33,7 +33,9 @@ def learns_online(brief):
 
 
 def tree(brief):
-    return DecisionTreeClassifier() if isinstance(brief.outputs, Tokens) else DecisionTreeRegressor()
+    return (
+        DecisionTreeClassifier() if isinstance(brief.outputs, Tokens) else DecisionTreeRegressor()
+    )
 
 
 def margins(brief):
@@ -42,7 +44,9 @@ def margins(brief):
 
 @pytest.mark.parametrize("build", [learns_online, tree, margins])
 def test_they_keep_the_promises_of_a_learner(build):
-    """Of symbols and of real numbers: online by shares, again and again by shares, and by margins."""
+    """Of symbols and of real numbers: online by shares, again and again by shares, and by
+    margins.
+    """
     assert broken(check_learner(WindowModel(build, reach=4), sequences=60)) == []
 
 
@@ -50,7 +54,10 @@ def test_features_by_hand():
     host = WindowModel(BRIEF, 0, build=tree, reach=2)
     assert host._windows(np.array([2, 0])).tolist() == [[0, 0, 0, 0, 0, 1], [0, 0, 1, 1, 0, 0]]
     real = WindowModel(Brief(Reals(2), Reals(1), "squared", 5, 10), 0, build=tree, reach=2)
-    assert real._windows(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist() == [[0, 0, 1, 2], [1, 2, 3, 4]]
+    assert real._windows(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist() == [
+        [0, 0, 1, 2],
+        [1, 2, 3, 4],
+    ]
     bits = WindowModel(Brief(Bits(1), Tokens(2), "cross-entropy", 5, 10), 0, build=tree, reach=3)
     assert bits._windows(np.array([[1], [0]])).tolist() == [[0, 0, 1], [0, 1, 0]]
 
@@ -58,7 +65,9 @@ def test_features_by_hand():
 def test_only_what_is_asked_is_learned_and_an_answer_never_seen_has_a_share():
     host = WindowModel(BRIEF, 0, build=lambda brief: LogisticRegression(C=1000.0), reach=1)
     np.testing.assert_allclose(host.predict(np.array([0])), 1 / 3)
-    host.learn(np.array([0, 1]), np.array([-1, 2]))  # a single class, which LogisticRegression refuses
+    host.learn(
+        np.array([0, 1]), np.array([-1, 2])
+    )  # a single class, which LogisticRegression refuses
     np.testing.assert_allclose(host.predict(np.array([1])), [[0, 0, 1]], atol=1e-5)
     host.learn(np.array([0, 1]), np.array([0, 2]))
     shares = host.predict(np.array([0, 1]))
@@ -81,7 +90,12 @@ def test_the_seed_is_set_wherever_nobody_has():
 
     host = WindowModel(BRIEF, 2**32 + 7, build=build)
     assert host.estimator.get_params()["randomforestclassifier__random_state"] == 7
-    assert WindowModel(BRIEF, 7, build=lambda brief: SGDClassifier(random_state=1)).estimator.random_state == 1
+    assert (
+        WindowModel(
+            BRIEF, 7, build=lambda brief: SGDClassifier(random_state=1)
+        ).estimator.random_state
+        == 1
+    )
     assert WindowModel(BRIEF, 7, build=learns_online).estimator.random_state == 7
 
 
@@ -100,7 +114,8 @@ def test_what_is_wrong_is_said():
 def test_the_wrong_kind_of_estimator_is_not_applicable():
     real = Brief(Reals(1), Reals(1), "squared", 5, 10)
     with pytest.raises(
-        NotApplicable, match=r"SGDClassifier is a classifier, and real numbers are asked for; let build"
+        NotApplicable,
+        match=r"SGDClassifier is a classifier, and real numbers are asked for; let build",
     ):
         WindowModel(real, 0, build=lambda brief: SGDClassifier())
     with pytest.raises(NotApplicable, match="a regressor, and symbols are asked for"):

@@ -97,7 +97,10 @@ def test_rows_that_run_free_are_read_side_by_side():
 
 
 def test_one_that_looks_ahead_is_caught():
-    assert any("look ahead" in finding for finding in broken(check_learner(SequenceModel(Backwards, rate=0.02))))
+    assert any(
+        "look ahead" in finding
+        for finding in broken(check_learner(SequenceModel(Backwards, rate=0.02)))
+    )
 
 
 def test_the_example_is_a_learner():
@@ -241,7 +244,9 @@ def test_parameters_of_a_function_that_builds():
 def test_it_trains_as_the_built_in_adam_does(asked):
     """Passes, batch and rate are those of `lstm` for the same kind of task."""
     pytest.importorskip("jax")
-    own, built_in = (choose_learner(name, "corrected", None, asked) for name in (bring(ByBuild), "lstm"))
+    own, built_in = (
+        choose_learner(name, "corrected", None, asked) for name in (bring(ByBuild), "lstm")
+    )
     for name in ("passes", "batch", "rate"):
         assert own.what["parameters"][name] == built_in.what["parameters"][name]
     for choice in (own, choose_learner(bring(Closed), "corrected", None, asked)):
@@ -256,7 +261,11 @@ def test_settings_in_the_name():
     assert learner.pace == Pace(passes=3, batch=4)
     host = learner.make(BRIEF, 3)
     assert isinstance(host._optimizer, torch.optim.SGD)
-    assert (host._optimizer.defaults["lr"], host._optimizer.defaults["weight_decay"], host.clip) == (0.02, 0.1, 1)
+    assert (
+        host._optimizer.defaults["lr"],
+        host._optimizer.defaults["weight_decay"],
+        host.clip,
+    ) == (0.02, 0.1, 1)
     for given, words in (
         ({"optimizer": "adma"}, "optimizer must be one of adam, adamw, sgd, rmsprop"),
         ({"device": "fast"}, 'device "fast" cannot be used'),
@@ -287,11 +296,13 @@ def test_a_batch_is_one_update_on_the_mean_of_its_sequences():
     with torch.enable_grad():
         losses = [
             torch.nn.functional.cross_entropy(
-                torch.nn.functional.one_hot(torch.tensor(inputs).long(), 4).float() @ host.network.weight.T,
-                torch.tensor(targets).long(), ignore_index=-1,
+                torch.nn.functional.one_hot(torch.tensor(inputs).long(), 4).float()
+                @ host.network.weight.T,
+                torch.tensor(targets).long(),
+                ignore_index=-1,
             )
             for inputs, targets in sequences
-        ]  # fmt: skip
+        ]
         (wanted,) = torch.autograd.grad(sum(losses) / 2, host.network.weight)
     host.learn_many(sequences)
     np.testing.assert_allclose((before - host.network.weight).detach() / 0.1, wanted, atol=1e-5)
@@ -301,16 +312,23 @@ def test_a_batch_is_one_update_on_the_mean_of_its_sequences():
 def test_a_pupil_updates_when_its_batch_is_full():
     """The same whichever way a lesson is cut, and what does not fill a batch changes nothing."""
     examples = Examples(
-        np.array([[0, 1, 2, 3, 0, 1, 2]]), np.array([[0, 1, 2, 0, 1, 2, 0]]), np.ones((1, 7), bool), np.ones(7, int)
+        np.array([[0, 1, 2, 3, 0, 1, 2]]),
+        np.array([[0, 1, 2, 0, 1, 2, 0]]),
+        np.ones((1, 7), bool),
+        np.ones(7, int),
     )
     lesson = Lesson([examples], np.arange(7)[None])
-    pupils = [HostPupil(SequenceModel(BRIEF, 1, build=Cell_of_nothing), BRIEF, batch=3) for _ in range(2)]
+    pupils = [
+        HostPupil(SequenceModel(BRIEF, 1, build=Cell_of_nothing), BRIEF, batch=3) for _ in range(2)
+    ]
     pupils[0].learn(lesson, 0, 7)
     for start, stop in ((0, 2), (2, 4), (4, 7)):
         pupils[1].learn(lesson, start, stop)
     one, other = (pupil.host.network.weight.detach().numpy() for pupil in pupils)
     np.testing.assert_array_equal(one, other)
-    assert [(cost.examples, cost.updates) for pupil in pupils for cost in pupil.cost()] == [(7, 2)] * 2
+    assert [(cost.examples, cost.updates) for pupil in pupils for cost in pupil.cost()] == [
+        (7, 2)
+    ] * 2
 
 
 def test_a_series_is_learned_in_windows():
@@ -327,7 +345,9 @@ def test_states_are_what_the_readout_reads_or_what_the_network_gives():
     assert states.shape == (4, 16)
     weights = host.network.readout
     np.testing.assert_allclose(
-        states @ weights.weight.detach().numpy().T + weights.bias.detach().numpy(), host.predict(read), atol=1e-6
+        states @ weights.weight.detach().numpy().T + weights.bias.detach().numpy(),
+        host.predict(read),
+        atol=1e-6,
     )
     cell = CellModel(BRIEF, 1, build=Cell)
     assert cell.states(read).shape == (4, 16)
@@ -358,10 +378,18 @@ def test_it_learns_to_act(kind):
 
 def test_a_network_that_was_hardly_trained_is_reported(tmp_path):
     few, enough = ByBuild(passes=1), ByBuild(passes=2)
-    qs.run("language/periodic", [few, enough], seeds=1, protocol={"sequences": 50}, controls=False, out=tmp_path)
+    qs.run(
+        "language/periodic",
+        [few, enough],
+        seeds=1,
+        protocol={"sequences": 50},
+        controls=False,
+        out=tmp_path,
+    )
     (table,) = gather([tmp_path]).tables
     assert [remark for remark in table.verdict.remarks if "update" in remark] == [
-        "ByBuild:passes=1: only 40 updates, which says little about a network; set passes and batch in its name."
+        "ByBuild:passes=1: only 40 updates, which says little about a network; set passes and batch"
+        " in its name."
     ]
 
 
@@ -380,7 +408,9 @@ def test_check_finds_global_randomness_of_a_torch_that_is_imported_late(tmp_path
     command = [sys.executable, "-m", "quickstudy", "check", f"{file}:Late"]
     found = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert "FAIL  touches no global randomness: the state of torch changed" in found.stdout
-    text = file.read_text().replace("torch.manual_seed(seed)", "g = torch.Generator().manual_seed(seed)")
+    text = file.read_text().replace(
+        "torch.manual_seed(seed)", "g = torch.Generator().manual_seed(seed)"
+    )
     file.write_text(text.replace("outputs.width)", "outputs.width, generator=g)"))
     found = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert "ok    touches no global randomness" in found.stdout
@@ -391,5 +421,8 @@ def test_show_lists_the_parameters_of_a_class_and_no_functions(tmp_path):
 
     rows = {row["name"]: row for row in _parameters(ByBuild, "corrected")}
     assert rows["width"]["value"] == 16
-    assert (rows["passes"]["value"], rows["passes"]["range"]) == (10, "reals: 200, strings: 100, reward: 1")
+    assert (rows["passes"]["value"], rows["passes"]["range"]) == (
+        10,
+        "reals: 200, strings: 100, reward: 1",
+    )
     assert "build" not in rows

@@ -10,7 +10,13 @@ from quickstudy.base.errors import LearnerFault
 from quickstudy.base.spaces import Bits, Fields, Reals, Tokens
 from quickstudy.gateway import jax, jnp
 
-SPACE = Fields({"choice": Tokens(3), "message": Fields({"word": Tokens(2), "tone": Reals(1)}), "lights": Bits(2)})
+SPACE = Fields(
+    {
+        "choice": Tokens(3),
+        "message": Fields({"word": Tokens(2), "tone": Reals(1)}),
+        "lights": Bits(2),
+    }
+)
 SCORES = np.log([0.2, 0.3, 0.5, 1, 3, 1, 0.25, 4])
 
 
@@ -22,7 +28,9 @@ def test_the_likeliest_action_by_hand():
 
 
 def test_log_probability_and_entropy_by_hand():
-    """Tokens 0.5 and 3/4, a logistic density of 1/4 at its middle, lights that are on with 0.2 and 0.8."""
+    """Tokens 0.5 and 3/4, a logistic density of 1/4 at its middle, lights that are on with 0.2 and
+    0.8.
+    """
     policy = Policy(SPACE, SCORES)
     action = {"choice": 2, "message": {"word": 1, "tone": np.zeros(1)}, "lights": np.array([1, 1])}
     assert policy.log_probability(action) == pytest.approx(np.log(0.5 * 0.75 * 0.25 * 0.2 * 0.8))
@@ -30,7 +38,9 @@ def test_log_probability_and_entropy_by_hand():
     def nats(*chances):
         return -sum(chance * np.log(chance) for chance in chances)
 
-    assert policy.entropy() == pytest.approx(nats(0.2, 0.3, 0.5) + nats(0.25, 0.75) + 2 + 2 * nats(0.2, 0.8))
+    assert policy.entropy() == pytest.approx(
+        nats(0.2, 0.3, 0.5) + nats(0.25, 0.75) + 2 + 2 * nats(0.2, 0.8)
+    )
 
 
 def test_parts_are_drawn_as_often_as_their_scores_say():
@@ -42,7 +52,11 @@ def test_parts_are_drawn_as_often_as_their_scores_say():
     assert np.allclose(np.bincount(action["choice"]) / draws, [0.2, 0.3, 0.5], atol=0.0075)
     assert np.allclose(np.bincount(action["message"]["word"]) / draws, [0.25, 0.75], atol=0.0075)
     assert np.allclose(action["lights"].mean(axis=0), [0.2, 0.8], atol=0.0075)
-    assert np.allclose(np.quantile(action["message"]["tone"], [0.25, 0.5, 0.75]), [-np.log(3), 0, np.log(3)], atol=0.04)
+    assert np.allclose(
+        np.quantile(action["message"]["tone"], [0.25, 0.5, 0.75]),
+        [-np.log(3), 0, np.log(3)],
+        atol=0.04,
+    )
     # Entropy is the mean surprise, parts are drawn each by itself.
     assert -policy.log_probability(action).mean() == pytest.approx(policy.entropy()[0], abs=0.03)
     both = ((action["choice"] == 2) & (action["lights"][:, 1] == 1)).mean()
@@ -54,8 +68,12 @@ def test_numpy_and_jax_draw_the_same():
     scores, uniform = rng.normal(size=(500, SPACE.width)), rng.random((500, SPACE.width))
     host = Policy(SPACE, scores)
     action, chance, entropy = jax.jit(examined)(jnp.asarray(scores), jnp.asarray(uniform))
-    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-4), host.draw(uniform), action)
-    np.testing.assert_allclose(host.log_probability(jax.tree.map(np.asarray, action)), chance, atol=1e-4)
+    jax.tree.map(
+        lambda a, b: np.testing.assert_allclose(a, b, atol=1e-4), host.draw(uniform), action
+    )
+    np.testing.assert_allclose(
+        host.log_probability(jax.tree.map(np.asarray, action)), chance, atol=1e-4
+    )
     np.testing.assert_allclose(host.entropy(), entropy, atol=1e-5)
 
 
@@ -68,22 +86,32 @@ def examined(scores, uniform):
 def test_the_ends_of_the_interval_are_no_trouble():
     for dtype in (np.float32, np.float64):
         for end in (0.0, np.nextafter(dtype(1), dtype(0))):
-            action = Policy(SPACE, SCORES.astype(dtype)).draw(np.full(SPACE.width, end, dtype=dtype))
+            action = Policy(SPACE, SCORES.astype(dtype)).draw(
+                np.full(SPACE.width, end, dtype=dtype)
+            )
             assert np.isfinite(action["message"]["tone"]).all()
             assert action["choice"] == 2
 
 
 def test_gradients_are_those_of_the_scores():
-    """The slope of the log-probability of a token: 1 less its probability, and less theirs for the others."""
-    slope = jax.grad(lambda scores: Policy(Tokens(3), scores).log_probability(jnp.array(1)))(jnp.asarray(SCORES[:3]))
+    """The slope of the log-probability of a token: 1 less its probability, and less theirs for the
+    others.
+    """
+    slope = jax.grad(lambda scores: Policy(Tokens(3), scores).log_probability(jnp.array(1)))(
+        jnp.asarray(SCORES[:3])
+    )
     assert np.allclose(slope, [-0.2, 0.7, -0.5], atol=1e-6)
 
 
 def test_a_token_may_be_ruled_out():
     scores = jnp.array([0.0, -jnp.inf, 0.0])
     assert float(Policy(Tokens(3), scores).entropy()) == pytest.approx(np.log(2))
-    assert jax.grad(lambda scores: Policy(Tokens(3), scores).entropy())(scores).tolist() == pytest.approx([0, 0, 0])
-    drawn = Policy(Tokens(3), np.tile(scores, (200, 1))).draw(np.random.default_rng(0).random((200, 3)))
+    assert jax.grad(lambda scores: Policy(Tokens(3), scores).entropy())(
+        scores
+    ).tolist() == pytest.approx([0, 0, 0])
+    drawn = Policy(Tokens(3), np.tile(scores, (200, 1))).draw(
+        np.random.default_rng(0).random((200, 3))
+    )
     assert np.bincount(drawn).tolist()[1] == 0 < np.bincount(drawn)[0] < 200
 
 

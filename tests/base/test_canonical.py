@@ -11,9 +11,18 @@ from hypothesis import strategies as st
 
 from quickstudy.base.canonical import canonical, digest, plain
 
-numbers = st.floats(allow_nan=False, allow_infinity=False) | st.integers() | st.booleans() | st.none() | st.text()
+numbers = (
+    st.floats(allow_nan=False, allow_infinity=False)
+    | st.integers()
+    | st.booleans()
+    | st.none()
+    | st.text()
+)
 values = st.recursive(
-    numbers, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4)
+    numbers,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4)
+    ),
 )
 
 
@@ -33,13 +42,21 @@ def test_the_order_of_names_does_not_matter(facts):
 
 @given(st.lists(st.floats(), max_size=5))
 def test_numbers_that_are_not_finite_have_a_spelling(values):
-    read = json.loads(canonical(values), parse_constant=lambda name: pytest.fail(f"bare {name} in strict JSON"))
+    read = json.loads(
+        canonical(values), parse_constant=lambda name: pytest.fail(f"bare {name} in strict JSON")
+    )
     for value, found in zip(values, read, strict=True):
         assert float(found) == value or (math.isnan(value) and found == "nan")
 
 
 def test_numpy_values_are_plain_numbers():
-    value = {"a": np.int64(3), "b": np.float32(0.5), "c": np.array([[1.0, np.inf]]), "d": np.bool_(True), "e": (1, 2)}
+    value = {
+        "a": np.int64(3),
+        "b": np.float32(0.5),
+        "c": np.array([[1.0, np.inf]]),
+        "d": np.bool_(True),
+        "e": (1, 2),
+    }
     assert plain(value) == {"a": 3, "b": 0.5, "c": [[1.0, "inf"]], "d": True, "e": [1, 2]}
     assert canonical({3, 1, 2}) == "[1,2,3]"
     assert canonical({1: "x"}) == '{"1":"x"}'

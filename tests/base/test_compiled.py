@@ -1,4 +1,6 @@
-"""Numba's door: the same source, compiled or not, gives the same numbers; its seconds are on the clock."""
+"""Numba's door: the same source, compiled or not, gives the same numbers; its seconds are on the
+clock.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ print(*mixed(np.linspace(-1.0, 1.0, 1000)), hasattr(mixed, "py_func"), compiled.
 
 def run(hidden):
     program = PROGRAM.format(hidden=hidden)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120
+    )
     return done.stdout.split()
 
 

@@ -22,7 +22,9 @@ def asked_sequences(draw):
 def test_sequences_come_back_as_they_went_in(given):
     tokens, supervised = zip(*given, strict=True)
     examples = Examples.from_sequences(tokens, supervised)
-    assert [examples.sequence(index) for index in range(examples.count)] == [(t, s) for t, s in given]
+    assert [examples.sequence(index) for index in range(examples.count)] == [
+        (t, s) for t, s in given
+    ]
     assert examples.questions == sum(map(len, supervised))
     assert examples.steps == max(map(len, tokens)) - 1
 
@@ -32,7 +34,9 @@ def test_taking_and_padding_change_no_sequence(given, data):
     examples = Examples.from_sequences(*zip(*given, strict=True))
     chosen = data.draw(st.lists(st.integers(0, examples.count - 1), max_size=8))
     taken = examples.take(chosen)
-    assert [taken.sequence(place) for place in range(taken.count)] == [examples.sequence(index) for index in chosen]
+    assert [taken.sequence(place) for place in range(taken.count)] == [
+        examples.sequence(index) for index in chosen
+    ]
     assert taken.steps == max((int(examples.lengths[index]) for index in chosen), default=1)
     padded = examples.padded(examples.steps + 3)
     assert padded.steps == examples.steps + 3
@@ -51,33 +55,50 @@ def test_a_worked_example():
 
 def test_pairs_ask_for_every_token_of_the_answer():
     examples = Examples.from_pairs([([1, 2], [3]), ([4], [5, 6])])
-    assert [examples.sequence(index) for index in range(2)] == [([1, 2, 3], [2]), ([4, 5, 6], [1, 2])]
+    assert [examples.sequence(index) for index in range(2)] == [
+        ([1, 2, 3], [2]),
+        ([4, 5, 6], [1, 2]),
+    ]
 
 
 def delayed(*words):
-    """After each token the one before it: no answer but the last could be read as the next token."""
+    """After each token the one before it: no answer but the last could be read as the next
+    token.
+    """
     inputs = np.array(words).T
-    return Examples(inputs, np.roll(inputs, 1, axis=0), np.ones(inputs.shape, bool), np.full(len(words), len(inputs)))
+    return Examples(
+        inputs,
+        np.roll(inputs, 1, axis=0),
+        np.ones(inputs.shape, bool),
+        np.full(len(words), len(inputs)),
+    )
 
 
 def test_what_is_not_the_next_token_is_no_sequence():
     examples = delayed([1, 2, 3], [4, 4, 4])
     assert not examples.sequential
     with pytest.raises(
-        UsageError, match="example 0 is no sequence: an answer in it is not the token that is read next"
+        UsageError,
+        match="example 0 is no sequence: an answer in it is not the token that is read next",
     ):
         examples.sequence(0)
     assert examples.sequence(1) == ([4, 4, 4, 4], [1, 2, 3])
-    assert not Examples(examples.inputs * 1.0, examples.inputs * 1.0, examples.asked, examples.lengths).sequential
+    assert not Examples(
+        examples.inputs * 1.0, examples.inputs * 1.0, examples.asked, examples.lengths
+    ).sequential
 
 
 def test_an_answer_after_the_last_input_or_one_that_is_not_asked_makes_it_no_less_a_sequence():
     padded = Examples.from_sequences([[1, 2], [1, 2, 3]], [[1], [2]])
     assert padded.sequential
-    assert Examples(padded.inputs, padded.targets + ~padded.asked, padded.asked, padded.lengths).sequential
+    assert Examples(
+        padded.inputs, padded.targets + ~padded.asked, padded.asked, padded.lengths
+    ).sequential
 
 
-@given(st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=5), min_size=1, max_size=6), st.data())
+@given(
+    st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=5), min_size=1, max_size=6), st.data()
+)
 def test_what_was_taken_apart_is_joined_without_loss(words, data):
     """Whatever the answers are, and however the examples were grouped."""
     lengths = np.array([len(word) for word in words])
@@ -87,16 +108,25 @@ def test_what_was_taken_apart_is_joined_without_loss(words, data):
     inputs, targets = (np.where(inside, rng.integers(10, size=shape), 0) for _ in range(2))
     whole = Examples(inputs, targets, inside & (rng.random(shape) < 0.5), lengths)
     cut = data.draw(st.integers(0, len(words)))
-    parts = [whole.take(range(cut)), *(whole.take([index]).padded(9) for index in range(cut, len(words)))]
+    parts = [
+        whole.take(range(cut)),
+        *(whole.take([index]).padded(9) for index in range(cut, len(words))),
+    ]
     again = Examples.joined(parts)
     for name in ("inputs", "targets", "asked", "lengths"):
         np.testing.assert_array_equal(getattr(again, name), getattr(whole, name))
 
 
 def test_joining_keeps_width_and_type():
-    reals = Examples(np.ones((2, 1, 3), np.float32), np.ones((2, 1, 1)), np.ones((2, 1), bool), np.array([2]))
+    reals = Examples(
+        np.ones((2, 1, 3), np.float32), np.ones((2, 1, 1)), np.ones((2, 1), bool), np.array([2])
+    )
     again = Examples.joined([reals, reals.take([])])
-    assert (again.inputs.dtype, again.inputs.shape, again.targets.shape) == (np.float32, (2, 1, 3), (2, 1, 1))
+    assert (again.inputs.dtype, again.inputs.shape, again.targets.shape) == (
+        np.float32,
+        (2, 1, 3),
+        (2, 1, 1),
+    )
     assert Examples.joined([]).count == 0
 
 
@@ -151,7 +181,9 @@ def test_parts_of_a_series_run_from_its_start():
         part = whole.part(name)
         assert part.inputs[:, 0, 0].tolist() == list(range(stop))
         assert np.flatnonzero(part.asked[:, 0]).tolist() == list(range(start, stop))
-        assert part.targets[part.asked][:, 0].tolist() == [10.0 * step for step in range(start, stop)]
+        assert part.targets[part.asked][:, 0].tolist() == [
+            10.0 * step for step in range(start, stop)
+        ]
         assert part.lengths.tolist() == [stop]
 
 
@@ -159,14 +191,21 @@ def test_parts_of_a_series_run_from_its_start():
 def test_parts_ask_for_everything_but_the_washout_once(lengths):
     whole = series(*lengths)
     parts = ("training", "validation", "test")
-    asked = [step for name in parts for step in np.flatnonzero(whole.part(name).asked[:, 0]).tolist()]
+    asked = [
+        step for name in parts for step in np.flatnonzero(whole.part(name).asked[:, 0]).tolist()
+    ]
     assert asked == list(range(lengths[0], sum(lengths)))
 
 
 def test_windows_of_a_part():
     """Each asks about 2 steps after reading the 3 before them; the rest of one step is left out."""
-    windows = series(washout=2, training=7, validation=0, test=0).windows("training", asked=2, before=3)
-    assert windows.inputs[:, :, 0].T.tolist() == [[1.0, 2.0, 3.0, 4.0, 5.0], [3.0, 4.0, 5.0, 6.0, 7.0]]
+    windows = series(washout=2, training=7, validation=0, test=0).windows(
+        "training", asked=2, before=3
+    )
+    assert windows.inputs[:, :, 0].T.tolist() == [
+        [1.0, 2.0, 3.0, 4.0, 5.0],
+        [3.0, 4.0, 5.0, 6.0, 7.0],
+    ]
     assert windows.asked.T.tolist() == [[False, False, False, True, True]] * 2
     assert windows.targets[windows.asked][:, 0].tolist() == [40.0, 60.0, 50.0, 70.0]
     assert windows.lengths.tolist() == [5, 5]
@@ -188,7 +227,11 @@ def test_windows_ask_about_each_step_once(washout, training, asked, before):
 
 
 def test_wrong_series():
-    with pytest.raises(UsageError, match=r"1 \+ 1 \+ 1 \+ 1 steps must be the whole series, which has 5 inputs"):
+    with pytest.raises(
+        UsageError, match=r"1 \+ 1 \+ 1 \+ 1 steps must be the whole series, which has 5 inputs"
+    ):
         Series(np.zeros((5, 1)), np.zeros((5, 1)), 1, 1, 1, 1)
-    with pytest.raises(UsageError, match='no part "tests" of a series; parts: training, validation, test'):
+    with pytest.raises(
+        UsageError, match='no part "tests" of a series; parts: training, validation, test'
+    ):
         series().part("tests")

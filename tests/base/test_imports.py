@@ -1,4 +1,6 @@
-"""Who may import whom, and what nobody may do. Reads the source text, so that nothing is left out."""
+"""Who may import whom, and what nobody may do. Reads the source text, so that nothing is left
+out.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +40,12 @@ RANKS = {
 # A stream makes JAX keys when it is asked for one.
 EXCEPTIONS = {("base/seeds.py", "gateway")}
 
-# What makes a generator of its own; everything else in numpy.random is, or changes, the one that all share.
+# What makes a generator of its own; everything else in numpy.random is, or changes, the one that
+# all share.
 LEGACY = "tasks/grammar/released.py"
-"""The one file that rebuilds released data from NumPy's legacy generator, with a seed of its own."""
+"""The one file that rebuilds released data from NumPy's legacy generator, with a seed of its
+own.
+"""
 OWN_GENERATORS = {"Generator", "PCG64", "SeedSequence", "default_rng", "BitGenerator"}
 WATCHERS = {"testing/finding.py"}
 
@@ -72,7 +77,11 @@ def _imported(tree):
             assert node.level == 0, "imports are absolute"
             yield node.module
             if node.module == "quickstudy":
-                yield from (f"quickstudy.{alias.name}" for alias in node.names if (ROOT / alias.name).exists())
+                yield from (
+                    f"quickstudy.{alias.name}"
+                    for alias in node.names
+                    if (ROOT / alias.name).exists()
+                )
 
 
 def part_of(module):
@@ -97,7 +106,10 @@ def test_imports_go_one_way(path):
 def test_base_needs_the_standard_library_and_numpy_only():
     for path in FILES:
         if name_of(path).startswith("base/"):
-            outside = {module.partition(".")[0] for module in imported(tree_of(path))} - {"quickstudy", "numpy"}
+            outside = {module.partition(".")[0] for module in imported(tree_of(path))} - {
+                "quickstudy",
+                "numpy",
+            }
             assert outside <= set(sys.stdlib_module_names), name_of(path)
 
 
@@ -111,7 +123,9 @@ def test_jax_comes_through_the_gateway():
 def test_numba_comes_through_its_door():
     for path in FILES:
         if name_of(path) != "compiled.py":
-            assert "numba" not in {module.partition(".")[0] for module in imported(tree_of(path))}, name_of(path)
+            assert "numba" not in {
+                module.partition(".")[0] for module in imported(tree_of(path))
+            }, name_of(path)
 
 
 def test_nobody_draws_from_a_shared_generator():
@@ -120,12 +134,16 @@ def test_nobody_draws_from_a_shared_generator():
             continue
         tree = tree_of(path)
         # A faulty specimen seeds it, once, to be caught.
-        legacy = {"testing/specimens.py": {"seed"}, LEGACY: {"RandomState"}}.get(name_of(path), set())
+        legacy = {"testing/specimens.py": {"seed"}, LEGACY: {"RandomState"}}.get(
+            name_of(path), set()
+        )
         assert "random" not in set(imported(tree)), name_of(path)
         for node in _nodes(tree):
             of_module = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute)
             if of_module and ast.unparse(node.value) in ("np.random", "numpy.random"):
-                assert node.attr in OWN_GENERATORS | legacy, f"{name_of(path)}:{node.lineno} {ast.unparse(node)}"
+                assert node.attr in OWN_GENERATORS | legacy, (
+                    f"{name_of(path)}:{node.lineno} {ast.unparse(node)}"
+                )
             if isinstance(node, ast.ImportFrom) and node.module == "numpy.random":
                 assert {alias.name for alias in node.names} <= OWN_GENERATORS, name_of(path)
 
@@ -133,14 +151,21 @@ def test_nobody_draws_from_a_shared_generator():
 def test_only_the_command_line_prints():
     for path in FILES:
         calls = [node for node in _nodes(tree_of(path)) if isinstance(node, ast.Call)]
-        prints = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "print"]
+        prints = [
+            call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "print"
+        ]
         assert not prints or name_of(path).startswith("cli/"), name_of(path)
 
 
 def modules_after(statement):
     """Top-level modules that a statement brings into a fresh interpreter."""
-    program = f"import sys; before = set(sys.modules); {statement}; print(*sorted(set(sys.modules) - before))"
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    program = (
+        f"import sys; before = set(sys.modules); {statement}; print(*sorted(set(sys.modules) -"
+        " before))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
     return {module.partition(".")[0] for module in found.stdout.split()}
 
 
@@ -155,9 +180,13 @@ def test_tasks_and_host_learners_do_not_need_jax():
 
 def test_listing_imports_no_implementation():
     kinds = "task, core, learner, control, training, protocol, measure"
-    program = f"from quickstudy.base.catalogue import {kinds}; [kind.entries() for kind in ({kinds})]"
+    program = (
+        f"from quickstudy.base.catalogue import {kinds}; [kind.entries() for kind in ({kinds})]"
+    )
     found = modules_after(program)
     assert not found & {"jax", "equinox", "optax", "numba", "scipy", "rich"}
     text = f"import sys; {program}; print(*[m for m in sys.modules if m.startswith('quickstudy.')])"
-    loaded = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True, timeout=60).stdout
+    loaded = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
     assert {part_of(module) for module in loaded.split()} == {"base"}

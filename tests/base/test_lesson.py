@@ -26,7 +26,12 @@ def test_lanes_are_padded_to_the_most_questions():
 
 
 def test_real_targets_keep_their_width():
-    reals = Examples(np.zeros((2, 1, 1)), np.arange(4.0).reshape(2, 1, 2), np.array([[False], [True]]), np.array([2]))
+    reals = Examples(
+        np.zeros((2, 1, 1)),
+        np.arange(4.0).reshape(2, 1, 2),
+        np.array([[False], [True]]),
+        np.array([2]),
+    )
     assert Exam([reals]).targets.tolist() == [[[2.0, 3.0]]]
 
 

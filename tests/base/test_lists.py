@@ -18,7 +18,13 @@ class Scaled:
 
 @pytest.mark.parametrize(
     ("text", "factors"),
-    [("[1.0]", (1.0,)), ("[1.0, 2.5]", (1.0, 2.5)), ("[]", ()), ("1/2.5", (1.0, 2.5)), ("2", (2.0,))],
+    [
+        ("[1.0]", (1.0,)),
+        ("[1.0, 2.5]", (1.0, 2.5)),
+        ("[]", ()),
+        ("1/2.5", (1.0, 2.5)),
+        ("2", (2.0,)),
+    ],
 )
 def test_numbers(text, factors):
     assert configure("scaled", Scaled, {"factors": text}).factors == factors

@@ -53,7 +53,9 @@ def test_a_measure_declares_directions(scores, words):
 
 
 def test_words_for_values():
-    score = Score("b", better="higher", words={"<1": "<1", "inf": "never", ">100": "beyond the list"})
+    score = Score(
+        "b", better="higher", words={"<1": "<1", "inf": "never", ">100": "beyond the list"}
+    )
     assert [score.word(value) for value in (0.5, 1.0, 100.0, 101.0, math.inf)] == [
         "<1",
         "",
@@ -106,11 +108,21 @@ def record(started=0.0, protocol="nowhere", **legend):
 
 
 def test_the_newest_legend_holds_and_the_scores_of_all():
-    old = record(1.0, headline="a", scores={"m": {"a": {"better": "higher"}}, "n": {"b": {"better": "lower"}}})
-    new = record(2.0, headline="b", scores={"m": {"a": {"better": "lower"}}}, unheard_of="by a later version")
+    old = record(
+        1.0,
+        headline="a",
+        scores={"m": {"a": {"better": "higher"}}, "n": {"b": {"better": "lower"}}},
+    )
+    new = record(
+        2.0, headline="b", scores={"m": {"a": {"better": "lower"}}}, unheard_of="by a later version"
+    )
     for records in ([old, new], [new, old]):
         legend = read_legend(records)
-        assert (legend.headline, legend.score("a").better, legend.score("b").better) == ("b", "lower", "lower")
+        assert (legend.headline, legend.score("a").better, legend.score("b").better) == (
+            "b",
+            "lower",
+            "lower",
+        )
         assert legend.order(["z", "a", "b"]) == ("b", "a", "z")
 
 
@@ -118,24 +130,34 @@ def test_without_a_legend_the_installed_protocol_is_asked_and_else_nobody():
     assert read_legend([record(protocol="continual")]).headline == "average-accuracy"
     unknown = read_legend([record()])
     assert unknown == Legend()
-    assert (unknown.score("insight").better, unknown.score("forgetting").better) == ("unknown", "lower")
+    assert (unknown.score("insight").better, unknown.score("forgetting").better) == (
+        "unknown",
+        "lower",
+    )
 
 
 def test_two_measures_with_one_name_are_read_each_by_its_own():
-    legend = Legend(scores={"a": (Score("x", better="higher"),), "b": (Score("x", better="lower"),)})
+    legend = Legend(
+        scores={"a": (Score("x", better="higher"),), "b": (Score("x", better="lower"),)}
+    )
     assert [legend.score(name).better for name in ("a/x", "b/x")] == ["higher", "lower"]
 
 
 @pytest.mark.parametrize(
-    ("part", "said"), [("headline", "final-acuracy"), ("second", "final-acuracy"), ("columns", ("final-acuracy",))]
+    ("part", "said"),
+    [("headline", "final-acuracy"), ("second", "final-acuracy"), ("columns", ("final-acuracy",))],
 )
 def test_a_protocol_goes_by_scores_of_its_own_measures(part, said):
     registry = catalogue.ProtocolRegistry("protocol", lambda: iter(()))
     usual = {"measures": ("accuracy",), "headline": "accuracy/final-accuracy", "__doc__": "Small."}
     right = registry("right", version=1)(dataclass(frozen=True)(type("Right", (), usual)))
     check_reading(right)
-    wrong = registry("wrong", version=1)(dataclass(frozen=True)(type("Wrong", (), {**usual, part: said})))
-    with pytest.raises(UsageError, match=f'"wrong": {part} "final-acuracy" is no score .*final-accuracy'):
+    wrong = registry("wrong", version=1)(
+        dataclass(frozen=True)(type("Wrong", (), {**usual, part: said}))
+    )
+    with pytest.raises(
+        UsageError, match=f'"wrong": {part} "final-acuracy" is no score .*final-accuracy'
+    ):
         check_reading(wrong)
 
 
@@ -151,6 +173,9 @@ def test_a_protocol_leaves_out_what_is_as_usual():
 
     assert (Mini.family, Mini.exact, Mini.usual, Mini.replay_apart) == ("mini", {}, {}, True)
     legend = Legend.of(Mini, [catalogue.measure.get("accuracy")])
-    assert (legend.headline, legend.columns) == ("final-accuracy", ("final-accuracy", "maximum-accuracy"))
+    assert (legend.headline, legend.columns) == (
+        "final-accuracy",
+        ("final-accuracy", "maximum-accuracy"),
+    )
     with pytest.raises(UsageError, match="columns must be like"):
         registry("wrong", version=1)(type("Wrong", (), {"columns": "accuracy"}))

@@ -47,7 +47,9 @@ def test_a_place_in_the_package_is_named_from_the_package_on():
     rule, task = catalogue.control.get("remaining-share"), catalogue.task.get("language/qa")()
     error = raised(lambda: sys.modules[rule.__module__].RemainingShare(task, None, 0))
     frames = error.__traceback__.tb_next  # without the frame of this file, which is a user's
-    assert place_of(error.with_traceback(frames.tb_next)).startswith("quickstudy/tasks/language/counting_rules.py:")
+    assert place_of(error.with_traceback(frames.tb_next)).startswith(
+        "quickstudy/tasks/language/counting_rules.py:"
+    )
 
 
 def test_a_users_place_comes_before_that_of_a_library(tmp_path, monkeypatch):
@@ -57,7 +59,10 @@ def test_a_users_place_comes_before_that_of_a_library(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert place_of(error) == "draws.py:5"
     monkeypatch.chdir(pathlib.Path("/"))
-    assert described(error) == f"ValueError: need at least one array to stack ({str(tmp_path)[1:]}/draws.py:5)"
+    assert (
+        described(error)
+        == f"ValueError: need at least one array to stack ({str(tmp_path)[1:]}/draws.py:5)"
+    )
 
 
 def test_an_error_that_was_never_raised_has_no_place():
@@ -66,8 +71,10 @@ def test_an_error_that_was_never_raised_has_no_place():
 
 
 HOMES = {
-    "quickstudy.base.learner": "Brief Cost Pace Snapshot Answering Stepping Acting Living Rehearsing Showing Keeping "
-    "pace_of face distribution",
+    "quickstudy.base.learner": (
+        "Brief Cost Pace Snapshot Answering Stepping Acting Living Rehearsing Showing Keeping "
+        "pace_of face distribution"
+    ),
     "quickstudy.base.task": "Life Turn World spaces_of",
     "quickstudy.base.lesson": "Lesson Exam Rehearsal Transcript",
     "quickstudy.base.examples": "Examples Series",
@@ -83,8 +90,8 @@ HOMES = {
 
 @pytest.mark.parametrize("home", HOMES)
 def test_what_a_script_may_import_stays_in_its_module(home: str) -> None:
-    """A learner of a script is known, among other things, by the module of every class of ours that it names: to move
-    one is to give another key to all runs of such a learner.
+    """A learner of a script is known, among other things, by the module of every class of ours that
+    it names: to move one is to give another key to all runs of such a learner.
     """
     for name in HOMES[home].split():
         assert getattr(quickstudy, name).__module__ == home, name

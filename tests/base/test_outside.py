@@ -1,4 +1,6 @@
-"""A task and a core from outside the package, one file each, run end to end without an edit anywhere else."""
+"""A task and a core from outside the package, one file each, run end to end without an edit
+anywhere else.
+"""
 
 from __future__ import annotations
 

@@ -35,7 +35,9 @@ class Thing:
     delays: tuple[int, ...] = (1, 2)
     mixed: int | str = 3
 
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"units": 20, "leak": 1.0}}
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "published": {"units": 20, "leak": 1.0}
+    }
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,9 @@ def test_words_for_no(word):
 
 
 def test_values_are_taken_as_they_are_and_whole_numbers_as_real_ones():
-    made = configure("thing", Thing, {"units": 3, "leak": 1, "radius": None, "delays": [4, 5], "loud": True})
+    made = configure(
+        "thing", Thing, {"units": 3, "leak": 1, "radius": None, "delays": [4, 5], "loud": True}
+    )
     assert made == Thing(3, 1.0, None, delays=(4, 5), loud=True)
     assert isinstance(made.leak, float)
     assert isinstance(made.delays, tuple)
@@ -100,7 +104,13 @@ def test_a_text_may_be_none_where_nothing_cannot():
         ("delays=1/x", 'thing: delays must be tuple, got "1/x"'),
         ("rule=summ", 'thing: rule must be one of sum, mean, none, got summ; did you mean "sum"?'),
         ("unit=5", 'thing: no parameter "unit"; did you mean "units"?'),
-        ("conventions=5", 'thing: no parameter "conventions"; known: delays, leak, loud, mixed, radius, rule, units'),
+        (
+            "conventions=5",
+            (
+                'thing: no parameter "conventions"; known: delays, leak, loud, mixed, radius, rule,'
+                " units"
+            ),
+        ),
         ("units", '"units" is not of the form name=value'),
         ("=3", '"=3" is not of the form name=value'),
         ("units=1,units=2", 'parameter "units" is given twice'),
@@ -166,7 +176,11 @@ def test_a_parameter_added_later_is_no_part_of_the_identity_while_it_has_its_def
     assert parameters_of(Grown(precision="float64"))["precision"] == "float64"
     assert all_parameters(Grown())["precision"] == "float32"
     assert changed_parameters(Grown(precision="float64")) == {"precision": "float64"}
-    for convention, thing in (("corrected", Grown(pause=3)), ("published", Grown()), ("published", Grown(pause=3))):
+    for convention, thing in (
+        ("corrected", Grown(pause=3)),
+        ("published", Grown()),
+        ("published", Grown(pause=3)),
+    ):
         assert configure("", Grown, changed_parameters(thing, convention), convention) == thing
         assert configure("", Grown, parameters_of(thing), convention) == thing
     with pytest.raises(UsageError, match="precision must be one of float32, float64"):
@@ -193,7 +207,11 @@ def test_labels_and_json_make_the_same_component_again(thing, convention):
     assert set(changed) <= {field.name for field in dataclasses.fields(Thing)}
 
 
-@given(st.dictionaries(st.from_regex(r"[a-z_]+", fullmatch=True), st.from_regex(r"[a-z0-9./-]*", fullmatch=True)))
+@given(
+    st.dictionaries(
+        st.from_regex(r"[a-z_]+", fullmatch=True), st.from_regex(r"[a-z0-9./-]*", fullmatch=True)
+    )
+)
 def test_assignments_are_read_as_written(values):
     assert parse_assignments(write_assignments(values)) == values
 
@@ -205,7 +223,10 @@ def test_assignments_are_read_as_written(values):
         ("esn:units=5", ["esn:units=5"]),
         ("esn:units=5|6", ["esn:units=5", "esn:units=6"]),
         ("my|model.py:Model:width=1|2", ["my|model.py:Model:width=1", "my|model.py:Model:width=2"]),
-        ("relearning:learner=esn|lstm,every=9", ["relearning:learner=esn,every=9", "relearning:learner=lstm,every=9"]),
+        (
+            "relearning:learner=esn|lstm,every=9",
+            ["relearning:learner=esn,every=9", "relearning:learner=lstm,every=9"],
+        ),
     ],
 )
 def test_several_values_are_several_names(name: str, several: list[str]) -> None:
@@ -213,5 +234,7 @@ def test_several_values_are_several_names(name: str, several: list[str]) -> None
 
 
 def test_a_name_stands_for_no_more_than_can_be_run() -> None:
-    with pytest.raises(UsageError, match="stands for 1,048,576 learners; give at most 10,000 at once"):
+    with pytest.raises(
+        UsageError, match="stands for 1,048,576 learners; give at most 10,000 at once"
+    ):
         alternatives("esn:" + ",".join(f"p{number}=1|2" for number in range(20)))

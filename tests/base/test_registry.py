@@ -102,7 +102,10 @@ def test_the_same_name_from_elsewhere_is_an_error(sounds):
     class Other:
         """Clangs."""
 
-    with pytest.raises(UsageError, match=r'sound "bell" version 1 is registered twice: .*bell\.py and .*test_registry'):
+    with pytest.raises(
+        UsageError,
+        match=r'sound "bell" version 1 is registered twice: .*bell\.py and .*test_registry',
+    ):
         sounds("bell", version=1)(Other)
     assert sounds("bell", version=3)(Other) is Other
 
@@ -138,7 +141,9 @@ def test_what_is_announced_must_be_there(sounds, tmp_path):
         'text = """\n@sound("lie", version=1)\nclass Lie:\n    \'\'\'x"""\n"""Nothing."""\n'
     )
     assert "lie" in sounds
-    with pytest.raises(UsageError, match=r'sound "lie" is announced in .*lie\.py but not registered there'):
+    with pytest.raises(
+        UsageError, match=r'sound "lie" is announced in .*lie\.py but not registered there'
+    ):
         sounds.get("lie")
 
 
@@ -146,7 +151,11 @@ def test_sources_of_a_module_a_folder_and_nothing(sounds, tmp_path):
     (tmp_path / "quickstudy_test_bells" / "deep").mkdir()
     (tmp_path / "quickstudy_test_bells" / "deep" / "gong.py").write_text("")
     found = dict(package_sources("quickstudy_test_bells"))
-    assert set(found) == {"quickstudy_test_bells", "quickstudy_test_bells.bell", "quickstudy_test_bells.deep.gong"}
+    assert set(found) == {
+        "quickstudy_test_bells",
+        "quickstudy_test_bells.bell",
+        "quickstudy_test_bells.deep.gong",
+    }
     assert dict(package_sources("quickstudy_test_bells.bell")) == {
         "quickstudy_test_bells.bell": tmp_path / "quickstudy_test_bells" / "bell.py"
     }
@@ -158,11 +167,15 @@ def test_sources_of_a_module_a_folder_and_nothing(sounds, tmp_path):
 
 
 def test_installed_packages_announce_themselves(sounds, tmp_path):
-    """An entry point in the group `quickstudy` is enough; nothing of the package is imported to list it."""
+    """An entry point in the group `quickstudy` is enough; nothing of the package is imported to
+    list it.
+    """
     information = tmp_path / "bells-1.0.dist-info"
     information.mkdir()
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: bells\nVersion: 1.0\n")
-    (information / "entry_points.txt").write_text("[quickstudy]\nbells = quickstudy_test_bells.bell\n")
+    (information / "entry_points.txt").write_text(
+        "[quickstudy]\nbells = quickstudy_test_bells.bell\n"
+    )
     connect(sounds)
     assert "quickstudy_test_bells.bell" in dict(installed_sources())
     installed = Registry("sound", installed_sources)
@@ -192,7 +205,10 @@ def test_including_a_file(tmp_path):
         ("import quickstudy_no_such_module\n", r"cannot be imported: ModuleNotFoundError"),
         ("1 / 0\n", r"cannot be imported: ZeroDivisionError: division by zero"),
         (
-            "from quickstudy.base.errors import UsageError\nraise UsageError('units must be at least 1')\n",
+            (
+                "from quickstudy.base.errors import UsageError\nraise UsageError('units must be at"
+                " least 1')\n"
+            ),
             "^units must be at least 1$",
         ),
     ],
@@ -218,7 +234,9 @@ def test_no_file_to_include(tmp_path):
         include(text)
 
 
-@pytest.mark.parametrize("kind", ["task", "control", "core", "training", "learner", "protocol", "measure", "quantity"])
+@pytest.mark.parametrize(
+    "kind", ["task", "control", "core", "training", "learner", "protocol", "measure", "quantity"]
+)
 def test_help_shows_how_a_decorator_is_used(kind):
     """And not the class of registries, nor all that is registered."""
     text = pydoc.plain(pydoc.render_doc(getattr(qs, kind)))

@@ -9,7 +9,16 @@ from quickstudy.base.seeds import Streams
 names = st.text(st.characters(codec="ascii", exclude_characters="/"), min_size=1, max_size=12)
 
 GOLDEN = {
-    "words": [345118427, 2185821062, 4008230384, 573927978, 1297680007, 2860568224, 337705290, 1850152670],
+    "words": [
+        345118427,
+        2185821062,
+        4008230384,
+        573927978,
+        1297680007,
+        2860568224,
+        337705290,
+        1850152670,
+    ],
     "data": [3743726817, 745486580, 4013410875, 1870129770],
     "core": [0.32745366414355603, 0.5142326090579883],
     "host": 1804596678,
@@ -25,7 +34,10 @@ def test_streams_are_what_they_were():
     assert streams.numpy("data").integers(2**32, size=4).tolist() == GOLDEN["data"]
     assert streams.numpy("core").random(2).tolist() == GOLDEN["core"]
     assert streams.integer("host") == GOLDEN["host"]
-    assert Streams(12305, "grammar/dyck-1", 99).numpy("noise").integers(2**32, size=2).tolist() == GOLDEN["noise"]
+    assert (
+        Streams(12305, "grammar/dyck-1", 99).numpy("noise").integers(2**32, size=2).tolist()
+        == GOLDEN["noise"]
+    )
     assert streams.for_learner().numpy("core").integers(2**32, size=2).tolist() == GOLDEN["learner"]
 
 

@@ -63,7 +63,11 @@ def test_the_published_tables_are_whole() -> None:
     assert {"wade-table4", "wade-table5", "wade-figure3"} <= set(study_names())
     table = find_study("wade-table4")
     assert len(table.rows) == 10
-    numbers = [row.published[column] for row in table.rows for column in ("ReCA", "ESN", "RNN", "LSTM", "Transformer")]
+    numbers = [
+        row.published[column]
+        for row in table.rows
+        for column in ("ReCA", "ESN", "RNN", "LSTM", "Transformer")
+    ]
     assert len(numbers) == 50
     assert all(0 < number.value < 1 and number.spread is not None for number in numbers)
     assert table.rows[4].published["ESN"] == Published(0.2636, 0.03)
@@ -120,7 +124,9 @@ def test_a_column_may_have_a_learner_for_each_convention(tmp_path: pathlib.Path)
     assert row.learner("B", "published") == "majority"
     assert row.learner("B", "corrected") == "polarity:seed=20"
     assert row.learner("B", "written") is None
-    assert row.learner("A 0", "written") == row.learner("A 0", "published") == "esn:units=20,leak=0.0"
+    assert (
+        row.learner("A 0", "written") == row.learner("A 0", "published") == "esn:units=20,leak=0.0"
+    )
     assert row.learner("human", "published") is None
 
 
@@ -135,7 +141,9 @@ seeds = 5
 """
 
 
-def test_like_shares_runs_and_learners_and_the_published_numbers_of_the_same_score(tmp_path: pathlib.Path) -> None:
+def test_like_shares_runs_and_learners_and_the_published_numbers_of_the_same_score(
+    tmp_path: pathlib.Path,
+) -> None:
     model, same = find_study("wade-table4"), read(tmp_path, LIKE.replace("SCORE", "wade"))
     assert (same.id, same.runs, same.seeds) == ("mine", "wade-table4", 5)
     assert same.rows == model.rows
@@ -176,33 +184,82 @@ def test_a_row_may_have_only_some_of_the_columns(tmp_path: pathlib.Path) -> None
         ("seeds = 100", "seeds = -2", "mine: seeds must be a whole number from 1 on, got -2"),
         ("seeds = 100", "seeds = true", "mine: seeds must be a whole number from 1 on, got True"),
         ("version = 1", 'version = "x"', "mine: version must be a whole number from 1 on, got 'x'"),
-        ("seeds = 100", 'seeds = 100\nnote = "x"', 'mine: key "note" is unknown; did you mean "notes"?'),
-        ("seeds = 100", "seeds = 100\nsettings = 3", "mine: settings must be a table of names and values, got 3"),
+        (
+            "seeds = 100",
+            'seeds = 100\nnote = "x"',
+            'mine: key "note" is unknown; did you mean "notes"?',
+        ),
+        (
+            "seeds = 100",
+            "seeds = 100\nsettings = 3",
+            "mine: settings must be a table of names and values, got 3",
+        ),
         ('score = "wade"', "score = []", "mine: score must name at least one score, got none"),
         ('score = "wade"', "score = 3", "mine: score must be a list of names, got 3"),
         ('"1 periodic"', '"5 qa"', 'mine: two rows have the label "5 qa"; give each its own'),
-        ("size = 30", "", 'mine: row "1 periodic", A: "esn:units={size}" asks for size, of which the row says nothing'),
-        ("size = 30", "size = 30\nnote = 1", 'mine: row "1 periodic": no learner asks for the entry "note"; known'),
-        ("size = 30", 'size = 30\ncolumns = ["C"]', 'mine: row "1 periodic": columns: no learner "C"; known: A, B'),
-        ("size = 30", 'size = 30\ncolumns = "A"', "mine: row \"1 periodic\": columns must be a list of names, got 'A'"),
+        (
+            "size = 30",
+            "",
+            (
+                'mine: row "1 periodic", A: "esn:units={size}" asks for size, of which the row says'
+                " nothing"
+            ),
+        ),
+        (
+            "size = 30",
+            "size = 30\nnote = 1",
+            'mine: row "1 periodic": no learner asks for the entry "note"; known',
+        ),
+        (
+            "size = 30",
+            'size = 30\ncolumns = ["C"]',
+            'mine: row "1 periodic": columns: no learner "C"; known: A, B',
+        ),
+        (
+            "size = 30",
+            'size = 30\ncolumns = "A"',
+            "mine: row \"1 periodic\": columns must be a list of names, got 'A'",
+        ),
         ("{size}", "{size", "mine: learners: expected '}' before end of string"),
         ("{size}", "{size}{}", 'mine: row "5 qa", A: "esn:units={size}{}" cannot be read'),
-        ('"majority"', "3", 'mine: learners: B must be a learner\'s name, such as "esn:units=200", got 3'),
+        (
+            '"majority"',
+            "3",
+            'mine: learners: B must be a learner\'s name, such as "esn:units=200", got 3',
+        ),
         (
             '"majority"',
             '{publishd = "majority"}',
             'mine: learners: B: no convention "publishd"; did you mean "published"?',
         ),
-        ("[0.5, 0.1]", "[0.55, 0.05, 3]", "published A must be a number or [number, spread], got [0.55, 0.05, 3]"),
+        (
+            "[0.5, 0.1]",
+            "[0.55, 0.05, 3]",
+            "published A must be a number or [number, spread], got [0.55, 0.05, 3]",
+        ),
         ("[0.5, 0.1]", '["a"]', "published A must be a number or [number, spread], got ['a']"),
-        ("[0.5, 0.1]", "[0.5, -0.1]", "published A must be a number or [number, spread], got [0.5, -0.1]"),
+        (
+            "[0.5, 0.1]",
+            "[0.5, -0.1]",
+            "published A must be a number or [number, spread], got [0.5, -0.1]",
+        ),
         ("[0.5, 0.1]", "nan", "published A must be a number or [number, spread], got nan"),
-        ("A = [0.5, 0.1]", "C = 1", 'published numbers of a column that is no learner: "C"; known: A, B, human'),
-        ("seeds = 100", 'seeds = 100\nlike = "wade-table4"', 'mine: row "5 qa": entry "task" is unknown'),
+        (
+            "A = [0.5, 0.1]",
+            "C = 1",
+            'published numbers of a column that is no learner: "C"; known: A, B, human',
+        ),
+        (
+            "seeds = 100",
+            'seeds = 100\nlike = "wade-table4"',
+            'mine: row "5 qa": entry "task" is unknown',
+        ),
         ("seeds = 100", 'seeds = 100\nlike = "FILE"', "the study is like itself"),
     ],
 )
-def test_a_mistake_is_refused_in_one_line(tmp_path: pathlib.Path, before: str, after: str, words: str) -> None:
+def test_a_mistake_is_refused_in_one_line(
+    tmp_path: pathlib.Path, before: str, after: str, words: str
+) -> None:
     assert before in MINI
     text = MINI.replace(before, after, 1).replace("FILE", str(tmp_path / "mine.toml"))
     if "itself" in words:
@@ -214,7 +271,9 @@ def test_a_mistake_is_refused_in_one_line(tmp_path: pathlib.Path, before: str, a
 
 
 def test_columns_beside_the_learners_must_be_announced(tmp_path: pathlib.Path) -> None:
-    text = MINI.replace("human = 1.0", "monkeys = 0.1").replace("seeds = 100", 'seeds = 100\nbeside = ["monkeys"]')
+    text = MINI.replace("human = 1.0", "monkeys = 0.1").replace(
+        "seeds = 100", 'seeds = 100\nbeside = ["monkeys"]'
+    )
     assert read(tmp_path, text).columns == ("A", "B", "monkeys")
     with pytest.raises(UsageError, match='no learner: "monkeys"'):
         read(tmp_path, text.replace("beside", "# beside"))
@@ -222,7 +281,9 @@ def test_columns_beside_the_learners_must_be_announced(tmp_path: pathlib.Path) -
 
 def test_a_file_that_is_no_text(tmp_path: pathlib.Path) -> None:
     (tmp_path / "mine.toml").write_bytes(MINI.encode().replace(b"nowhere", b"M\xfcnchen"))
-    with pytest.raises(UsageError, match=r"mine.toml is not UTF-8 text \(byte \d+\); save it as UTF-8"):
+    with pytest.raises(
+        UsageError, match=r"mine.toml is not UTF-8 text \(byte \d+\); save it as UTF-8"
+    ):
         find_study(str(tmp_path / "mine.toml"))
     (tmp_path / "folder.toml").mkdir()
     with pytest.raises(UsageError, match="cannot be read"):
@@ -286,11 +347,19 @@ def test_each_takes_all_combinations_of_columns_and_multiplies_rows(tmp_path: pa
     assert list(last.learners) == ["reca 0", "reca 1"]
 
 
-def test_a_row_that_stands_for_several_has_published_numbers_by_label(tmp_path: pathlib.Path) -> None:
+def test_a_row_that_stands_for_several_has_published_numbers_by_label(
+    tmp_path: pathlib.Path,
+) -> None:
     first, second, _ = read(tmp_path, GRID).rows
     assert (first.published, second.published) == ({}, {"ESN": Published("<1")})
-    assert (first.also["final-accuracy"], second.also["final-accuracy"]) == ({"one": Published(0.5)}, {})
-    with pytest.raises(UsageError, match='stands for several; published numbers of no label: "ESN"; known: qa 1, qa 2'):
+    assert (first.also["final-accuracy"], second.also["final-accuracy"]) == (
+        {"one": Published(0.5)},
+        {},
+    )
+    with pytest.raises(
+        UsageError,
+        match='stands for several; published numbers of no label: "ESN"; known: qa 1, qa 2',
+    ):
         read(tmp_path, GRID.replace('[rows.published."qa 2"]', "[rows.published]"))
 
 
@@ -314,18 +383,38 @@ def test_a_model_stands_in_the_place_of_its_columns(tmp_path: pathlib.Path) -> N
     ("before", "after", "words"),
     [
         ("[100, 20]", "[]", "mine: each: units must have at least one number or text, got []"),
-        ("[100, 20]", "[[1]]", "mine: each: units must have at least one number or text, got [[1]]"),
+        (
+            "[100, 20]",
+            "[[1]]",
+            "mine: each: units must have at least one number or text, got [[1]]",
+        ),
         ("[100, 20]", "[1, 1]", "mine: each: units has a value twice, got [1, 1]"),
-        ("[100, 20]", "0", "mine: each: units must be a whole number from 1 on or a list of values, got 0"),
-        ("rule = 2", "rule = 2\nrul = 2", "mine: each: {rul} stands in no column's name and in no row's label"),
-        ('"reca {rule}" =', '"reca {rule} {verbs}" =', "{verbs} stands in a column's name and in a row's label"),
+        (
+            "[100, 20]",
+            "0",
+            "mine: each: units must be a whole number from 1 on or a list of values, got 0",
+        ),
+        (
+            "rule = 2",
+            "rule = 2\nrul = 2",
+            "mine: each: {rul} stands in no column's name and in no row's label",
+        ),
+        (
+            '"reca {rule}" =',
+            '"reca {rule} {verbs}" =',
+            "{verbs} stands in a column's name and in a row's label",
+        ),
         (
             'label = "qa {verbs}"',
             'label = "qa"',
             "mine: each: {verbs} stands in no column's name and in no row's label",
         ),
         ('label = "1 periodic"', 'label = "qa 2"', 'mine: two rows have the label "qa 2"'),
-        ('"language/periodic"', '"language/{rule}"', 'row "1 periodic" asks for {rule}, which its label does not hold'),
+        (
+            '"language/periodic"',
+            '"language/{rule}"',
+            'row "1 periodic" asks for {rule}, which its label does not hold',
+        ),
         ("size = 8", "size = 8\nverbs = 3", "verbs is a name of [each] already"),
         (
             'one = "lstm:units={verbs}{size}"',
@@ -335,9 +424,21 @@ def test_a_model_stands_in_the_place_of_its_columns(tmp_path: pathlib.Path) -> N
         ('["esn *"]', '["ens *"]', 'mine: together: ESN: no column fits "ens *"'),
         ('["esn *"]', "[]", "mine: together: ESN must name at least one column, got []"),
         ('["esn *"]', '"esn *"', "mine: together: ESN must be a list of names, got 'esn *'"),
-        ('ESN = ["esn *"]', 'one = ["esn *"]\nESN = ["esn *"]', "mine: together: one is the name of a column already"),
-        ("seeds = 2", 'seeds = 2\nconvention = "publshed"', 'no convention "publshed"; did you mean "published"?'),
-        ("seeds = 2", 'seeds = 2\nmeasures = "wade"', "mine: measures must be a list of names, got 'wade'"),
+        (
+            'ESN = ["esn *"]',
+            'one = ["esn *"]\nESN = ["esn *"]',
+            "mine: together: one is the name of a column already",
+        ),
+        (
+            "seeds = 2",
+            'seeds = 2\nconvention = "publshed"',
+            'no convention "publshed"; did you mean "published"?',
+        ),
+        (
+            "seeds = 2",
+            'seeds = 2\nmeasures = "wade"',
+            "mine: measures must be a list of names, got 'wade'",
+        ),
         (
             "seeds = 2",
             'seeds = 2\nquantities = {a = "b"}',
@@ -360,7 +461,9 @@ def test_a_mistake_in_what_is_multiplied_is_one_line(
 
 def test_a_name_in_a_task_or_protocol_must_be_in_the_label(tmp_path: pathlib.Path) -> None:
     text = GRID.replace('label = "qa {verbs}"', 'label = "qa"').replace("one =", '"one {verbs}" =')
-    with pytest.raises(UsageError, match=r'row "qa" asks for \{verbs\}, which its label does not hold'):
+    with pytest.raises(
+        UsageError, match=r'row "qa" asks for \{verbs\}, which its label does not hold'
+    ):
         read(tmp_path, text)
 
 
@@ -370,8 +473,16 @@ def test_a_name_in_a_task_or_protocol_must_be_in_the_label(tmp_path: pathlib.Pat
         ("units={size}", "units={label:>3000000000}", "a width in it is above 100"),
         ("units={size}", "units={label:>{size}}", "a width in it is above 100"),
         ("size = 20", 'size = "' + "x" * 2000 + '"', "2,010 letters, at most 1,000"),
-        ('B = "majority"', '"B {n}" = "majority"\n[each]\nn = 100000000', "are 200,000,002 cells; a study has at most"),
-        ('B = "majority"', '"B {n}" = "majority"\n[each]\nn = 4611686018427387904', "a study has at most 100,000"),
+        (
+            'B = "majority"',
+            '"B {n}" = "majority"\n[each]\nn = 100000000',
+            "are 200,000,002 cells; a study has at most",
+        ),
+        (
+            'B = "majority"',
+            '"B {n}" = "majority"\n[each]\nn = 4611686018427387904',
+            "a study has at most 100,000",
+        ),
         ("size = 30", "size = " + "9" * 5000, "mine: a number in it has too many digits"),
         ("seeds = 100", "seeds = 0x" + "9" * 5000, "mine: a number in it has too many digits"),
         (
@@ -379,12 +490,22 @@ def test_a_name_in_a_task_or_protocol_must_be_in_the_label(tmp_path: pathlib.Pat
             "seeds = 100\nsettings = {a = " + "[" * 3000 + "]" * 3000 + "}",
             "mine: it is nested more than 20",
         ),
-        ("[learners]", "[settings." + ".".join("a" * 500) + "]\n[learners]", "mine: it is nested more than 20 deep"),
-        ("seeds = 100", "seeds = " + str(list(range(5000))), "seeds must be a whole number from 1 on, got [0, 1, 2"),
+        (
+            "[learners]",
+            "[settings." + ".".join("a" * 500) + "]\n[learners]",
+            "mine: it is nested more than 20 deep",
+        ),
+        (
+            "seeds = 100",
+            "seeds = " + str(list(range(5000))),
+            "seeds must be a whole number from 1 on, got [0, 1, 2",
+        ),
         ("seeds = 100", "seeds = 2026-01-01", "a study has no dates, got 2026-01-01"),
     ],
 )
-def test_a_small_file_cannot_fill_the_memory(tmp_path: pathlib.Path, before: str, after: str, words: str) -> None:
+def test_a_small_file_cannot_fill_the_memory(
+    tmp_path: pathlib.Path, before: str, after: str, words: str
+) -> None:
     began = time.process_time()
     with pytest.raises(UsageError) as caught:
         read(tmp_path, MINI.replace(before, after, 1))
@@ -405,8 +526,16 @@ def test_words_that_are_bounds_are_compared(measured: float, bound: float) -> No
     bound = float(number)
     assert Published(f"<{number}").agrees(measured) is (measured < bound)
     assert Published(f"> {number}").agrees(measured) is (measured > bound)
-    assert Published(f"<={number}").agrees(measured) is Published(f"≤{number}").agrees(measured) is (measured <= bound)
-    assert Published(f">={number}").agrees(measured) is Published(f"≥{number}").agrees(measured) is (measured >= bound)
+    assert (
+        Published(f"<={number}").agrees(measured)
+        is Published(f"≤{number}").agrees(measured)
+        is (measured <= bound)
+    )
+    assert (
+        Published(f">={number}").agrees(measured)
+        is Published(f"≥{number}").agrees(measured)
+        is (measured >= bound)
+    )
     assert Published("never").agrees(measured) is math.isinf(measured)
     assert Published("chance").agrees(measured) is None
     assert Published(bound).agrees(measured) is None
@@ -420,7 +549,12 @@ def test_nothing_is_compared_with_what_is_no_number() -> None:
 
 def test_a_study_says_under_which_convention_it_is_made(tmp_path: pathlib.Path) -> None:
     assert read(tmp_path, MINI).convention == "published"
-    assert read(tmp_path, MINI.replace("seeds = 100", 'seeds = 100\nconvention = "written"')).convention == "written"
+    assert (
+        read(
+            tmp_path, MINI.replace("seeds = 100", 'seeds = 100\nconvention = "written"')
+        ).convention
+        == "written"
+    )
     wade = [name for name in study_names() if name.startswith("wade-")]
     ours = {name for name in wade if find_study(name).convention == "corrected"}
     named = {"atlas", "audit", "better", "continual", "extra", "figure1", "final", "terms"}

@@ -10,14 +10,27 @@ from hypothesis import strategies as st
 
 import quickstudy
 from quickstudy.base.canonical import digest
-from quickstudy.base.errors import LearnerFault, MissingExtra, NotApplicable, QuickstudyError, UsageError, nearest
+from quickstudy.base.errors import (
+    LearnerFault,
+    MissingExtra,
+    NotApplicable,
+    QuickstudyError,
+    UsageError,
+    nearest,
+)
 from quickstudy.base.learner import Acting, Answering, Brief, Cost, Keeping, face
 from quickstudy.base.record import FAILED, OK, Record
 from quickstudy.base.spaces import Bits, Fields, Reals, Tokens, space_facts, space_from_facts
 from quickstudy.base.task import spaces_of
 
-simple = st.builds(Tokens, st.integers(1, 9)) | st.builds(Reals, st.integers(1, 9)) | st.builds(Bits, st.integers(1, 9))
-spaces = st.recursive(simple, lambda inner: st.builds(Fields, st.dictionaries(st.text(max_size=4), inner, max_size=3)))
+simple = (
+    st.builds(Tokens, st.integers(1, 9))
+    | st.builds(Reals, st.integers(1, 9))
+    | st.builds(Bits, st.integers(1, 9))
+)
+spaces = st.recursive(
+    simple, lambda inner: st.builds(Fields, st.dictionaries(st.text(max_size=4), inner, max_size=3))
+)
 
 
 def test_widths():
@@ -25,7 +38,9 @@ def test_widths():
     whole = Fields({"word": Tokens(5), "pair": Fields({"a": Reals(2), "b": Bits(1)})})
     assert whole.width == 8
     assert Tokens(5) != Reals(5)
-    assert hash(whole) == hash(Fields({"word": Tokens(5), "pair": Fields({"a": Reals(2), "b": Bits(1)})}))
+    assert hash(whole) == hash(
+        Fields({"word": Tokens(5), "pair": Fields({"a": Reals(2), "b": Bits(1)})})
+    )
 
 
 @given(spaces, spaces)
@@ -49,7 +64,9 @@ def test_a_task_says_what_goes_in_and_out():
 
 
 facts = st.dictionaries(
-    st.text(max_size=5), st.integers() | st.text(max_size=5) | st.floats(allow_nan=False), max_size=4
+    st.text(max_size=5),
+    st.integers() | st.text(max_size=5) | st.floats(allow_nan=False),
+    max_size=4,
 )
 
 
@@ -89,7 +106,11 @@ def test_costs_are_plain_facts():
 
 
 def test_exit_statuses_and_messages():
-    assert (QuickstudyError.exit_status, UsageError.exit_status, LearnerFault.exit_status) == (1, 2, 1)
+    assert (QuickstudyError.exit_status, UsageError.exit_status, LearnerFault.exit_status) == (
+        1,
+        2,
+        1,
+    )
     assert issubclass(NotApplicable, QuickstudyError)
     install = "jax is not installed; type: pip install -e '.[learners]' in the repository"
     assert str(MissingExtra("jax", "learners")) == install
@@ -107,7 +128,9 @@ def test_faces_that_are_missing_are_named():
     assert face(pupil, Answering) is pupil
     with pytest.raises(NotApplicable, match=r"^Reader does not act: it has no act$"):
         face(pupil, Acting)
-    with pytest.raises(NotApplicable, match=r"^Reader cannot be kept: it has no snapshot and no restore$"):
+    with pytest.raises(
+        NotApplicable, match=r"^Reader cannot be kept: it has no snapshot and no restore$"
+    ):
         face(pupil, Keeping)
 
 

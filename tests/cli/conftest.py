@@ -59,7 +59,9 @@ def quickstudy(tmp_path):
 
 @pytest.fixture
 def inside(tmp_path, monkeypatch, capsys):
-    """The command in this process, which is quicker; what it includes, and asks of libraries, is forgotten again."""
+    """The command in this process, which is quicker; what it includes, and asks of libraries, is
+    forgotten again.
+    """
     monkeypatch.chdir(tmp_path)
     environment = dict(os.environ)
     monkeypatch.setattr(registry, "_included", [])
@@ -74,7 +76,9 @@ def inside(tmp_path, monkeypatch, capsys):
     os.environ.clear()
     os.environ.update(environment)
     for known in (catalogue.task, catalogue.measure):
-        for name in [name for name, entry in known._entries.items() if str(tmp_path) in entry.origin]:
+        for name in [
+            name for name, entry in known._entries.items() if str(tmp_path) in entry.origin
+        ]:
             del known._entries[name]
 
 

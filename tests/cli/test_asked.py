@@ -1,5 +1,5 @@
-"""Real numbers are asked for by a family in a file outside the package: every learner runs at the first try, or says
-why it does not.
+"""Real numbers are asked for by a family in a file outside the package: every learner runs at the
+first try, or says why it does not.
 """
 
 import json
@@ -70,8 +70,14 @@ REASONS = {
 
 
 def records(folder):
-    lines = [line for path in (folder / "runs").glob("*.jsonl") for line in path.read_text().splitlines()]
-    return {record["labels"]["learner"]: record for record in map(json.loads, lines) if "labels" in record}
+    lines = [
+        line for path in (folder / "runs").glob("*.jsonl") for line in path.read_text().splitlines()
+    ]
+    return {
+        record["labels"]["learner"]: record
+        for record in map(json.loads, lines)
+        if "labels" in record
+    }
 
 
 def test_real_numbers_at_the_first_try(quickstudy, tmp_path):
@@ -80,13 +86,26 @@ def test_real_numbers_at_the_first_try(quickstudy, tmp_path):
     names = ["esn", "lstm:units=4,passes=2", "relearning:learner=esn", "mine.py:Twice", *REASONS]
     chosen = [part for name in names for part in ("-l", name)]
     done = quickstudy(
-        "run", "numbers/echo", "--include", "family.py", *chosen, "--seeds", 1, "--workers", 0, "--out", "out"
+        "run",
+        "numbers/echo",
+        "--include",
+        "family.py",
+        *chosen,
+        "--seeds",
+        1,
+        "--workers",
+        0,
+        "--out",
+        "out",
     )
     assert done.status == 0, done.err
     found = records(tmp_path / "out")
     assert {name: found[name]["reason"] for name in REASONS} == REASONS
     assert {found[name]["status"] for name in REASONS} == {"not-applicable"}
-    ran = {name: found[name]["scores"]["root-mean-square"]["values"]["root-mean-square"] for name in names[:4]}
+    ran = {
+        name: found[name]["scores"]["root-mean-square"]["values"]["root-mean-square"]
+        for name in names[:4]
+    }
     assert ran["esn"] == ran["relearning:learner=esn"] < 0.02
     assert 0.1 < ran["lstm:units=4,passes=2"] < 2
     assert found["esn"]["what"]["learner"]["id"] == "esn+ridge"
@@ -94,7 +113,18 @@ def test_real_numbers_at_the_first_try(quickstudy, tmp_path):
     # Batches of 4 of its 10 windows, shown 3 times.
     assert found["mine.py:Twice"]["cost"]["examples"] == 30
     nothing = quickstudy(
-        "run", "numbers/echo", "--include", "family.py", "-l", "esn+sgd", "--seeds", 1, "--workers", 0, "--out", "not"
+        "run",
+        "numbers/echo",
+        "--include",
+        "family.py",
+        "-l",
+        "esn+sgd",
+        "--seeds",
+        1,
+        "--workers",
+        0,
+        "--out",
+        "not",
     )
     assert nothing.status == 0, nothing.err
     assert {record["status"] for record in records(tmp_path / "not").values()} == {"not-applicable"}
@@ -115,8 +145,22 @@ class Twice:
 
 def test_a_task_that_its_protocol_cannot_ask_is_told_before_anything_runs(quickstudy, tmp_path):
     (tmp_path / "reals.py").write_text(FAMILY.replace("numbers/echo", "language/echo"))
-    command = ("run", "language/echo", "language/qa", "--include", "reals.py", "-l", "esn", "-s", 2, "--no-controls")
+    command = (
+        "run",
+        "language/echo",
+        "language/qa",
+        "--include",
+        "reals.py",
+        "-l",
+        "esn",
+        "-s",
+        2,
+        "--no-controls",
+    )
     said = quickstudy(*command, "--dry-run").out
     assert said.startswith("4 runs: 0 found, 4 to do")
-    assert "2 of them are not applicable: language asks for symbols, and language/echo for reals" in said
+    assert (
+        "2 of them are not applicable: language asks for symbols, and language/echo for reals"
+        in said
+    )
     assert "not applicable" not in quickstudy("run", "language/qa", "-l", "esn", "--dry-run").out

@@ -51,4 +51,6 @@ def test_a_wrong_kind_is_one_line(quickstudy, tmp_path):
     (tmp_path / "mine.toml").write_text(STUDY.replace("KIND", "ilustration"))
     refused = quickstudy("reproduce", "mine.toml")
     assert refused.status == 2
-    assert refused.err.strip() == 'mine: no kind of study "ilustration"; did you mean "illustration"?'
+    assert (
+        refused.err.strip() == 'mine: no kind of study "ilustration"; did you mean "illustration"?'
+    )

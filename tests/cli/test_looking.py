@@ -14,12 +14,25 @@ def lines(answer):
 
 def test_ls_tasks_as_json(quickstudy):
     rows = lines(quickstudy("ls", "tasks", "--json"))
-    assert {"language/periodic", "language/symbol-counting", "language/qa"} <= {row["id"] for row in rows}
+    assert {"language/periodic", "language/symbol-counting", "language/qa"} <= {
+        row["id"] for row in rows
+    }
     assert all(row["version"] >= 1 and row["summary"] for row in rows)
 
 
 @pytest.mark.parametrize(
-    "kind", ["tasks", "learners", "cores", "trainings", "controls", "measures", "protocols", "blocks", "figures"]
+    "kind",
+    [
+        "tasks",
+        "learners",
+        "cores",
+        "trainings",
+        "controls",
+        "measures",
+        "protocols",
+        "blocks",
+        "figures",
+    ],
 )
 def test_everything_listed_can_be_shown(quickstudy, kind):
     rows = lines(quickstudy("ls", kind, "--json"))
@@ -45,7 +58,17 @@ def test_show_names_parameters_controls_and_oracle(quickstudy):
 
 
 def test_sample_gives_words_and_supervised_indices(quickstudy):
-    arguments = ("sample", "language/qa", "--count", 3, "--seed", 0, "--convention", "published", "--json")
+    arguments = (
+        "sample",
+        "language/qa",
+        "--count",
+        3,
+        "--seed",
+        0,
+        "--convention",
+        "published",
+        "--json",
+    )
     first, second = quickstudy(*arguments), quickstudy(*arguments)
     assert first.out == second.out
     for row in lines(first):
@@ -62,7 +85,9 @@ def test_sample_for_people_marks_what_is_asked(quickstudy):
 
 def test_score_wade(quickstudy, tmp_path):
     (tmp_path / "curve.json").write_text(json.dumps({"accuracy": [0.2, 0.2, 0.7]}))
-    value = lines(quickstudy("score", "wade", "curve.json", "--preset", "paper", "--json"))[0]["wade"]
+    value = lines(quickstudy("score", "wade", "curve.json", "--preset", "paper", "--json"))[0][
+        "wade"
+    ]
     assert value == pytest.approx((0.1 + 0.2 + (0.3 + 0.4 + 0.5 + 0.6 + 0.7) / 3) / 5.5, abs=1e-15)
 
 
@@ -73,12 +98,24 @@ def test_score_wade(quickstudy, tmp_path):
         (["run", "language/qa", "-l", "majorty"], 'did you mean "majority"?'),
         (["run", "language/qa", "-l", "esn:units=-5"], "esn: units must be at least 1, got -5"),
         (["run", "language/qa", "-l", "esn:unit=5"], 'no parameter "unit"; did you mean "units"?'),
-        (["run", "language/qa", "-l", "esn:units=many"], 'units must be a whole number, got "many"'),
+        (
+            ["run", "language/qa", "-l", "esn:units=many"],
+            'units must be a whole number, got "many"',
+        ),
         (["run", "language/qa:moost=3", "-l", "esn"], 'did you mean "most"?'),
         (["run", "language/qa", "-l", "lstm+sgd"], "lstm is a core that has to be trained"),
-        (["run", "language/qa", "-l", "majority", "--seeds", "0"], "seeds must be at least 1, got 0"),
-        (["run", "language/qa", "-l", "majority", "--convention", "publishd"], 'did you mean "published"?'),
-        (["run", "language/qa", "-l", "majority", "--set", "sequences=2"], "sequences must be at least 5, got 2"),
+        (
+            ["run", "language/qa", "-l", "majority", "--seeds", "0"],
+            "seeds must be at least 1, got 0",
+        ),
+        (
+            ["run", "language/qa", "-l", "majority", "--convention", "publishd"],
+            'did you mean "published"?',
+        ),
+        (
+            ["run", "language/qa", "-l", "majority", "--set", "sequences=2"],
+            "sequences must be at least 5, got 2",
+        ),
         (["run", "language/qa", "-l", "nothing.py:Class"], "no file nothing.py"),
         (["ls", "taks"], 'did you mean "tasks"?'),
         (["show", "language/q"], 'did you mean "language/qa"?'),
@@ -101,7 +138,9 @@ def test_a_mistake_is_a_line_or_two_and_status_2(quickstudy, arguments, words):
 
 def test_reading_only_the_first_line_makes_no_noise(tmp_path):
     command = f"{sys.executable} -m quickstudy ls learners | head -1"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path, check=True)
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
     assert len(done.stdout.splitlines()) == 1
     assert done.stderr == ""
 
@@ -113,14 +152,19 @@ def test_reading_only_the_first_line_makes_no_noise(tmp_path):
         ("duckdb", ["query", ".", "select 1"], "report"),
     ],
 )
-def test_an_extra_that_is_not_installed_is_named_with_its_command(quickstudy, tmp_path, library, arguments, extra):
+def test_an_extra_that_is_not_installed_is_named_with_its_command(
+    quickstudy, tmp_path, library, arguments, extra
+):
     hidden = tmp_path / "hidden"
     hidden.mkdir()
     (hidden / f"{library}.py").write_text(f"raise ModuleNotFoundError('hidden', name='{library}')")
     (tmp_path / "runs").mkdir()
     answer = quickstudy(*arguments, PYTHONPATH=str(hidden))
     assert answer.status == 2
-    assert answer.err.strip() == f"{library} is not installed; type: pip install -e '.[{extra}]' in the repository"
+    assert (
+        answer.err.strip()
+        == f"{library} is not installed; type: pip install -e '.[{extra}]' in the repository"
+    )
 
 
 def test_a_profile_has_no_empty_field(quickstudy):
@@ -130,7 +174,9 @@ def test_a_profile_has_no_empty_field(quickstudy):
 
 
 def test_several_learners_are_profiled_by_one_command(quickstudy):
-    answer = quickstudy("profile", "esn", "recall", "--families", "dynamics", "--seeds", "1", "--dry-run")
+    answer = quickstudy(
+        "profile", "esn", "recall", "--families", "dynamics", "--seeds", "1", "--dry-run"
+    )
     assert answer.status == 0
     assert answer.out.count("profile-quick version") == 2
     assert quickstudy("profile", "esn", "recal", "--dry-run").status == 2

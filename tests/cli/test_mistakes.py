@@ -1,4 +1,6 @@
-"""What a user does wrong, and what a machine does: one line, the right status, never a traceback."""
+"""What a user does wrong, and what a machine does: one line, the right status, never a
+traceback.
+"""
 
 import json
 import os
@@ -43,7 +45,9 @@ class Mute:
 """
 
 
-RAISES = MUTE.replace("Mute", "Raises").replace("predcit", "predict").replace("return inputs", "1 / 0")
+RAISES = (
+    MUTE.replace("Mute", "Raises").replace("predcit", "predict").replace("return inputs", "1 / 0")
+)
 
 
 @pytest.fixture
@@ -62,9 +66,23 @@ def files(tmp_path, task_file):
 def results(tmp_path_factory):
     """Three runs of a rule, made once."""
     folder = tmp_path_factory.mktemp("results") / "out"
-    command = ["run", "language/qa", "-l", "majority", "--no-controls", "--seeds", "3", *SMALL, "-j", "0"]
+    command = [
+        "run",
+        "language/qa",
+        "-l",
+        "majority",
+        "--no-controls",
+        "--seeds",
+        "3",
+        *SMALL,
+        "-j",
+        "0",
+    ]
     done = subprocess.run(
-        [sys.executable, "-m", "quickstudy", *command, "-o", str(folder)], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "quickstudy", *command, "-o", str(folder)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert "3 ok" in done.stderr
     return folder
@@ -87,20 +105,34 @@ def here(files, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["reproduce", "study.toml"], 'language/qa has no score "max-accuracy"; did you mean "maximum-accuracy"?'),
+        (
+            ["reproduce", "study.toml"],
+            'language/qa has no score "max-accuracy"; did you mean "maximum-accuracy"?',
+        ),
         (["show", "study.toml"], 'did you mean "maximum-accuracy"?'),
         (["show", "wade-tabel4"], 'did you mean "wade-table4"?'),
         (["show", "qa"], 'did you mean "language/qa"?'),
-        (["run", "language/qa", "-l", "mute.py:Mute"], "the class has no predict, it has learn, predcit"),
+        (
+            ["run", "language/qa", "-l", "mute.py:Mute"],
+            "the class has no predict, it has learn, predcit",
+        ),
         (
             ["run", "language/qa", "-l", "remaining-share"],
-            "remaining-share is a rule of other tasks; language/qa has majority, polarity, polarity-count, "
-            "verbatim, not-before, last-name, inner-name, qa-oracle",
+            (
+                "remaining-share is a rule of other tasks; language/qa has majority, polarity,"
+                " polarity-count, verbatim, not-before, last-name, inner-name, qa-oracle"
+            ),
         ),
-        (["run", "language/qa", "-l", "majority", "-s", "10000000000", "--dry-run"], "seeds must be at most 1,000,000"),
+        (
+            ["run", "language/qa", "-l", "majority", "-s", "10000000000", "--dry-run"],
+            "seeds must be at most 1,000,000",
+        ),
         (["reproduce", "wade-table4", "--seeds", "-3"], "seeds must be at least 1, got -3"),
         (["reproduce", "wade-table4", "--seeds", "0"], "seeds must be at least 1, got 0"),
-        (["run", "language/qa", "-l", "majority", "--data", "/nonexist"], "--data names no folder: /nonexist"),
+        (
+            ["run", "language/qa", "-l", "majority", "--data", "/nonexist"],
+            "--data names no folder: /nonexist",
+        ),
         (["run", "language/qa", "--bogus"], "see quickstudy run --help"),
         (["bogus"], "see quickstudy --help"),
         (["check", "mute.py:Foo"], 'no task, core or learner "Foo" in mute.py; known: Mute'),
@@ -108,8 +140,14 @@ def here(files, monkeypatch, capsys):
         (["query", "FOLDER", ""], "the query asks nothing"),
         (["report", "FOLDER", "-o", "/proc/x.html"], "cannot write /proc/x.html"),
         (["report", "FOLDER", "-o", "absent/x.html"], "no folder absent to write x.html into"),
-        (["report", "FOLDER", "-o", "absent/x.csv", "--format", "csv"], "no folder absent to write x.csv into"),
-        (["report", "FOLDER", "-o", "mute.py", "--format", "files"], "cannot write mute.py: File exists"),
+        (
+            ["report", "FOLDER", "-o", "absent/x.csv", "--format", "csv"],
+            "no folder absent to write x.csv into",
+        ),
+        (
+            ["report", "FOLDER", "-o", "mute.py", "--format", "files"],
+            "cannot write mute.py: File exists",
+        ),
         (["pack", "FOLDER", "-o", "absent/x.zip"], "no folder absent to write x.zip into"),
     ],
 )
@@ -126,12 +164,18 @@ def test_a_mistake_is_one_line_and_status_2(here, files, results, arguments, wor
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["run", "mine/reverse", "--include", "homeless.py", "-l", "majority"], 'no protocol "mine"'),
+        (
+            ["run", "mine/reverse", "--include", "homeless.py", "-l", "majority"],
+            'no protocol "mine"',
+        ),
         (
             ["sample", "mine/reverse:longest=0", "--include", "reverse.py"],
             "mine/reverse: sample raised ValueError: low >= high (reverse.py:20)",
         ),
-        (["sample", "mine/reverse", "--include", "wordless.py"], "mine/reverse: inputs must be tokens 0..3, got"),
+        (
+            ["sample", "mine/reverse", "--include", "wordless.py"],
+            "mine/reverse: inputs must be tokens 0..3, got",
+        ),
     ],
 )
 def test_a_mistake_in_a_file_is_one_line_and_status_2(quickstudy, files, arguments, words):
@@ -143,7 +187,18 @@ def test_a_mistake_in_a_file_is_one_line_and_status_2(quickstudy, files, argumen
 
 
 def test_a_changed_task_is_another_task(quickstudy, files, task_file):
-    command = ("run", "mine/reverse", "--include", "reverse.py", "-l", "majority", "--no-controls", "-s", 2, *SMALL)
+    command = (
+        "run",
+        "mine/reverse",
+        "--include",
+        "reverse.py",
+        "-l",
+        "majority",
+        "--no-controls",
+        "-s",
+        2,
+        *SMALL,
+    )
     assert json.loads(quickstudy(*command, "-j", 0, "--json").out)["ok"] == 2
     assert json.loads(quickstudy(*command, "--dry-run", "--json").out)["to_do"] == 0
     (files / "reverse.py").write_text(task_file.replace("word[::-1]", "word[::1]"))
@@ -151,17 +206,34 @@ def test_a_changed_task_is_another_task(quickstudy, files, task_file):
 
 
 def test_quiet_still_says_what_failed(quickstudy, files):
-    command = ("run", "language/qa", "-l", "raises.py:Raises", "--no-controls", "-s", 2, *SMALL, "-q", "-j", 0)
+    command = (
+        "run",
+        "language/qa",
+        "-l",
+        "raises.py:Raises",
+        "--no-controls",
+        "-s",
+        2,
+        *SMALL,
+        "-q",
+        "-j",
+        0,
+    )
     first = quickstudy(*command)
     assert first.status == 1
     failure, counts = first.err.splitlines()
-    assert failure == (
-        "failed: language/qa raises.py:Raises repetition 0: ZeroDivisionError: division by zero (raises.py:10)"
+    assert (
+        failure
+        == "failed: language/qa raises.py:Raises repetition 0: ZeroDivisionError: division by zero"
+        " (raises.py:10)"
     )
     assert counts.startswith("2 failed in ")
     again = quickstudy(*command)
     assert again.status == 1
-    assert again.err.strip() == "2 of the runs found have failed before; --retry-failed runs them again"
+    assert (
+        again.err.strip()
+        == "2 of the runs found have failed before; --retry-failed runs them again"
+    )
 
 
 def test_letters_that_the_terminal_lacks(quickstudy):
@@ -171,7 +243,10 @@ def test_letters_that_the_terminal_lacks(quickstudy):
 
 
 def test_enough_read_is_no_fault(tmp_path):
-    command = f"{sys.executable} -m quickstudy sample language/qa -n 20000 | head -1; exit ${{PIPESTATUS[0]}}"
+    command = (
+        f"{sys.executable} -m quickstudy sample language/qa -n 20000 | head -1; exit"
+        " ${PIPESTATUS[0]}"
+    )
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 141
     assert done.stderr == ""
@@ -218,9 +293,23 @@ def test_the_score_says_its_thresholds_and_what_it_left_out(here, files):
 
 
 def test_the_time_is_measured_or_unknown(here, results):
-    command = ("run", "language/qa", "-l", "majority", "--no-controls", "-o", results, "--dry-run", "-j", 64)
+    command = (
+        "run",
+        "language/qa",
+        "-l",
+        "majority",
+        "--no-controls",
+        "-o",
+        results,
+        "--dry-run",
+        "-j",
+        64,
+    )
     assert "time unknown: nothing of this has been run here before" in here(*command)[1]
-    assert "about 0 s, by the time that runs have taken here" in here(*command, *SMALL, "--seeds", 5)[1]
+    assert (
+        "about 0 s, by the time that runs have taken here"
+        in here(*command, *SMALL, "--seeds", 5)[1]
+    )
 
 
 def test_another_spelling_of_a_learner_is_the_same_learner(here, files):
@@ -228,8 +317,20 @@ def test_another_spelling_of_a_learner_is_the_same_learner(here, files):
     with Journal(files / "out") as journal:
         for learner in ("reca", "majority"):
             for repetition in range(3):
-                what = {"learner": {"id": learner}, "convention": "corrected", "root": 0, "repetition": repetition}
-                journal.write(Record(what, "ok", scores=accuracy, labels={"task": "language/qa", "learner": learner}))
+                what = {
+                    "learner": {"id": learner},
+                    "convention": "corrected",
+                    "root": 0,
+                    "repetition": repetition,
+                }
+                journal.write(
+                    Record(
+                        what,
+                        "ok",
+                        scores=accuracy,
+                        labels={"task": "language/qa", "learner": learner},
+                    )
+                )
     status, out, err = here("compare", "reca:rule=206", "majority", "-o", "out")
     assert status == 0, err
     assert "d undefined" in out
@@ -249,9 +350,24 @@ def test_damaged_lines_are_counted_aloud(here, results, files):
 @pytest.mark.parametrize(
     ("tasks", "learners", "options", "words"),
     [
-        ("language/qa", int, {}, "int: a learner needs learn(inputs, targets) and predict(inputs), or act"),
-        ("language/qa", 3, {}, "a learner is a class with learn and predict, or something with begin, got 3"),
-        ("language/qa", "majority", {"seeds": 1.5}, "seeds must be a whole number, the number of repetitions, got 1.5"),
+        (
+            "language/qa",
+            int,
+            {},
+            "int: a learner needs learn(inputs, targets) and predict(inputs), or act",
+        ),
+        (
+            "language/qa",
+            3,
+            {},
+            "a learner is a class with learn and predict, or something with begin, got 3",
+        ),
+        (
+            "language/qa",
+            "majority",
+            {"seeds": 1.5},
+            "seeds must be a whole number, the number of repetitions, got 1.5",
+        ),
         ("language/qa", "majority", {"seeds": 10**10}, "seeds must be at most 1,000,000"),
         (5, "majority", {}, "a task is named by its id, such as language/qa, got 5"),
     ],
@@ -262,10 +378,23 @@ def test_the_same_from_python(tmp_path, tasks, learners, options, words):
     assert words in str(caught.value)
 
 
-def test_a_report_that_cannot_be_written_does_not_spoil_what_is_found(quickstudy, results, tmp_path):
+def test_a_report_that_cannot_be_written_does_not_spoil_what_is_found(
+    quickstudy, results, tmp_path
+):
     (tmp_path / "out" / "report.html" / "report.html").mkdir(parents=True)
     os.symlink(results / "runs", tmp_path / "out" / "runs")
-    command = ("run", "language/qa", "-l", "majority", "--no-controls", "-s", 3, *SMALL, "-o", "out")
+    command = (
+        "run",
+        "language/qa",
+        "-l",
+        "majority",
+        "--no-controls",
+        "-s",
+        3,
+        *SMALL,
+        "-o",
+        "out",
+    )
     answer = quickstudy(*command)
     assert answer.status == 0, answer.err
     assert "all 3 runs found" in answer.err

@@ -15,9 +15,24 @@ def scored(quickstudy, *arguments):
 
 def test_score_mdl(quickstudy, inside, tmp_path):
     Network.read("bliss-an-bn").write(tmp_path / "network.json")
-    arguments = ("mdl", "network.json", "--language", "an-bn", "--size", "100", "--activations", "linear,relu,tanh")
-    found = scored(quickstudy, *arguments)  # as a user types it; everything else in this process, which is quicker
-    assert found == {"h_bits": 178, "d_bits": pytest.approx(309.477, abs=6e-4), "mdl_bits": found["d_bits"] + 178}
+    arguments = (
+        "mdl",
+        "network.json",
+        "--language",
+        "an-bn",
+        "--size",
+        "100",
+        "--activations",
+        "linear,relu,tanh",
+    )
+    found = scored(
+        quickstudy, *arguments
+    )  # as a user types it; everything else in this process, which is quicker
+    assert found == {
+        "h_bits": 178,
+        "d_bits": pytest.approx(309.477, abs=6e-4),
+        "mdl_bits": found["d_bits"] + 178,
+    }
     assert "|H| 178  |D:H| 309.477  in all 487.477 bits" in inside("score", *arguments).out
     done = inside("score", "mdl", "bliss-an-bn-cn", "--language", "an-bn-cn", "--json")
     assert "units with sigmoid, which --activations does not name" in done.err
@@ -25,10 +40,18 @@ def test_score_mdl(quickstudy, inside, tmp_path):
     packed = scored(inside, *arguments, "--zlib")
     assert packed["d_bits"] == found["d_bits"]
     assert 20 < packed["h_bits"] < 178
-    assert scored(inside, *arguments, "--softmax")["d_bits"] > 400  # made for shares, it says too little by softmax
+    assert (
+        scored(inside, *arguments, "--softmax")["d_bits"] > 400
+    )  # made for shares, it says too little by softmax
     # A network for other strings holds some of these for impossible.
     found = scored(
-        inside, "mdl", "bliss-an-bn-cn", "--language", "an-bm-cnm", "--activations", "linear/relu/sigmoid/tanh"
+        inside,
+        "mdl",
+        "bliss-an-bn-cn",
+        "--language",
+        "an-bm-cnm",
+        "--activations",
+        "linear/relu/sigmoid/tanh",
     )
     assert found == {"h_bits": 256, "d_bits": "inf", "mdl_bits": "inf"}
 
@@ -37,21 +60,48 @@ def test_score_mdl(quickstudy, inside, tmp_path):
     ("arguments", "found"),
     [
         (("bliss-an-bn", "an-bn", "--start", "20", "--count", "500"), (500, 500, 135250, 0, None)),
-        (("bliss-an-bn", "an-bn", "--start", "20", "--count", "9", "--precision", "exact"), (9, 9, 225, 0, None)),
+        (
+            ("bliss-an-bn", "an-bn", "--start", "20", "--count", "9", "--precision", "exact"),
+            (9, 9, 225, 0, None),
+        ),
         (("bliss-an-bn-cn", "an-bn-cn", "--count", "500"), (500, 500, 250500, 0, None)),
-        (("bliss-an-bn-cn", "an-bn-cn", "--count", "500", "--precision", "float32"), (500, 206, 250500, 294, 16)),
-        (("bliss-an-bn-cn", "an-bn-cn", "--count", "40", "--precision", "exact"), (40, 40, 1640, 0, None)),
+        (
+            ("bliss-an-bn-cn", "an-bn-cn", "--count", "500", "--precision", "float32"),
+            (500, 206, 250500, 294, 16),
+        ),
+        (
+            ("bliss-an-bn-cn", "an-bn-cn", "--count", "40", "--precision", "exact"),
+            (40, 40, 1640, 0, None),
+        ),
         (("bliss-an-bn-cn-2023", "an-bn-cn", "--count", "101"), (101, 101, 10302, 0, None)),
         (("bliss-an-bn-cn-2023", "an-bn-cn", "--start", "99", "--count", "3"), (3, 2, 606, 1, 101)),
         (
-            ("bliss-an-bn-cn-2023", "an-bn-cn", "--start", "99", "--count", "3", "--margin", "0.01"),
+            (
+                "bliss-an-bn-cn-2023",
+                "an-bn-cn",
+                "--start",
+                "99",
+                "--count",
+                "3",
+                "--margin",
+                "0.01",
+            ),
             (3, 3, 606, 1, None),
         ),
         (("bliss-dyck-1", "dyck-1", "--start", "256", "--count", "100"), (100, 100, None, 0, None)),
-        (("exact-dyck-1", "dyck-1", "--start", "256", "--count", "3000"), (3000, 3000, None, 0, None)),
-        (("bliss-dyck-1", "dyck-1", "--count", "100", "--margin", "0.32"), (100, None, None, None, 0)),
+        (
+            ("exact-dyck-1", "dyck-1", "--start", "256", "--count", "3000"),
+            (3000, 3000, None, 0, None),
+        ),
+        (
+            ("bliss-dyck-1", "dyck-1", "--count", "100", "--margin", "0.32"),
+            (100, None, None, None, 0),
+        ),
         (("built-dyck-2", "dyck-2", "--start", "828", "--count", "100"), (100, 100, None, 0, None)),
-        (("built-dyck-2", "dyck-2", "--count", "100", "--precision", "exact"), (100, 100, None, 0, None)),
+        (
+            ("built-dyck-2", "dyck-2", "--count", "100", "--precision", "exact"),
+            (100, 100, None, 0, None),
+        ),
     ],
 )
 def test_score_grammar(inside, arguments, found):
@@ -66,12 +116,27 @@ def test_score_grammar(inside, arguments, found):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("grammar", "bliss-an-bn", "--language", "an-bm"), 'no language "an-bm" with released strings; did you mean'),
-        (("grammar", "bliss-an-bn", "--language", "dyck-2"), "is a network over 3 symbols, and grammar/dyck-2 has 5"),
-        (("grammar", "bliss-an-bn", "--language", "an-bn", "--precision", "float16"), 'no precision "float16"'),
-        (("grammar", "bliss-an-bn", "--language", "an-bn", "--start", "14999", "--count", "2"), "has 15,000 strings"),
+        (
+            ("grammar", "bliss-an-bn", "--language", "an-bm"),
+            'no language "an-bm" with released strings; did you mean',
+        ),
+        (
+            ("grammar", "bliss-an-bn", "--language", "dyck-2"),
+            "is a network over 3 symbols, and grammar/dyck-2 has 5",
+        ),
+        (
+            ("grammar", "bliss-an-bn", "--language", "an-bn", "--precision", "float16"),
+            'no precision "float16"',
+        ),
+        (
+            ("grammar", "bliss-an-bn", "--language", "an-bn", "--start", "14999", "--count", "2"),
+            "has 15,000 strings",
+        ),
         (("grammar", "none.json", "--language", "an-bn"), "no file none.json"),
-        (("mdl", "bliss-an-bn", "--language", "an-bn", "--size", "9" * 20), "less than or equal to 100000"),
+        (
+            ("mdl", "bliss-an-bn", "--language", "an-bn", "--size", "9" * 20),
+            "less than or equal to 100000",
+        ),
         (
             ("mdl", "bliss-an-bn", "--language", "an-bn", "--activations", "linear,rleu"),
             'no activation "rleu"; did you mean',
@@ -86,12 +151,23 @@ def test_bad_input_is_refused_in_a_line(inside, arguments, said):
 
 
 def test_as_many_errors_as_the_margin_forgives(inside, tmp_path):
-    # Counts b, and says # too early: of the 100 certain steps of a^100 b^100, 29 are wrong. In doubles 0.29 * 100 is a
-    # little less than that.
+    # Counts b, and says # too early: of the 100 certain steps of a^100 b^100, 29 are wrong. In
+    # doubles 0.29 * 100 is a little less than that.
     activations = ("linear", "linear", "linear", "relu", "linear", "linear", "linear")
     edges = {("forward", 2, 6): (1, 1), ("recurrent", 6, 6): (1, 1), ("forward", 6, 3): (1, 1)}
-    Network(3, activations, (False,) * 7, {3: (-70, 1), 5: (1, 2)}, edges).write(tmp_path / "network.json")
-    given = ("grammar", str(tmp_path / "network.json"), "--language", "an-bn", "--start", "99", "--count", "1")
+    Network(3, activations, (False,) * 7, {3: (-70, 1), 5: (1, 2)}, edges).write(
+        tmp_path / "network.json"
+    )
+    given = (
+        "grammar",
+        str(tmp_path / "network.json"),
+        "--language",
+        "an-bn",
+        "--start",
+        "99",
+        "--count",
+        "1",
+    )
     for margin, right in (("0.29", 1), ("0.289", 0)):
         facts = scored(inside, *given, "--margin", margin)
         assert (facts["steps"], facts["wrong"], facts["strings_right"]) == (100, 29, right)
@@ -117,6 +193,14 @@ def test_what_exact_arithmetic_cannot_say_is_wrong_input(inside, tmp_path):
     facts = Network.read("bliss-an-bn").as_facts()
     facts["activations"][3] = "gaussian"
     (tmp_path / "curved.json").write_text(json.dumps(facts))
-    done = inside("score", "grammar", str(tmp_path / "curved.json"), "--language", "an-bn", "--precision", "exact")
+    done = inside(
+        "score",
+        "grammar",
+        str(tmp_path / "curved.json"),
+        "--language",
+        "an-bn",
+        "--precision",
+        "exact",
+    )
     assert done.status == 2
     assert "exact arithmetic knows no gaussian; use --precision float64" in done.err

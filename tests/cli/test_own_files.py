@@ -1,4 +1,6 @@
-"""Messages about files of a user's own, and about what cannot be: one line, what is wrong and what to do."""
+"""Messages about files of a user's own, and about what cannot be: one line, what is wrong and what
+to do.
+"""
 
 from __future__ import annotations
 
@@ -59,11 +61,14 @@ def in_file(tmp_path, text, name="mine.py"):
             r"made by M\(brief, seed\), and this one takes \(\)",
         ),
         (
-            "class M:\n    def __init__(self, brief, seed, width): pass\n    learn = predict = print\n",
+            (
+                "class M:\n    def __init__(self, brief, seed, width): pass\n    learn = predict ="
+                " print\n"
+            ),
             "parameter width has no default; type mine.py:M:width=...",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_a_class_lacks_is_said_with_and_without_its_name(tmp_path, text, message):
     file = in_file(tmp_path, text)
     for typed in (f"{file}", f"{file}:M"):
@@ -73,7 +78,9 @@ def test_what_a_class_lacks_is_said_with_and_without_its_name(tmp_path, text, me
 
 def test_a_module_of_torch_is_to_be_wrapped(tmp_path):
     pytest.importorskip("torch")
-    file = in_file(tmp_path, "import torch\nclass Net(torch.nn.Module):\n    def forward(self, x): return x\n")
+    file = in_file(
+        tmp_path, "import torch\nclass Net(torch.nn.Module):\n    def forward(self, x): return x\n"
+    )
     with pytest.raises(UsageError, match=r"wrap it: class Model\(SequenceModel\)"):
         choose_learner(str(file), "corrected")
 
@@ -81,21 +88,27 @@ def test_a_module_of_torch_is_to_be_wrapped(tmp_path):
 def test_names_are_compared_without_case_and_nothing_far_is_offered():
     with pytest.raises(UsageError, match='no learner "LSTM"; did you mean "lstm"'):
         choose_learner("LSTM", "corrected")
-    assert nearest("zzzzqqqq", learner_names()) == f"none of the {len(learner_names())} known names is near"
+    assert (
+        nearest("zzzzqqqq", learner_names())
+        == f"none of the {len(learner_names())} known names is near"
+    )
 
 
 def test_none_is_named():
     with pytest.raises(LearnerFault, match="predict returned None"):
         checked_rows(None, 3, Tokens(2), "order")
     with pytest.raises(LearnerFault, match="returned None; what is called with"):
-        Hosted(lambda brief, seed: None).begin(Brief(Tokens(2), Tokens(2), "cross-entropy", 1, 1), [Streams(0, "x", 0)])
+        Hosted(lambda brief, seed: None).begin(
+            Brief(Tokens(2), Tokens(2), "cross-entropy", 1, 1), [Streams(0, "x", 0)]
+        )
 
 
 def test_parameters_of_one_family_alone():
     tasks = ["language/periodic", "dynamics/narma-10"]
     assert _by_family(tasks, {"language.sequences": 200, "dynamics.window": 20}) == {
-        "language": {"sequences": 200}, "dynamics": {"window": 20},
-    }  # fmt: skip
+        "language": {"sequences": 200},
+        "dynamics": {"window": 20},
+    }
     assert _by_family(tasks[:1], {"sequences": 200}) == {"language": {"sequences": 200}}
     with pytest.raises(UsageError, match='no task of the family "games" is run'):
         _by_family(tasks, {"games.episodes": 3})
@@ -104,7 +117,10 @@ def test_parameters_of_one_family_alone():
 
 
 def test_workers_are_a_number():
-    with pytest.raises(UsageError, match="workers must be a whole number from 0, or None for one per core, got 'all'"):
+    with pytest.raises(
+        UsageError,
+        match="workers must be a whole number from 0, or None for one per core, got 'all'",
+    ):
         qs.run("language/periodic", "esn", workers="all")
 
 
@@ -118,7 +134,11 @@ def test_parameters_of_a_task_in_a_file_count(tmp_path):
 def test_a_task_alone_in_a_file_need_not_be_named(tmp_path):
     file = in_file(tmp_path, TASK.format(number=7), "alone.py")
     assert catalogue.typed_task(str(file)).id == "language/own-file-7"
-    two = in_file(tmp_path, TASK.format(number=8) + TASK.format(number=9).replace("class Own", "class Other"), "two.py")
+    two = in_file(
+        tmp_path,
+        TASK.format(number=8) + TASK.format(number=9).replace("class Own", "class Other"),
+        "two.py",
+    )
     with pytest.raises(UsageError, match=r"which task of .*two.py\?; known: Own, Other"):
         catalogue.typed_task(str(two))
 
@@ -127,7 +147,13 @@ def test_a_parameter_of_one_family_is_refused_with_how_to_set_it():
     from quickstudy.api import plan_runs
     from quickstudy.runs.reader import Reading
 
-    with pytest.raises(UsageError, match=r"dynamics: no parameter \"sequences\".*FAMILY.sequences sets it in one"):
+    with pytest.raises(
+        UsageError, match=r"dynamics: no parameter \"sequences\".*FAMILY.sequences sets it in one"
+    ):
         plan_runs(
-            ["language/periodic", "dynamics/narma-10"], ["esn"], seeds=1, reading=Reading(), protocol={"sequences": 9}
+            ["language/periodic", "dynamics/narma-10"],
+            ["esn"],
+            seeds=1,
+            reading=Reading(),
+            protocol={"sequences": 9},
         )

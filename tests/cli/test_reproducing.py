@@ -1,4 +1,6 @@
-"""reproduce with a family of one's own in a file: its protocol, its measure, a quantity of its tasks."""
+"""reproduce with a family of one's own in a file: its protocol, its measure, a quantity of its
+tasks.
+"""
 
 import json
 import re
@@ -132,18 +134,31 @@ def test_a_family_of_ones_own_with_a_protocol_of_its_own_is_reproduced(quickstud
     made = quickstudy(*common, "--convention", "published")
     assert made.status == 0, made.err
     assert re.search(r"coin 0\.9 +0\.\d{3} ±", made.out)
-    hint = "What the corrections change is seen by: quickstudy reproduce coins.toml --include coin.py --seeds 2"
+    hint = (
+        "What the corrections change is seen by: quickstudy reproduce coins.toml --include coin.py"
+        " --seeds 2"
+    )
     assert f"{hint} --workers 0 --convention corrected" in made.out
     again = quickstudy(*common, "--quiet", "--limit", 60)
     assert (again.status, again.err) == (0, "")
-    assert again.out == "All runs: results/coins/report.html\nReport: results/coins/coins-published.html\n"
+    assert (
+        again.out
+        == "All runs: results/coins/report.html\nReport: results/coins/coins-published.html\n"
+    )
     other = quickstudy(*common, "--set", "tosses=40", "--only", "coin 0.9", "--dry-run", "--json")
     assert json.loads(other.out)["to_do"] == 2
     found = quickstudy(*common, "--set", "tosses=30", "--exact", "--dry-run", "--json")
     assert json.loads(found.out) | {"seconds": 0} == {
-        "cells": 4, "found": 4, "to_do": 0, "programs": 0, "seconds": 0, "measured": 0,
-        "questions": 0, "tokens": 0, "prompt": ""
-    }  # fmt: skip
+        "cells": 4,
+        "found": 4,
+        "to_do": 0,
+        "programs": 0,
+        "seconds": 0,
+        "measured": 0,
+        "questions": 0,
+        "tokens": 0,
+        "prompt": "",
+    }
 
 
 def test_a_study_is_computed_from_its_tasks_alone(quickstudy, tmp_path):
@@ -165,7 +180,11 @@ def test_a_study_is_computed_from_its_tasks_alone(quickstudy, tmp_path):
     assert lines[2] == "coin 0.25,least,>0.3,,0.25"
     assert not (tmp_path / "results" / "computed" / "report.html").exists()
     for before, after, words in (
-        ("entropy.bits", "entropy.bit", 'quantity "entropy" gives no "entropy.bit"; did you mean "entropy.bits"?'),
+        (
+            "entropy.bits",
+            "entropy.bit",
+            'quantity "entropy" gives no "entropy.bit"; did you mean "entropy.bits"?',
+        ),
         ("entropy.bits", "entrpy.bits", 'no quantity "entrpy"; did you mean "entropy"?'),
         ('"coin/toss"', '"coin/tos"', 'no task "coin/tos"; did you mean "coin/toss"?'),
         ('"quantities"', '"table"', 'is of the kind "quantities", got "table"'),
@@ -177,7 +196,9 @@ def test_a_study_is_computed_from_its_tasks_alone(quickstudy, tmp_path):
         assert "Traceback" not in refused.err
 
 
-def test_a_block_from_a_file_of_ones_own_says_what_it_needs_and_makes_its_part_of_the_page(quickstudy, tmp_path):
+def test_a_block_from_a_file_of_ones_own_says_what_it_needs_and_makes_its_part_of_the_page(
+    quickstudy, tmp_path
+):
     (tmp_path / "coin.py").write_text(FAMILY)
     (tmp_path / "outside.py").write_text(OUTSIDE)
     (tmp_path / "coins.toml").write_text(TABLE.replace('"table"', '"table + longest"'))
@@ -221,7 +242,9 @@ def test_python_reproduces_what_the_command_does(quickstudy, tmp_path, monkeypat
         "shown = '<table' in made._repr_html_();"
         "print(json.dumps([made.facts, str(made.path), made.execution.ok, made.page.title, shown]))"
     )
-    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     facts, path, ran, title, shown = json.loads(done.stdout)
     assert {**facts, "report": path} == typed
     assert (ran, title, shown) == (0, "Coins", True)

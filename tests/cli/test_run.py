@@ -55,7 +55,19 @@ def learners(tmp_path):
 
 
 def test_run_report_and_again(quickstudy, tmp_path):
-    command = ("run", "language/qa", "-l", "esn:units=50", "-l", "majority", "--seeds", 2, *SMALL, "--out", "out")
+    command = (
+        "run",
+        "language/qa",
+        "-l",
+        "esn:units=50",
+        "-l",
+        "majority",
+        "--seeds",
+        2,
+        *SMALL,
+        "--out",
+        "out",
+    )
     first = quickstudy(*command)
     assert first.status == 0, first.err
     assert first.out.rstrip().endswith("Report: out/report.html")
@@ -78,7 +90,15 @@ def test_run_report_and_again(quickstudy, tmp_path):
 
 def test_dry_run_counts_and_writes_nothing(quickstudy, tmp_path):
     answer = quickstudy(
-        "run", "language/q?", "language/symbol-*", "-l", "esn", "--seeds", 4, "--no-controls", "--dry-run"
+        "run",
+        "language/q?",
+        "language/symbol-*",
+        "-l",
+        "esn",
+        "--seeds",
+        4,
+        "--no-controls",
+        "--dry-run",
     )
     assert answer.status == 0
     assert "8 runs: 0 found, 8 to do" in answer.out
@@ -90,17 +110,39 @@ def test_a_learner_and_a_task_from_files(quickstudy, tmp_path, learners, task_fi
     (tmp_path / "reverse.py").write_text(task_file)
     listed = quickstudy("ls", "tasks", "--include", "reverse.py", "--json")
     assert "mine/reverse" in listed.out
-    arguments = ("-l", "mine.py:LastAnswer", "-l", "lstm:units=4", "--seeds", 2, *SMALL, "--out", "out", "--json")
+    arguments = (
+        "-l",
+        "mine.py:LastAnswer",
+        "-l",
+        "lstm:units=4",
+        "--seeds",
+        2,
+        *SMALL,
+        "--out",
+        "out",
+        "--json",
+    )
     answer = quickstudy("run", "mine/reverse", "--include", "reverse.py", *arguments)
     assert answer.status == 0, answer.err
     assert json.loads(answer.out)["ok"] == 8
 
 
 @pytest.mark.parametrize(
-    ("name", "reason"), [("Raises", "by design"), ("WrongShape", "one row per input row"), ("Hangs", "longer than")]
+    ("name", "reason"),
+    [("Raises", "by design"), ("WrongShape", "one row per input row"), ("Hangs", "longer than")],
 )
 def test_a_bad_learner_fails_alone(quickstudy, learners, name, reason):
-    arguments = ("-l", f"mine.py:{name}", "-l", "mine.py:LastAnswer", "--no-controls", "--seeds", 2, "--limit", 3)
+    arguments = (
+        "-l",
+        f"mine.py:{name}",
+        "-l",
+        "mine.py:LastAnswer",
+        "--no-controls",
+        "--seeds",
+        2,
+        "--limit",
+        3,
+    )
     answer = quickstudy("run", "language/qa", *arguments, *SMALL, "--out", "out", "--json")
     assert answer.status == 1
     counts = json.loads(answer.out)
@@ -119,7 +161,18 @@ def test_a_folder_that_cannot_be_written(quickstudy, tmp_path):
 
 
 def test_damage_is_explained_and_repaired_never_silently(quickstudy, tmp_path):
-    command = ("run", "language/qa", "-l", "majority", "--no-controls", "--seeds", 2, *SMALL, "--out", "out")
+    command = (
+        "run",
+        "language/qa",
+        "-l",
+        "majority",
+        "--no-controls",
+        "--seeds",
+        2,
+        *SMALL,
+        "--out",
+        "out",
+    )
     assert quickstudy(*command, "-j", 1).status == 0
     journal = next((tmp_path / "out" / "runs").glob("*.jsonl"))
     text = journal.read_bytes().splitlines(keepends=True)
@@ -136,7 +189,17 @@ def test_damage_is_explained_and_repaired_never_silently(quickstudy, tmp_path):
 
 
 def test_killed_in_the_middle_and_run_again(quickstudy, tmp_path):
-    command = ["run", "language/qa", "language/symbol-counting", "-l", "esn:units=60", "-l", "majority", "--seeds", "6"]
+    command = [
+        "run",
+        "language/qa",
+        "language/symbol-counting",
+        "-l",
+        "esn:units=60",
+        "-l",
+        "majority",
+        "--seeds",
+        "6",
+    ]
     command += [*SMALL, "--out", "out"]
     process = subprocess.Popen(
         [sys.executable, "-m", "quickstudy", *command],
@@ -147,7 +210,9 @@ def test_killed_in_the_middle_and_run_again(quickstudy, tmp_path):
     )
     journals = tmp_path / "out" / "runs"
     deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and not any(path.stat().st_size for path in journals.glob("*.jsonl")):
+    while time.monotonic() < deadline and not any(
+        path.stat().st_size for path in journals.glob("*.jsonl")
+    ):
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -160,6 +225,8 @@ def test_killed_in_the_middle_and_run_again(quickstudy, tmp_path):
 
 
 def scores(quickstudy, folder):
-    rows = quickstudy("query", folder, "select * from scores order by key, measure, name", "--json").out.splitlines()
+    rows = quickstudy(
+        "query", folder, "select * from scores order by key, measure, name", "--json"
+    ).out.splitlines()
     assert rows
     return rows

@@ -134,13 +134,21 @@ def test_a_mixture_and_a_chain_show_the_same_answers(sample):
         own = [row for row in rows if "#" not in row["inputs"]]
         assert 0 < len(own) < 12
         assert all(row["targets"] == row["inputs"][:2] for row in own)
-        assert all(row["inputs"] == ["#", "a", "b"] and row["targets"] == ["#"] for row in rows if row not in own)
+        assert all(
+            row["inputs"] == ["#", "a", "b"] and row["targets"] == ["#"]
+            for row in rows
+            if row not in own
+        )
 
 
 def test_real_numbers_are_shown_to_four_digits_and_given_whole(sample):
     assert sample("language/sums", "-n", 1).out == "(0.3333 2) -> [2.333] (1e-09 0) -> [1e-09]\n"
     (row,) = objects(sample("language/sums", "-n", 1, "--json"))
-    assert row == {"inputs": [[1 / 3, 2.0], [1e-9, 0.0]], "asked": [0, 1], "targets": [[1 / 3 + 2.0], [1e-9]]}
+    assert row == {
+        "inputs": [[1 / 3, 2.0], [1e-9, 0.0]],
+        "asked": [0, 1],
+        "targets": [[1 / 3 + 2.0], [1e-9]],
+    }
 
 
 def test_a_string_is_followed_by_its_judgement_in_words(sample):
@@ -155,7 +163,9 @@ def test_a_string_is_followed_by_its_judgement_in_words(sample):
 
 def test_strings_as_the_task_writes_them(sample):
     assert sample("language/letters", "-n", 2, "--text").out == "#ab#\n#ab#\n"
-    released = sample("language/letters", "-n", 1, "--text", "--seed", 5, "--convention", "published")
+    released = sample(
+        "language/letters", "-n", 1, "--text", "--seed", 5, "--convention", "published"
+    )
     assert released.out == "#aaaaa#\n"
     assert sample("language/qa", "-n", 1, "--text").out.split()[-1] in ("YES", "NO")
     refused = sample("language/before", "--text")
@@ -168,7 +178,14 @@ def test_a_series_is_shown_by_parts_and_given_whole(sample):
     assert lines[0] == ["step", "part", "inputs", "targets"]
     shown = [line[:2] for line in lines[1:]]
     assert shown == [
-        *[["0", "washout"], ["1", "washout"], ["..."], ["3", "training"], ["4", "training"], ["..."]],
+        *[
+            ["0", "washout"],
+            ["1", "washout"],
+            ["..."],
+            ["3", "training"],
+            ["4", "training"],
+            ["..."],
+        ],
         *[["7", "test"], ["8", "test"], ["..."]],
     ]
     first, second = objects(sample("mine/leak", "-n", 2, "--json"))
@@ -185,10 +202,22 @@ def test_a_system_answers_to_given_inputs(sample, tmp_path):
     np.save(tmp_path / "wide.npy", np.ones((4, 2)))
     (row,) = objects(sample("mine/leak", "--inputs", "u.csv", "--json"))
     assert row == {"inputs": [1.0, 2.0, 3.0], "targets": [1.0, 2.5, 4.25]}
-    assert sample("mine/leak", "--inputs", "u.csv", "-n", 1).out.split()[3:] == ["0", "1", "->", "1", "..."]
+    assert sample("mine/leak", "--inputs", "u.csv", "-n", 1).out.split()[3:] == [
+        "0",
+        "1",
+        "->",
+        "1",
+        "...",
+    ]
     for arguments, words in (
-        (["language/qa", "--inputs", "u.csv"], "language/qa is not driven from outside: it has no response(inputs)"),
-        (["mine/leak", "--inputs", "wide.npy"], "wide.npy has 2 columns, and mine/leak is driven by 1"),
+        (
+            ["language/qa", "--inputs", "u.csv"],
+            "language/qa is not driven from outside: it has no response(inputs)",
+        ),
+        (
+            ["mine/leak", "--inputs", "wide.npy"],
+            "wide.npy has 2 columns, and mine/leak is driven by 1",
+        ),
         (["mine/leak", "--inputs", "absent.csv"], "no file absent.csv"),
         (["mine/leak", "--text"], "mine/leak writes no strings"),
     ):
@@ -209,7 +238,9 @@ def test_a_world_is_a_transcript(sample):
     assert {row["action"] for row in rows} == {0, 1}
     lines = sample("mine/walk", "-n", 30).out.splitlines()
     assert lines[0].split() == ["step", "observation", "action", "reward"]
-    assert [line.split()[1:3] for line in lines[1:]] == [[str(row["observation"]), str(row["action"])] for row in rows]
+    assert [line.split()[1:3] for line in lines[1:]] == [
+        [str(row["observation"]), str(row["action"])] for row in rows
+    ]
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,18 @@ def mid_way(trace, convention):
     accuracy = trace.arrays["accuracy"]
     return {"mid-way": float(accuracy[len(accuracy) // 2])}
 '''
-RUN = ("run", "language/qa", "-l", "majority", "--set", "sequences=60", "--no-controls", "-j", 0, "-q")
+RUN = (
+    "run",
+    "language/qa",
+    "-l",
+    "majority",
+    "--set",
+    "sequences=60",
+    "--no-controls",
+    "-j",
+    0,
+    "-q",
+)
 WITH = ("--measure", "mid-way", "--include", "half.py")
 
 
@@ -33,7 +44,9 @@ def half(tmp_path):
 
 
 def scored(inside):
-    rows = inside("query", "results", "select repetition, value from scores where name = 'mid-way'", "--json")
+    rows = inside(
+        "query", "results", "select repetition, value from scores where name = 'mid-way'", "--json"
+    )
     return {row["repetition"]: row["value"] for row in map(json.loads, rows.out.splitlines())}
 
 
@@ -46,9 +59,13 @@ def test_a_folder_is_scored_again_by_a_measure_from_outside(inside, half):
     done = json.loads(inside("score", *WITH, "results", "--json").out)
     assert done["measures"] == {"mid-way": {"version": 1, "runs": 2}}
     assert (done["runs"], done["scored"], done["left_out"]) == (2, 2, [])
-    middle = "select repetition, accuracy from curves qualify \
-        row_number() over (partition by key order by step) = count(*) over (partition by key) // 2 + 1"
-    rows = [json.loads(line) for line in inside("query", "results", middle, "--json").out.splitlines()]
+    middle = (
+        "select repetition, accuracy from curves qualify         row_number() over (partition by"
+        " key order by step) = count(*) over (partition by key) // 2 + 1"
+    )
+    rows = [
+        json.loads(line) for line in inside("query", "results", middle, "--json").out.splitlines()
+    ]
     assert scored(inside) == {row["repetition"]: row["accuracy"] for row in rows}
 
 
@@ -68,7 +85,13 @@ def test_a_run_applies_it_to_what_is_new_and_to_what_is_found(inside, half, tmp_
 
 def test_the_same_from_python(inside, half, tmp_path):
     """Beside the protocol's own measures, in the same runs; and again, of what is stored."""
-    task = {"seeds": 2, "controls": False, "protocol": {"sequences": 60}, "workers": 0, "out": tmp_path / "results"}
+    task = {
+        "seeds": 2,
+        "controls": False,
+        "protocol": {"sequences": 60},
+        "workers": 0,
+        "out": tmp_path / "results",
+    }
     plain = qs.run("language/qa", "majority", **task)
     include(tmp_path / "half.py")
     before = {record.key: set(record.scores) for record in plain.records}
@@ -82,7 +105,21 @@ def test_the_same_from_python(inside, half, tmp_path):
 
 def test_folders_are_read_with_a_file_of_ones_own(inside, half, task_file, tmp_path):
     (tmp_path / "reverse.py").write_text(task_file)
-    run = ("run", "mine/reverse", "-l", "majority", "-l", "copy-last", "--set", "sequences=60", "-j", 0, "-q", "-s", 2)
+    run = (
+        "run",
+        "mine/reverse",
+        "-l",
+        "majority",
+        "-l",
+        "copy-last",
+        "--set",
+        "sequences=60",
+        "-j",
+        0,
+        "-q",
+        "-s",
+        2,
+    )
     assert inside(*run, *WITH, "--include", "reverse.py").status == 0
     for verb in (
         ("report", "results", "--format", "csv"),
@@ -97,7 +134,9 @@ def test_folders_are_read_with_a_file_of_ones_own(inside, half, task_file, tmp_p
 
 
 def test_every_kind_of_file_is_a_module_and_in_the_help(inside):
-    modules = {path.stem.replace("_", "-") for path in pathlib.Path(kinds.__file__).parent.glob("*.py")} - {"--init--"}
+    modules = {
+        path.stem.replace("_", "-") for path in pathlib.Path(kinds.__file__).parent.glob("*.py")
+    } - {"--init--"}
     assert "wade" in modules
     shown = inside("score", "--help").out
     assert all(f"\n  {kind} " in shown for kind in modules)

@@ -38,7 +38,9 @@ def test_starting_is_cheap(bare, arguments, limit):
 @pytest.mark.parametrize("arguments", [["--help"], ["ls", "learners"], ["ls", "studies"]])
 def test_what_lists_does_not_load_the_libraries_that_compute(arguments):
     program = (
-        "import sys; from quickstudy.cli.main import app; app(args=sys.argv[1:], standalone_mode=False); "
-        "assert not {'numpy', 'scipy', 'jax'} & set(sys.modules)"
+        "import sys; from quickstudy.cli.main import app; app(args=sys.argv[1:],"
+        " standalone_mode=False); assert not {'numpy', 'scipy', 'jax'} & set(sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", program, *arguments], stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(
+        [sys.executable, "-c", program, *arguments], stdout=subprocess.DEVNULL, check=True
+    )

@@ -23,12 +23,15 @@ from quickstudy.testing.small_tasks import Echo, Partners
 KINDS = ("task", "control", "core", "training", "learner", "protocol", "measure")
 REFERENCE = pathlib.Path(__file__).parents[2] / "docs" / "reference"
 SLOW = {"dcem", "dnc", "esbn"}
-"""Half a minute each to compile with a training; test_stepping teaches them, and test_cores takes their gradients."""
+"""Half a minute each to compile with a training; test_stepping teaches them, and test_cores takes
+their gradients.
+"""
 BY_FILE = {"curriculum/file@1"}
 """Tasks that are nothing without a file of the user's."""
 OUTSIDE = ("lines", "zeromq", "openai", "hf", "recorded")
-"""Learners that are nothing without a program, a server or a file of the user's: looked at with one, in tests of their
-own."""
+"""Learners that are nothing without a program, a server or a file of the user's: looked at with
+one, in tests of their own.
+"""
 ROOMS = ("tasks", "cores", "learners", "protocols", "measures", "adapters")
 
 
@@ -54,7 +57,9 @@ def names(kind):
 
 
 def own(tasks):
-    """Those with code of their own: what differs from another in defaults alone is drawn by its family's tests."""
+    """Those with code of their own: what differs from another in defaults alone is drawn by its
+    family's tests.
+    """
     return [name for name in tasks if not hasattr(catalogue.task.get(name), "variant_of")]
 
 
@@ -67,14 +72,27 @@ def broken(findings):
     return [str(finding) for finding in findings if not finding.ok]
 
 
-FEW = {"units": 12, "features": 6, "hidden": 8, "keys": 6, "slots": 8, "word": 4, "heads": 1, "nearest": 2}
+FEW = {
+    "units": 12,
+    "features": 6,
+    "hidden": 8,
+    "keys": 6,
+    "slots": 8,
+    "word": 4,
+    "heads": 1,
+    "nearest": 2,
+}
 """Sizes, of those a core may have, with which it is soon compiled."""
 
 
 def few(name):
     """Those that a core has; those of attention go together and are small as they are."""
     fields = {field.name for field in dataclasses.fields(catalogue.core.get(name))}
-    return {size: number for size, number in FEW.items() if size in fields} if "units" in fields else {}
+    return (
+        {size: number for size, number in FEW.items() if size in fields}
+        if "units" in fields
+        else {}
+    )
 
 
 def small(name):
@@ -83,14 +101,16 @@ def small(name):
 
 
 def trained_names():
-    """Every core with what is usual for it, and every training that answers with two cores that it takes, the first
-    that is a reservoir and the first that is not.
+    """Every core with what is usual for it, and every training that answers with two cores that it
+    takes, the first that is a reservoir and the first that is not.
     """
     made = {}
     for core in ids("core"):
         sizes = {**few(core), "units": 24} if few(core) else {}
         size = ":" + ",".join(f"{name}={number}" for name, number in sizes.items()) if sizes else ""
-        usual = [default_training(catalogue.core.get(core), convention) for convention in CONVENTIONS]
+        usual = [
+            default_training(catalogue.core.get(core), convention) for convention in CONVENTIONS
+        ]
         for training in ids("training"):
             try:
                 choose_learner(f"{core}+{training}", "corrected")
@@ -103,7 +123,9 @@ def trained_names():
 
 
 def answers(training):
-    """Whether it is shown right answers and asked for some; others learn by reward, and are looked at elsewhere."""
+    """Whether it is shown right answers and asked for some; others learn by reward, and are looked
+    at elsewhere.
+    """
     found = catalogue.training.get(training)
     asked = {usual.asked for usual in getattr(found, "usual_for", ())}
     shown = "cross-entropy" in getattr(found, "losses", ("cross-entropy",))
@@ -154,11 +176,19 @@ def test_cores_on_real_numbers(core):
     assert [finding for finding in broken(findings) if "can be made" not in finding] == []
 
 
-@pytest.mark.parametrize("name", [name for name in names("learner") if name.split("@")[0] not in OUTSIDE])
+@pytest.mark.parametrize(
+    "name", [name for name in names("learner") if name.split("@")[0] not in OUTSIDE]
+)
 def test_whole_learners(name):
-    broken_by_rules = {LEARNS_NOTHING} if not getattr(catalogue.learner.get(name), "learns", True) else set()
+    broken_by_rules = (
+        {LEARNS_NOTHING} if not getattr(catalogue.learner.get(name), "learns", True) else set()
+    )
     findings = check_learner(name)
-    assert [str(finding) for finding in findings if not finding.ok and finding.what not in broken_by_rules] == []
+    assert [
+        str(finding)
+        for finding in findings
+        if not finding.ok and finding.what not in broken_by_rules
+    ] == []
 
 
 @pytest.mark.parametrize(("task", "rule"), list(ruled_tasks()))
@@ -166,7 +196,11 @@ def test_controls_and_oracles(task, rule):
     """A rule that never learns breaks one promise, and only that one."""
     about = made(task)
     findings = check_learner(rule, about, sequences=30)
-    assert [finding for finding in findings if not finding.ok and not finding.what.endswith(LEARNS_NOTHING)] == []
+    assert [
+        finding
+        for finding in findings
+        if not finding.ok and not finding.what.endswith(LEARNS_NOTHING)
+    ] == []
     oracle = getattr(about, "oracle", None) == rule
     assert catalogue.control.get(rule).role == ("oracle" if oracle else "control")
 
@@ -198,7 +232,11 @@ def test_the_text_announces_what_importing_registers(kind):
         assert (target.id, target.version, target.__module__) == (id, version, entry.module)
         assert entry.summary == inspect.getdoc(target).split("\n")[0]
         assert entry.summary.endswith((".", "?")) or len(inspect.getdoc(target).split("\n")) > 1
-    own = {key for key, entry in registry._entries.items() if (entry.module or "").startswith("quickstudy.")}
+    own = {
+        key
+        for key, entry in registry._entries.items()
+        if (entry.module or "").startswith("quickstudy.")
+    }
     assert own == set(announced._entries)
 
 
@@ -235,13 +273,19 @@ def test_measures_say_how_to_read_them():
         measure = catalogue.measure.get(name)
         assert measure.direction in ("higher", "lower"), name
         assert measure.range[0] < measure.range[1], name
-        assert all((measure.unit, measure.chance, measure.equation, measure.kinds, measure.__doc__)), name
+        assert all(
+            (measure.unit, measure.chance, measure.equation, measure.kinds, measure.__doc__)
+        ), name
 
 
 def test_parameters_of_cores_and_trainings_stand_side_by_side():
     """`esn+sgd:units=200,rate=0.1` must not be ambiguous."""
     cores, trainings = (
-        {field.name for id in ids(kind) for field in dataclasses.fields(getattr(catalogue, kind).get(id))}
+        {
+            field.name
+            for id in ids(kind)
+            for field in dataclasses.fields(getattr(catalogue, kind).get(id))
+        }
         for kind in ("core", "training")
     )
     assert not cores & trainings

@@ -1,4 +1,6 @@
-"""Stepping gives what `answer` gives, for every core and every training; rows branch and are dropped on the way."""
+"""Stepping gives what `answer` gives, for every core and every training; rows branch and are
+dropped on the way.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,31 @@ from quickstudy.testing.examinee import CheckMaterial
 from quickstudy.testing.small_tasks import Partners
 
 MATERIAL = CheckMaterial.of(Partners(), 1, 24, 0)
-SMALL = {"esn": "units=10", "rnn": "units=6", "lstm": "units=6", "gru": "units=6", "recall": "lags=3,hops=2,order=2"}
+SMALL = {
+    "esn": "units=10",
+    "rnn": "units=6",
+    "lstm": "units=6",
+    "gru": "units=6",
+    "recall": "lags=3,hops=2,order=2",
+}
 SMALL |= {"encoded-lstm": "units=6,hidden=6,features=4"}
-SMALL |= {"liquid": "units=18", "delay-node": "units=10", "esbn": "units=6,keys=4,hidden=6,features=4"}
-SMALL |= {"lru": "units=6", "mingru": "units=6", "mamba": "units=4,states=4", "deltanet": "units=6", "mlstm": "units=4"}
-SMALL |= {"slstm": "units=6", "s4d": "units=6,states=4", "attention": "embedding=8,heads=2,hidden=8"}
+SMALL |= {
+    "liquid": "units=18",
+    "delay-node": "units=10",
+    "esbn": "units=6,keys=4,hidden=6,features=4",
+}
+SMALL |= {
+    "lru": "units=6",
+    "mingru": "units=6",
+    "mamba": "units=4,states=4",
+    "deltanet": "units=6",
+    "mlstm": "units=4",
+}
+SMALL |= {
+    "slstm": "units=6",
+    "s4d": "units=6,states=4",
+    "attention": "embedding=8,heads=2,hidden=8",
+}
 SMALL |= {
     "dcem": "units=6,features=4,hidden=6,heads=1,nearest=2",
     "dnc": "units=6,slots=6,word=3,heads=1,hidden=6,features=4",
@@ -30,10 +52,14 @@ SMALL |= {
 
 
 def cases():
-    """Every core with its usual training, every training with the first core that takes it, and special ones."""
+    """Every core with its usual training, every training with the first core that takes it, and
+    special ones.
+    """
     yield from (f"{core}:{SMALL.get(core, '')}" for core in catalogue.core.names())
     for training in catalogue.training.names():
-        if "cross-entropy" not in getattr(catalogue.training.get(training), "losses", ("cross-entropy",)):
+        if "cross-entropy" not in getattr(
+            catalogue.training.get(training), "losses", ("cross-entropy",)
+        ):
             continue  # it learns from reward, and has no questions to be asked
         for core in catalogue.core.names():
             try:
@@ -50,14 +76,20 @@ def cases():
 def pupil_of(name, lanes=1):
     """Taught a little, so that no two rows are answered alike."""
     learner = choose_learner(name, "corrected").make(None)
-    pupil = learner.begin(MATERIAL.brief, [Streams(0, "testing/steps", lane) for lane in range(lanes)])
-    lesson = Lesson(list(MATERIAL.lesson.examples) * lanes, np.tile(MATERIAL.lesson.order, (lanes, 1)))
+    pupil = learner.begin(
+        MATERIAL.brief, [Streams(0, "testing/steps", lane) for lane in range(lanes)]
+    )
+    lesson = Lesson(
+        list(MATERIAL.lesson.examples) * lanes, np.tile(MATERIAL.lesson.order, (lanes, 1))
+    )
     pupil.learn(lesson, 0, lesson.items)
     return pupil
 
 
 def asked_everywhere(tokens):
-    return Examples(tokens, tokens, np.ones(tokens.shape, bool), np.full(tokens.shape[1], len(tokens)))
+    return Examples(
+        tokens, tokens, np.ones(tokens.shape, bool), np.full(tokens.shape[1], len(tokens))
+    )
 
 
 def answered(pupil, tokens):
@@ -76,10 +108,14 @@ def stepped(pupil, state, tokens):
 
 
 def check(pupil):
-    """Five rows of four steps become six of seven; each is answered as if it had been read alone."""
+    """Five rows of four steps become six of seven; each is answered as if it had been read
+    alone.
+    """
     reader, numbers = face(pupil, Stepping), np.array([4, 0, 4, 4, 2, 1])
     rng = np.random.default_rng(1)
-    trunk, branches = (rng.integers(MATERIAL.brief.inputs.size, size=shape) for shape in ((4, 5), (3, 6)))
+    trunk, branches = (
+        rng.integers(MATERIAL.brief.inputs.size, size=shape) for shape in ((4, 5), (3, 6))
+    )
     whole = np.concatenate([trunk[:, numbers], branches])
     wanted = answered(pupil, whole)
     assert np.ptp(wanted[:, -1], axis=1).max() > 1e-4
@@ -126,7 +162,10 @@ def test_one_program_for_every_step():
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("transformer:causal=false", "whole sequences"), ("lstm+pooled:pool=mean,padding=zeros", "padding")],
+    [
+        ("transformer:causal=false", "whole sequences"),
+        ("lstm+pooled:pool=mean,padding=zeros", "padding"),
+    ],
 )
 def test_what_cannot_go_step_by_step_says_why(name, reason):
     with pytest.raises(NotApplicable, match=reason):

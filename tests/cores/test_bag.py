@@ -42,7 +42,9 @@ def test_bits_that_have_been_on():
 
 def test_fields_share_one_bag():
     inputs = {"word": np.array([[1]]), "flags": np.array([[[1, 0]]], np.float32)}
-    assert features(Fields({"word": Tokens(2), "flags": Bits(2)}), inputs, 1, 1).tolist() == [[[0, 0.5, 0.5, 0]]]
+    assert features(Fields({"word": Tokens(2), "flags": Bits(2)}), inputs, 1, 1).tolist() == [
+        [[0, 0.5, 0.5, 0]]
+    ]
 
 
 def test_of_real_numbers_the_parts_that_they_lie_in_are_kept():
@@ -61,7 +63,10 @@ def test_a_linear_model_of_it_starts_next_to_zero():
     (weights,) = (array for name, array in arrays.items() if name.endswith("[0].head.weights"))
     assert weights.shape == (1, 25, 25)
     assert 0.0015 < np.abs(weights).max() <= 0.002
-    assert (pupil.cost()[0].trained_parameters, pupil.cost()[0].fixed_parameters) == (25 * 25 + 25, 0)
+    assert (pupil.cost()[0].trained_parameters, pupil.cost()[0].fixed_parameters) == (
+        25 * 25 + 25,
+        0,
+    )
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,6 @@
-"""LSTMs behind layers: against the equations written out, the published agents by their sizes, and in a game."""
+"""LSTMs behind layers: against the equations written out, the published agents by their sizes, and
+in a game.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,15 @@ from quickstudy.learners.naming import choose_learner
 PAPER = {"layers": (512, 256, 256), "sight": (512, 256, 128), "upper": 128}
 LATER = {"units": 512, "layers": (0,), "sight": (64, 32), "speech": (64, 32), "beside": (30, 31)}
 PARTED: dict[str, Any] = {
-    "units": 4, "layers": (6, 5), "sight": (4, 3, 3), "speech": (5, 2), "perceived": 2, "heard": 3, "upper": 3,
+    "units": 4,
+    "layers": (6, 5),
+    "sight": (4, 3, 3),
+    "speech": (5, 2),
+    "perceived": 2,
+    "heard": 3,
+    "upper": 3,
     "beside": (5, 7),
-}  # fmt: skip
+}
 
 
 def numbers_in(core: Any) -> int:
@@ -39,15 +47,19 @@ def lstm(inputs: int, units: int) -> int:
 
 
 def test_the_agent_of_the_paper_has_its_sizes() -> None:
-    """33 numbers are read of which three are a stimulus: 128 features of it and 30 others make 158."""
+    """33 numbers are read of which three are a stimulus: 128 features of it and 30 others make
+    158.
+    """
     core = EncodedLSTM(**PAPER).build(Reals(33), np.random.default_rng(0))
-    expected = layers(3, 512, 256, 128) + layers(158, 512, 256, 256) + lstm(256, 256) + lstm(256, 128)
+    expected = (
+        layers(3, 512, 256, 128) + layers(158, 512, 256, 256) + lstm(256, 256) + lstm(256, 128)
+    )
     assert (core.width, numbers_in(core)) == (128, expected)
 
 
 def test_the_later_agent_has_its_sizes() -> None:
-    """33 numbers are read: of three stimulus and 21 message, 32 features each, and nine others go to the LSTM as they
-    are; whether a decision is due stands beside its 512 units.
+    """33 numbers are read: of three stimulus and 21 message, 32 features each, and nine others go
+    to the LSTM as they are; whether a decision is due stands beside its 512 units.
     """
     core = EncodedLSTM(**LATER).build(Reals(33), np.random.default_rng(0))
     expected = layers(3, 64, 32) + layers(21, 64, 32) + lstm(32 + 32 + 9, 512)
@@ -66,7 +78,11 @@ def relu_through(encoder: Any, x: Any) -> Any:
 
 def lstm_step(weights: Any, layer: Any, state: Any, x: Any) -> Any:
     hidden, cell = state
-    gates = x @ np.asarray(weights) + hidden @ np.asarray(layer.recurrent) + np.asarray(layer.bias).sum(axis=0)
+    gates = (
+        x @ np.asarray(weights)
+        + hidden @ np.asarray(layer.recurrent)
+        + np.asarray(layer.bias).sum(axis=0)
+    )
     i, f, g, o = np.split(gates, 4)
     i, f, o = (1 / (1 + np.exp(-gate)) for gate in (i, f, o))
     cell = f * cell + i * np.tanh(g)
@@ -77,12 +93,18 @@ def test_it_is_its_equations() -> None:
     rng = np.random.default_rng(2)
     core: Any = EncodedLSTM(**PARTED).build(Reals(7), rng)
     xs = rng.normal(size=(4, 7))
-    given = np.asarray(core.unroll(core.start(1, 4), jnp.asarray(xs[:, None], jnp.float32))[1])[:, 0]
+    given = np.asarray(core.unroll(core.start(1, 4), jnp.asarray(xs[:, None], jnp.float32))[1])[
+        :, 0
+    ]
     first, second = core.layers
     encoder, states = first.inputs.encoder, [(np.zeros(4),) * 2, (np.zeros(3),) * 2]
     for x, features in zip(xs, given, strict=True):
-        joined = np.concatenate([relu_through(encoder.sight, x[:2]), relu_through(encoder.speech, x[2:5]), x[5:]])
-        states[0] = lstm_step(first.inputs.weights, first, states[0], relu_through(encoder.onward, joined))
+        joined = np.concatenate(
+            [relu_through(encoder.sight, x[:2]), relu_through(encoder.speech, x[2:5]), x[5:]]
+        )
+        states[0] = lstm_step(
+            first.inputs.weights, first, states[0], relu_through(encoder.onward, joined)
+        )
         states[1] = lstm_step(second.inputs.weights, second, states[1], states[0][0])
         np.testing.assert_allclose(features, [*states[1][0], *x[5:]], rtol=1e-4, atol=1e-5)
 
@@ -94,7 +116,11 @@ def test_step_after_step_is_all_at_once(space: Any, settings: Any) -> None:
     rng = np.random.default_rng(5)
     core = EncodedLSTM(**settings).build(space, rng)
     assert isinstance(core, EncodedCore)
-    xs = rng.integers(9, size=(5, 3)) if isinstance(space, Tokens) else rng.normal(size=(5, 3, 9)).astype(np.float32)
+    xs = (
+        rng.integers(9, size=(5, 3))
+        if isinstance(space, Tokens)
+        else rng.normal(size=(5, 3, 9)).astype(np.float32)
+    )
     state, steps = core.start(3, 5), []
     for x in xs:
         state, features = core.step(state, x)
@@ -117,7 +143,9 @@ def test_what_cannot_be() -> None:
         with pytest.raises(ValueError, match=said):
             EncodedLSTM(**settings)
     rng = np.random.default_rng(0)
-    with pytest.raises(NotApplicable, match=r"perceived \+ heard must be at most the 7 numbers of an input, got 24"):
+    with pytest.raises(
+        NotApplicable, match=r"perceived \+ heard must be at most the 7 numbers of an input, got 24"
+    ):
         EncodedLSTM(sight=(4, 4), speech=(4, 4)).build(Reals(7), rng)
     with pytest.raises(NotApplicable, match="beside must end within the 7 numbers"):
         EncodedLSTM(beside=(30, 31)).build(Reals(7), rng)
@@ -132,16 +160,25 @@ def test_both_agents_are_named_with_any_training() -> None:
     ):
         assert f"`{text}`" in sheet
         for name in ("encoded-lstm", "encoded-lstm+r2d2"):
-            assert choose_learner(f"{name}:{text}", "corrected").make(None).core == EncodedLSTM(**settings)
+            assert choose_learner(f"{name}:{text}", "corrected").make(None).core == EncodedLSTM(
+                **settings
+            )
 
 
 def test_a_smaller_one_learns_a_game_from_answers(tmp_path: Any) -> None:
     """Every weight of it is trained."""
-    learner = "encoded-lstm:layers=0,sight=6/4,speech=6/4,beside=30/31,units=8,upper=4,batch=8,passes=1"
+    learner = (
+        "encoded-lstm:layers=0,sight=6/4,speech=6/4,beside=30/31,units=8,upper=4,batch=8,passes=1"
+    )
     found = qs.run(
-        "games/listener:most=2", learner, seeds=1, controls=False, workers=0, out=tmp_path / "results",
+        "games/listener:most=2",
+        learner,
+        seeds=1,
+        controls=False,
+        workers=0,
+        out=tmp_path / "results",
         protocol={"observations": 1000, "episodes": 8, "tests": 1, "lesson": 32},
-    )  # fmt: skip
+    )
     (record,) = found.records
     assert record.status == "ok"
     assert (record.cost["fixed_parameters"], record.cost["updates"] > 0) == (0, True)

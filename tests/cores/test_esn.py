@@ -17,7 +17,11 @@ def dense(sources, strengths):
     matrix, first = np.zeros((units, units)), 0
     for source, strength in zip(sources, strengths, strict=True):
         rows = first + np.arange(source.shape[1])
-        np.add.at(matrix, (np.broadcast_to(rows, source.shape), np.asarray(source)), np.asarray(strength, float))
+        np.add.at(
+            matrix,
+            (np.broadcast_to(rows, source.shape), np.asarray(source)),
+            np.asarray(strength, float),
+        )
         first += source.shape[1]
     return matrix
 
@@ -51,11 +55,15 @@ def test_entries_are_uniform_between_minus_one_and_one(large):
     assert np.abs(values).max() < 1
     counts = np.histogram(values, bins=10, range=(-1, 1))[0]
     expected = len(values) / 10
-    assert ((counts - expected) ** 2 / expected).sum() < 33.7  # chi-square with 9 degrees of freedom, p = 0.0001
+    assert (
+        (counts - expected) ** 2 / expected
+    ).sum() < 33.7  # chi-square with 9 degrees of freedom, p = 0.0001
 
 
 def test_the_radius_of_what_the_paper_draws():
-    """Independent entries of variance v give a radius near the square root of v times the units: 1.83 here."""
+    """Independent entries of variance v give a radius near the square root of v times the units:
+    1.83 here.
+    """
     drawn = sparse_weights(600, 10 / 600, np.random.default_rng(0))
     assert spectral_radius(drawn) == pytest.approx(np.sqrt(10 / 3), rel=0.06)
 
@@ -83,7 +91,9 @@ def test_the_radius_is_found_without_all_eigenvalues_to_rounding(topology, units
 
 
 def test_a_radius_that_is_not_found_so_is_found_by_all_eigenvalues():
-    """Thirty products do not set two hundred eigenvalues on one circle apart; without a loop there is none to find."""
+    """Thirty products do not set two hundred eigenvalues on one circle apart; without a loop there
+    is none to find.
+    """
     turned = np.linalg.qr(np.random.default_rng(0).normal(size=(200, 200)))[0]
     assert topologies._largest(turned / np.linalg.norm(turned)) is None
     assert topologies._radius_of(3 * turned) == pytest.approx(3, rel=1e-12)
@@ -108,7 +118,10 @@ def test_a_network_without_loops_has_no_radius_to_choose():
 def test_all_draws_have_the_same_shapes(units):
     """So seeds share one compiled program, and stand side by side in lanes."""
     rng = np.random.default_rng(0)
-    shapes = {tuple(s.shape for s, _ in sparse_weights(units, min(1.0, 10 / units), rng)) for _ in range(200)}
+    shapes = {
+        tuple(s.shape for s, _ in sparse_weights(units, min(1.0, 10 / units), rng))
+        for _ in range(200)
+    }
     assert len(shapes) == 1
 
 
@@ -118,7 +131,10 @@ def test_few_units_are_joined_to_all():
 
 
 def test_the_smallest_in_order():
-    assert smallest(np.array([[0.5, 0.1, 0.9, 0.3], [0.1, 0.2, 0.3, 0.0]]), 3).tolist() == [[1, 3, 0], [3, 0, 1]]
+    assert smallest(np.array([[0.5, 0.1, 0.9, 0.3], [0.1, 0.2, 0.3, 0.0]]), 3).tolist() == [
+        [1, 3, 0],
+        [3, 0, 1],
+    ]
     assert smallest(np.array([[0.5, 0.1]]), 2).tolist() == [[1, 0]]
 
 
@@ -127,7 +143,9 @@ def test_the_smallest_are_those_of_sorting(units):
     values = np.random.default_rng(0).random((7, units))
     values[:, ::3] = values[:, :1]  # equal ones by their place
     count = min(20, units)
-    assert np.array_equal(smallest(values, count), np.argsort(values, axis=1, kind="stable")[:, :count])
+    assert np.array_equal(
+        smallest(values, count), np.argsort(values, axis=1, kind="stable")[:, :count]
+    )
 
 
 @pytest.mark.parametrize("highest", [0.001, 50.0])  # all below the bound; hardly any below it
@@ -150,7 +168,11 @@ def test_scales_of_inputs_and_bias():
 def test_an_update_by_hand():
     """r <- (1 - leak) r + leak tanh(W r + W_in x + b), in float64 NumPy."""
     core = EchoState(units=9, leak=0.3, terms=4).build(Tokens(4), np.random.default_rng(5))
-    recurrent, inputs, bias = matrix_of(core), np.asarray(core.inputs.weights, float), np.asarray(core.bias, float)
+    recurrent, inputs, bias = (
+        matrix_of(core),
+        np.asarray(core.inputs.weights, float),
+        np.asarray(core.bias, float),
+    )
     tokens = np.random.default_rng(0).integers(4, size=(6, 2))
     _, features = core.unroll(core.start(2, 6), tokens)
     states = np.zeros((2, 9))
@@ -167,7 +189,11 @@ def test_groups_of_units_add_up_to_the_whole_matrix(units):
     state = np.random.default_rng(0).uniform(-1, 1, (units, 3)).astype(np.float32)
     x = np.random.default_rng(1).normal(size=(3, 2)).astype(np.float32)
     found = core.step(state, x)[1]
-    drive = matrix_of(core) @ state + (x @ np.asarray(core.inputs.weights)).T + np.asarray(core.bias)[:, None]
+    drive = (
+        matrix_of(core) @ state
+        + (x @ np.asarray(core.inputs.weights)).T
+        + np.asarray(core.bias)[:, None]
+    )
     np.testing.assert_allclose(np.asarray(found), np.tanh(drive).T, atol=3e-6)
 
 
@@ -176,7 +202,11 @@ def test_fields_are_read_side_by_side():
     core = EchoState(units=7).build(space, np.random.default_rng(0))
     weights = np.asarray(core.inputs.weights)
     assert weights.shape == (7, 7)
-    word, level, flags = np.array([2, 0]), np.array([[0.5, -1.0], [0.0, 2.0]]), np.array([[1, 0], [1, 1]])
+    word, level, flags = (
+        np.array([2, 0]),
+        np.array([[0.5, -1.0], [0.0, 2.0]]),
+        np.array([[1, 0], [1, 1]]),
+    )
     flat = np.concatenate([np.eye(3)[word], level, flags], axis=1)
     found = core.inputs({"word": word, "level": level, "flags": flags})
     np.testing.assert_allclose(np.asarray(found), flat @ weights, atol=1e-6)
@@ -206,7 +236,8 @@ def test_one_stream_by_the_whole_matrix_is_the_scan_of_steps(given, precision):
             Reals(2), np.random.default_rng(0)
         )
         ours, plain = (
-            way(core, core.start(1, 30), inputs.astype(precision)) for way in (type(core).unroll, Core.unroll)
+            way(core, core.start(1, 30), inputs.astype(precision))
+            for way in (type(core).unroll, Core.unroll)
         )
         tolerance = 1e-13 if precision == "float64" else 1e-5
         for one, other in zip(ours, plain, strict=True):
@@ -219,7 +250,9 @@ def test_the_matrix_is_what_the_terms_say():
     assert np.abs(np.linalg.eigvals(matrix)).max() == pytest.approx(0.7, rel=1e-5)
     state = np.random.default_rng(1).normal(size=(30, 1)).astype(np.float32)
     after, _ = core.step(state, np.zeros((1, 1), np.float32))
-    np.testing.assert_allclose(np.asarray(after), np.tanh(matrix @ state + np.asarray(core.bias)[:, None]), atol=1e-5)
+    np.testing.assert_allclose(
+        np.asarray(after), np.tanh(matrix @ state + np.asarray(core.bias)[:, None]), atol=1e-5
+    )
 
 
 def test_many_terms_are_added_in_parts_with_the_same_sum(monkeypatch):

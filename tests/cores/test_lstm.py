@@ -31,7 +31,9 @@ def sigmoid(x):
 
 def reference(core, tokens, hidden, cell):
     """The equations of the layer, one example and one gate at a time, in float64."""
-    inputs, recurrent, bias = (np.asarray(a, float) for a in (core.inputs.weights, core.recurrent, core.bias))
+    inputs, recurrent, bias = (
+        np.asarray(a, float) for a in (core.inputs.weights, core.recurrent, core.bias)
+    )
     features = np.zeros((*tokens.shape, UNITS))
     hidden, cell = np.array(hidden, float), np.array(cell, float)
     for step in range(tokens.shape[0]):
@@ -46,7 +48,10 @@ def reference(core, tokens, hidden, cell):
 
 def test_the_equations(core, tokens):
     rng = np.random.default_rng(2)
-    for start in (core.start(BATCH, STEPS), (rng.normal(size=(BATCH, UNITS)), rng.normal(size=(BATCH, UNITS)))):
+    for start in (
+        core.start(BATCH, STEPS),
+        (rng.normal(size=(BATCH, UNITS)), rng.normal(size=(BATCH, UNITS))),
+    ):
         start = tuple(jnp.asarray(part, jnp.float32) for part in start)
         (hidden, cell), features = core.unroll(start, tokens)
         wanted = reference(core, tokens, *start)
@@ -68,13 +73,19 @@ def loss_of(unroll, tokens, pulls):
 @pytest.fixture(scope="module")
 def pulls():
     rng = np.random.default_rng(3)
-    return rng.normal(size=(STEPS, BATCH, UNITS)), rng.normal(size=(BATCH, UNITS)), rng.normal(size=(BATCH, UNITS))
+    return (
+        rng.normal(size=(STEPS, BATCH, UNITS)),
+        rng.normal(size=(BATCH, UNITS)),
+        rng.normal(size=(BATCH, UNITS)),
+    )
 
 
 def test_the_gradient_is_that_of_the_scan(core, tokens, pulls):
     rng = np.random.default_rng(4)
     start = tuple(jnp.asarray(rng.normal(size=(BATCH, UNITS)), jnp.float32) for _ in range(2))
-    ours = eqx.filter_grad(loss_of(lambda core, *rest: core.unroll(*rest), tokens, pulls))((core, start))
+    ours = eqx.filter_grad(loss_of(lambda core, *rest: core.unroll(*rest), tokens, pulls))(
+        (core, start)
+    )
     scan = eqx.filter_grad(loss_of(Core.unroll, tokens, pulls))((core, start))
     leaves = list(zip(jax.tree.leaves(ours), jax.tree.leaves(scan), strict=True))
     assert len(leaves) == 5
@@ -90,18 +101,26 @@ def test_the_gradient_is_that_of_finite_differences(core, tokens, pulls):
         start = wide.start(BATCH, STEPS)
         gradient = eqx.filter_grad(loss)((wide, start))[0]
         rng = np.random.default_rng(5)
-        for pick in (lambda core: core.recurrent, lambda core: core.inputs.weights, lambda core: core.bias):
+        for pick in (
+            lambda core: core.recurrent,
+            lambda core: core.inputs.weights,
+            lambda core: core.bias,
+        ):
             weights = pick(wide)
             for _ in range(4):
                 place = tuple(int(rng.integers(size)) for size in weights.shape)
                 step = 1e-5
                 above, below = (
-                    loss((eqx.tree_at(pick, wide, weights.at[place].add(change)), start)) for change in (step, -step)
+                    loss((eqx.tree_at(pick, wide, weights.at[place].add(change)), start))
+                    for change in (step, -step)
                 )
-                assert float(above - below) / (2 * step) == pytest.approx(float(pick(gradient)[place]), abs=1e-7)
+                assert float(above - below) / (2 * step) == pytest.approx(
+                    float(pick(gradient)[place]), abs=1e-7
+                )
 
 
-# Vocabulary, units of the published programs, parameters of their RNN and of their LSTM with the output layer.
+# Vocabulary, units of the published programs, parameters of their RNN and of their LSTM with the
+# output layer.
 PUBLISHED = [
     (2, 62, 4_218, 16_494),
     (15, 180, 38_175, 144_555),
@@ -130,7 +149,12 @@ def test_matched_sizes_train_what_a_reservoir_trains(symbols):
     brief = Brief(Tokens(symbols), Tokens(symbols), "cross-entropy", 5, 5)
 
     def parameters(units=None):
-        return Adam().begin(LSTM(units=units), brief, [Streams(0, "size", 0)]).cost()[0].trained_parameters
+        return (
+            Adam()
+            .begin(LSTM(units=units), brief, [Streams(0, "size", 0)])
+            .cost()[0]
+            .trained_parameters
+        )
 
     built = LSTM().build(Tokens(symbols), np.random.default_rng(0))
     assert parameters() <= 1800 * symbols < parameters(built.units + 1)

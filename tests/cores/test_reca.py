@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import configure
 from quickstudy.base.spaces import Bits, Fields, Reals, Tokens
-from quickstudy.cores.reca import PROJECTIONS, ReservoirAutomaton, evolved, packed, rule_masks, unpacked
+from quickstudy.cores.reca import (
+    PROJECTIONS,
+    ReservoirAutomaton,
+    evolved,
+    packed,
+    rule_masks,
+    unpacked,
+)
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.features import rows_at
 from quickstudy.learners.lanes import stack_lanes
@@ -32,7 +39,10 @@ def cells_of(core):
 
 def apply(cells, rule):
     count = len(cells)
-    return [(rule >> (4 * cells[i - 1] + 2 * cells[i] + cells[(i + 1) % count])) & 1 for i in range(count)]
+    return [
+        (rule >> (4 * cells[i - 1] + 2 * cells[i] + cells[(i + 1) % count])) & 1
+        for i in range(count)
+    ]
 
 
 def reference(core, rule, inputs, rewrite=False):
@@ -82,7 +92,9 @@ def test_the_ring_of_the_paper():
 def blocks(projection, symbols=400, **parameters):
     """(symbols, blocks, cells of a block)."""
     spec = ReservoirAutomaton(projection=projection, **parameters)
-    return spec.places(symbols, np.random.default_rng(2)).reshape(symbols, spec.redundancy, spec.block)
+    return spec.places(symbols, np.random.default_rng(2)).reshape(
+        symbols, spec.redundancy, spec.block
+    )
 
 
 @pytest.mark.parametrize("projection", ["one-to-one", "rewrite"])
@@ -90,7 +102,9 @@ def test_one_cell_a_block_uniform_with_replacement(projection):
     drawn = blocks(projection)
     assert (drawn.sum(axis=-1) == 1).all()
     counts = drawn.sum(axis=(0, 1))  # 6000 draws of 60 cells
-    assert ((counts - 100) ** 2 / 100).sum() < 110  # chi-square with 59 degrees of freedom, p = 0.0001
+    assert (
+        (counts - 100) ** 2 / 100
+    ).sum() < 110  # chi-square with 59 degrees of freedom, p = 0.0001
     # Symbols may share a cell: of 400 with 60 cells, many must.
     assert drawn[:, 0].sum(axis=0).max() > 1
 
@@ -147,7 +161,10 @@ def test_parameters_out_of_range():
     for wrong, message in [
         ({"rule": 256}, "rule must be at least 0 and at most 255, got 256"),
         ({"projection": "one-to-none"}, "projection must be one of"),
-        ({"projection": "one-to-many", "pattern": 9, "block": 8}, "reca: pattern must be at most 8, got 9"),
+        (
+            {"projection": "one-to-many", "pattern": 9, "block": 8},
+            "reca: pattern must be at most 8, got 9",
+        ),
         (
             {"projection": "one-to-pattern", "pattern": 64, "block": 100},
             "reca: pattern must be at most 63, got 64; a block has 100 cells",
@@ -158,9 +175,13 @@ def test_parameters_out_of_range():
 
 
 def test_rules_and_seeds_share_one_program():
-    """The rule and the cells of the inputs are arrays: whatever they are, nothing is compiled again."""
+    """The rule and the cells of the inputs are arrays: whatever they are, nothing is compiled
+    again.
+    """
     cores = [
-        stack_lanes([ReservoirAutomaton(rule=rule, block=7).build(Tokens(3), np.random.default_rng(rule))])
+        stack_lanes(
+            [ReservoirAutomaton(rule=rule, block=7).build(Tokens(3), np.random.default_rng(rule))]
+        )
         for rule in (0, 110, 255)
     ]
     structures = {jax.tree.structure(eqx.partition(core, eqx.is_array)[1]) for core in cores}
@@ -180,7 +201,10 @@ step = jax.jit(evolved, static_argnums=2)
 def plain(cells, rule):
     """The rule's definition: bit 4 left + 2 centre + right of its number."""
     count = len(cells)
-    return [(rule >> (4 * cells[i - 1] + 2 * cells[i] + cells[(i + 1) % count])) & 1 for i in range(count)]
+    return [
+        (rule >> (4 * cells[i - 1] + 2 * cells[i] + cells[(i + 1) % count])) & 1
+        for i in range(count)
+    ]
 
 
 def after(cells, rule, times=1):
@@ -231,8 +255,19 @@ def test_rule_90_draws_the_triangle_of_odd_binomials():
 
 
 def test_rule_110_by_hand():
-    """111 -> 0, 110 -> 1, 101 -> 1, 100 -> 0, 011 -> 1, 010 -> 1, 001 -> 1, 000 -> 0; it grows to the left."""
-    rows = ["00000001", "00000011", "00000111", "00001101", "00011111", "00110001", "01110011", "11010111"]
+    """111 -> 0, 110 -> 1, 101 -> 1, 100 -> 0, 011 -> 1, 010 -> 1, 001 -> 1, 000 -> 0; it grows to
+    the left.
+    """
+    rows = [
+        "00000001",
+        "00000011",
+        "00000111",
+        "00001101",
+        "00011111",
+        "00110001",
+        "01110011",
+        "11010111",
+    ]
     # In the last row the ring closes: cell 0 has a 1 to its left, in cell 7.
     cells = [[int(cell) for cell in row] for row in rows]
     for time, row in enumerate(cells):
@@ -241,7 +276,9 @@ def test_rule_110_by_hand():
 
 @pytest.mark.parametrize(("rule", "shift"), [(170, -1), (240, 1), (204, 0)])
 def test_rules_that_move_the_whole_ring(rule, shift):
-    """170 copies the right neighbour, 240 the left one, 204 the cell itself: after 900 steps all is as it was."""
+    """170 copies the right neighbour, 240 the left one, 204 the cell itself: after 900 steps all is
+    as it was.
+    """
     rings = np.random.default_rng(1).integers(2, size=(2, 45))
     assert np.array_equal(after(rings, rule), np.roll(rings, shift, axis=1))
     assert np.array_equal(after(rings, rule, 45), rings)
@@ -256,4 +293,7 @@ def test_packing_is_undone_by_unpacking(cells):
     assert sum(int(word) << (32 * place) for place, word in enumerate(words)) == sum(
         int(cell) << place for place, cell in enumerate(cells)
     )
-    assert np.asarray(unpacked(jnp.asarray(words), len(cells))).tolist() == cells.astype(float).tolist()
+    assert (
+        np.asarray(unpacked(jnp.asarray(words), len(cells))).tolist()
+        == cells.astype(float).tolist()
+    )

@@ -28,10 +28,16 @@ def symbol_at(past, place):
 
 
 def followers(past):
-    """What followed the last earlier place that agrees with the last n symbols; and how many such places there are."""
+    """What followed the last earlier place that agrees with the last n symbols; and how many such
+    places there are.
+    """
     found, counts = [], []
     for n in range(1, ORDER + 1):
-        places = [s for s in range(n - 1, len(past) - 1) if len(past) >= n and past[s - n + 1 : s + 1] == past[-n:]]
+        places = [
+            s
+            for s in range(n - 1, len(past) - 1)
+            if len(past) >= n and past[s - n + 1 : s + 1] == past[-n:]
+        ]
         found.append(past[places[-1] + 1] if places else SIZE)
         counts.append(len(places))
     return found, counts
@@ -74,28 +80,50 @@ def looked_up(past):
     """The codes after reading `past`."""
     now = len(past) - 1
     recent = [symbol_at(past, now - lag) for lag in range(LAGS)]
-    places = [last_place(past, now - lag, symbol) if lag <= now else -1 for lag, symbol in enumerate(recent)]
+    places = [
+        last_place(past, now - lag, symbol) if lag <= now else -1
+        for lag, symbol in enumerate(recent)
+    ]
     second = [
         last_place(past, places[one], recent[two]) if places[one] >= 0 else -1
         for two in range(HOPS)
         for one in range(HOPS)
     ]
     pairs = [
-        max((s for s in range(1, now - lag) if past[s - 1 : s + 1] == past[now - lag - 1 : now - lag + 1]), default=-1)
+        max(
+            (
+                s
+                for s in range(1, now - lag)
+                if past[s - 1 : s + 1] == past[now - lag - 1 : now - lag + 1]
+            ),
+            default=-1,
+        )
         if lag < now
         else -1
         for lag in range(LAGS - 1)
     ]
 
     def around(found, offsets):
-        return [symbol_at(past, s + offset) if s >= 0 else SIZE for offset in offsets for s in found]
+        return [
+            symbol_at(past, s + offset) if s >= 0 else SIZE for offset in offsets for s in found
+        ]
 
     def stretch(place):
-        return next((s - place for s in range(place + 1, now + 1) if past[s] in recent), 0) if place >= 0 else 0
+        return (
+            next((s - place for s in range(place + 1, now + 1) if past[s] in recent), 0)
+            if place >= 0
+            else 0
+        )
 
     after, matches = followers(past)
     numbers = [*matches, *(past.count(symbol) for symbol in recent), *map(stretch, places + pairs)]
-    symbols = [*recent, *around(places, (-2, -1, 1, 2)), *around(second, (-1, 1)), *after, *around(pairs, (-1, 1))]
+    symbols = [
+        *recent,
+        *around(places, (-2, -1, 1, 2)),
+        *around(second, (-1, 1)),
+        *after,
+        *around(pairs, (-1, 1)),
+    ]
     return [*symbols, guess(past), *(min(number, MOST - 1) for number in numbers)]
 
 
@@ -103,7 +131,9 @@ def codes_of(spec, tokens, size=SIZE):
     """(time, example, code)."""
     core = spec.build(Tokens(size), np.random.default_rng(0))
     steps, batch = tokens.shape
-    return np.asarray(jax.jit(lambda inputs: core.unroll(core.start(batch, steps), inputs)[1])(tokens)).astype(int)
+    return np.asarray(
+        jax.jit(lambda inputs: core.unroll(core.start(batch, steps), inputs)[1])(tokens)
+    ).astype(int)
 
 
 def test_codes_are_those_of_the_plain_loop() -> None:
@@ -111,7 +141,10 @@ def test_codes_are_those_of_the_plain_loop() -> None:
     codes = codes_of(SPEC, tokens)
     for column in range(6):
         for time in range(17):
-            assert codes[time, column].tolist() == looked_up(tokens[: time + 1, column].tolist()), (time, column)
+            assert codes[time, column].tolist() == looked_up(tokens[: time + 1, column].tolist()), (
+                time,
+                column,
+            )
 
 
 def test_the_codebook_describes_the_codes() -> None:
@@ -123,13 +156,33 @@ def test_the_codebook_describes_the_codes() -> None:
 
 
 def test_it_finds_what_was_said_of_a_name_by_two_looks() -> None:
-    """I DO NOT SEE TOM BUT I SEE PAUL . DO I SEE TOM ?: what stood before the SEE before TOM is NOT."""
-    words = ["I", "DO", "NOT", "SEE", "TOM", "BUT", "I", "SEE", "PAUL", ".", "DO", "I", "SEE", "TOM", "?"]
+    """I DO NOT SEE TOM BUT I SEE PAUL . DO I SEE TOM ?: what stood before the SEE before TOM is
+    NOT.
+    """
+    words = [
+        "I",
+        "DO",
+        "NOT",
+        "SEE",
+        "TOM",
+        "BUT",
+        "I",
+        "SEE",
+        "PAUL",
+        ".",
+        "DO",
+        "I",
+        "SEE",
+        "TOM",
+        "?",
+    ]
     vocabulary = sorted(set(words))
     tokens = np.array([[vocabulary.index(word)] for word in words])
     spec = Recall()
     codes = codes_of(spec, tokens, len(vocabulary))[-1, 0]
-    before = spec.lags * 5 + 2 * spec.hops + 1  # the look for lag 2 (SEE) before that for lag 1 (TOM), offset -1
+    before = (
+        spec.lags * 5 + 2 * spec.hops + 1
+    )  # the look for lag 2 (SEE) before that for lag 1 (TOM), offset -1
     assert vocabulary[codes[before]] == "NOT"
 
 
@@ -160,7 +213,9 @@ def test_real_numbers_become_symbols() -> None:
 
 def test_several_values_are_one_symbol_each_combination_its_own_where_there_is_room() -> None:
     space, levels = Fields({"a": Bits(2), "b": Tokens(3)}), np.array([0.0])
-    bits, words = zip(*((bits, word) for bits in np.ndindex(2, 2) for word in range(3)), strict=True)
+    bits, words = zip(
+        *((bits, word) for bits in np.ndindex(2, 2) for word in range(3)), strict=True
+    )
     found = as_symbol(space, {"a": np.array(bits, np.float32), "b": np.array(words)}, levels)
     assert sorted(np.asarray(found).tolist()) == list(range(12))
     many = np.random.default_rng(0).uniform(-1, 1, (50, 9))
@@ -169,11 +224,22 @@ def test_several_values_are_one_symbol_each_combination_its_own_where_there_is_r
 
 
 def test_it_is_read_one_hot_by_who_reads_no_codes() -> None:
-    core = Recall(lags=2, hops=1, order=2, reader="one-hot").build(Tokens(3), np.random.default_rng(0))
+    core = Recall(lags=2, hops=1, order=2, reader="one-hot").build(
+        Tokens(3), np.random.default_rng(0)
+    )
     _, features = core.unroll(core.start(1, 3), np.array([[2], [0], [2]]))
     assert features.shape == (3, 1, 5 * 4) == (3, 1, core.width)
     assert (np.asarray(features).reshape(3, 5, 4).sum(axis=-1) == 1).all()
-    assert np.asarray(features)[2, 0, :8].tolist() == [0, 0, 1, 0, 1, 0, 0, 0]  # the last symbol, and the one before
+    assert np.asarray(features)[2, 0, :8].tolist() == [
+        0,
+        0,
+        1,
+        0,
+        1,
+        0,
+        0,
+        0,
+    ]  # the last symbol, and the one before
 
 
 def test_parameters_that_do_not_fit_one_another() -> None:
@@ -182,7 +248,8 @@ def test_parameters_that_do_not_fit_one_another() -> None:
 
 
 def test_it_answers_the_balanced_questions_of_the_first_version() -> None:
-    # Those of the second version, where the verb matters as well, it does not: `sieve` is made for them.
+    # Those of the second version, where the verb matters as well, it does not: `sieve` is made for
+    # them.
     (outcome,) = examine(Setting("language/qa@1", "recall", protocol={"sequences": 200}), [0])
     assert outcome.record.reason == ""
     assert outcome.record.scores["accuracy"]["values"]["final-accuracy"] > 0.95

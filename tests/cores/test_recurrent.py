@@ -64,13 +64,17 @@ def test_the_equations(layer, equations, tokens):
 
 
 def test_a_reset_gate_that_is_shut_hides_the_past():
-    """With r = 0 and z = 0 the new state is tanh of the input's part alone, whatever the second bias says."""
+    """With r = 0 and z = 0 the new state is tanh of the input's part alone, whatever the second
+    bias says.
+    """
     core = built(GRU)
     shut = core.bias.at[0, : 2 * UNITS].set(-1e4)
     core = eqx.tree_at(lambda core: core.bias, core, shut)
     hidden = jnp.full((1, UNITS), 0.7)
     _, features = core.step((hidden,), np.array([3]))
-    wanted = np.tanh(np.asarray(core.inputs.weights)[3, 2 * UNITS :] + np.asarray(core.bias)[0, 2 * UNITS :])
+    wanted = np.tanh(
+        np.asarray(core.inputs.weights)[3, 2 * UNITS :] + np.asarray(core.bias)[0, 2 * UNITS :]
+    )
     np.testing.assert_allclose(np.asarray(features[0]), wanted, atol=1e-6)
 
 
@@ -81,7 +85,9 @@ def loss_of(unroll, tokens, start):
 
     def loss(both):
         states, features = unroll(both[0], both[1], tokens)
-        return (features * pulls[0]).sum() + sum((s * p).sum() for s, p in zip(states, pulls[1], strict=True))
+        return (features * pulls[0]).sum() + sum(
+            (s * p).sum() for s, p in zip(states, pulls[1], strict=True)
+        )
 
     return loss
 
@@ -92,7 +98,9 @@ def test_the_gradient_is_that_of_the_scan(layer, device, straight, tokens, monke
     monkeypatch.setattr(packed_module, "device_kind", lambda: device)
     core = replace(built(layer), straight=straight)
     rng = np.random.default_rng(4)
-    start = tuple(jnp.asarray(rng.normal(size=part.shape), jnp.float32) for part in core.start(BATCH, STEPS))
+    start = tuple(
+        jnp.asarray(rng.normal(size=part.shape), jnp.float32) for part in core.start(BATCH, STEPS)
+    )
     ours, scan = (
         eqx.filter_jit(eqx.filter_grad(loss_of(unroll, tokens, start)))((core, start))
         for unroll in (lambda core, *rest: core.unroll(*rest), Core.unroll)
@@ -110,18 +118,27 @@ def test_the_gradient_is_that_of_finite_differences(layer, tokens):
         loss = eqx.filter_jit(loss_of(lambda core, *rest: core.unroll(*rest), tokens, start))
         gradient = eqx.filter_grad(loss)((core, start))[0]
         rng = np.random.default_rng(5)
-        for pick in (lambda core: core.recurrent, lambda core: core.inputs.weights, lambda core: core.bias):
+        for pick in (
+            lambda core: core.recurrent,
+            lambda core: core.inputs.weights,
+            lambda core: core.bias,
+        ):
             weights = pick(core)
             for _ in range(4):
                 place = tuple(int(rng.integers(size)) for size in weights.shape)
                 above, below = (
-                    loss((eqx.tree_at(pick, core, weights.at[place].add(change)), start)) for change in (1e-5, -1e-5)
+                    loss((eqx.tree_at(pick, core, weights.at[place].add(change)), start))
+                    for change in (1e-5, -1e-5)
                 )
-                assert float(above - below) / 2e-5 == pytest.approx(float(pick(gradient)[place]), abs=1e-7)
+                assert float(above - below) / 2e-5 == pytest.approx(
+                    float(pick(gradient)[place]), abs=1e-7
+                )
 
 
 def test_no_matrix_of_weights_is_added_up_step_by_step(tokens):
-    """The loop of the gradient carries states' gradients and rows of its results, never something like the weights."""
+    """The loop of the gradient carries states' gradients and rows of its results, never something
+    like the weights.
+    """
     core = built(GRU)
     start = core.start(BATCH, STEPS)
     loss = loss_of(lambda core, *rest: core.unroll(*rest), tokens, start)
@@ -130,11 +147,16 @@ def test_no_matrix_of_weights_is_added_up_step_by_step(tokens):
     assert len(scans) == 2
     for scan in scans:
         carried = scan.invars[scan.params["num_consts"] :][: scan.params["num_carry"]]
-        assert {variable.aval.shape[0] for variable in carried if variable.aval.shape} == {BATCH, STEPS * BATCH}
+        assert {variable.aval.shape[0] for variable in carried if variable.aval.shape} == {
+            BATCH,
+            STEPS * BATCH,
+        }
 
 
 def packed(tokens, rows, ends):
-    """The tokens in packed order, the steps of each phase, and (time, sequence) of each packed row."""
+    """The tokens in packed order, the steps of each phase, and (time, sequence) of each packed
+    row.
+    """
     places, first = [], 0
     for going, end in zip(rows, ends, strict=True):
         places += [(time, row) for time in range(first, end) for row in range(going)]
@@ -143,8 +165,12 @@ def packed(tokens, rows, ends):
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-@pytest.mark.parametrize(("rows", "ends"), [((8,), [6]), ((8, 4, 2), [2, 3, 6]), ((8, 4, 2), [6, 6, 6])])
-@pytest.mark.parametrize(("device", "spare"), [("cpu", 0), ("cpu", 300), ("gpu", 300)])  # many rows: in blocks
+@pytest.mark.parametrize(
+    ("rows", "ends"), [((8,), [6]), ((8, 4, 2), [2, 3, 6]), ((8, 4, 2), [6, 6, 6])]
+)
+@pytest.mark.parametrize(
+    ("device", "spare"), [("cpu", 0), ("cpu", 300), ("gpu", 300)]
+)  # many rows: in blocks
 def test_packed_sequences_are_those_padded(layer, rows, ends, device, spare, monkeypatch):
     monkeypatch.setattr(packed_module, "device_kind", lambda: device)
     core = built(layer)
@@ -166,7 +192,9 @@ def test_packed_sequences_are_those_padded(layer, rows, ends, device, spare, mon
     ours, features = eqx.filter_jit(eqx.filter_grad(packed_loss, has_aux=True))(core)
     plain, expected = eqx.filter_jit(eqx.filter_grad(padded_loss, has_aux=True))(core)
     for row, place in enumerate(places):
-        np.testing.assert_allclose(np.asarray(features[row]), np.asarray(expected[place]), atol=1e-6)
+        np.testing.assert_allclose(
+            np.asarray(features[row]), np.asarray(expected[place]), atol=1e-6
+        )
     assert not np.asarray(features[len(places) :]).any()
     for found, wanted in zip(jax.tree.leaves(ours), jax.tree.leaves(plain), strict=True):
         np.testing.assert_allclose(np.asarray(found), np.asarray(wanted), rtol=1e-4, atol=1e-5)
@@ -180,8 +208,16 @@ def parameters(spec, symbols):
 
 # Vocabulary, and parameters of the published RNN with its output layer.
 PUBLISHED = {
-    2: 4_218, 15: 38_175, 18: 46_746, 16: 40_936, 25: 69_045, 29: 82_650, 45: 141_570, 38: 114_798, 51: 165_447,
-}  # fmt: skip
+    2: 4_218,
+    15: 38_175,
+    18: 46_746,
+    16: 40_936,
+    25: 69_045,
+    29: 82_650,
+    45: 141_570,
+    38: 114_798,
+    51: 165_447,
+}
 
 
 def test_published_sizes():
@@ -196,14 +232,18 @@ def test_published_sizes():
 @pytest.mark.parametrize("layer", [RNN, GRU])
 def test_matched_sizes_train_what_a_reservoir_trains(layer, symbols):
     units = layer().build(Tokens(symbols), np.random.default_rng(0)).units
-    assert parameters(layer(), symbols) <= 1800 * symbols < parameters(layer(units=units + 1), symbols)
+    assert (
+        parameters(layer(), symbols) <= 1800 * symbols < parameters(layer(units=units + 1), symbols)
+    )
 
 
 @pytest.mark.parametrize(("layer", "gates"), [(RNN, 1), (GRU, 3)])
 def test_weights_are_uniform_within_the_usual_bound(layer, gates):
     core = layer(units=100).build(Tokens(20), np.random.default_rng(0))
     shapes = (20, 100 * gates), (100, 100 * gates), (2, 100 * gates)
-    for weights, shape in zip((core.inputs.weights, core.recurrent, core.bias), shapes, strict=True):
+    for weights, shape in zip(
+        (core.inputs.weights, core.recurrent, core.bias), shapes, strict=True
+    ):
         assert weights.shape == shape
         values = np.asarray(weights).ravel()
         assert np.abs(values).max() <= 0.1
@@ -225,7 +265,17 @@ def test_matched_is_the_largest_within_the_budget(width, budget, gates):
 
 def test_the_published_formula():
     vocabularies = (2, 15, 18, 16, 25, 29, 45, 38, 51)
-    assert [published_units(v, 1800) for v in vocabularies] == [62, 180, 198, 186, 238, 259, 333, 302, 358]
+    assert [published_units(v, 1800) for v in vocabularies] == [
+        62,
+        180,
+        198,
+        186,
+        238,
+        259,
+        333,
+        302,
+        358,
+    ]
 
 
 def test_what_the_published_formula_meant():
@@ -234,4 +284,8 @@ def test_what_the_published_formula_meant():
     for width, units in intended.items():
         assert published_units(width, 1800) - 2 * width == units
         assert matched_units(width, 1800, gates=1, biases=False) == units
-        assert units**2 + 2 * units * width <= 1800 * width < (units + 1) ** 2 + 2 * (units + 1) * width
+        assert (
+            units**2 + 2 * units * width
+            <= 1800 * width
+            < (units + 1) ** 2 + 2 * (units + 1) * width
+        )

@@ -1,5 +1,6 @@
-"""Topologies, noise and orders of the echo-state network; liquid, delay node, next-generation features; codes of
-reals."""
+"""Topologies, noise and orders of the echo-state network; liquid, delay node, next-generation
+features; codes of reals.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ from quickstudy.learners.lanes import stack_lanes
 
 def states(core, inputs, key=None):
     """(time, feature) of one sequence (time, width)."""
-    return np.asarray(core.unroll(core.start(1, len(inputs)), jnp.asarray(inputs)[:, None], key=key)[1])[:, 0]
+    return np.asarray(
+        core.unroll(core.start(1, len(inputs)), jnp.asarray(inputs)[:, None], key=key)[1]
+    )[:, 0]
 
 
 def linear(topology, **given):
@@ -28,7 +31,10 @@ def linear(topology, **given):
     spec = EchoState(units=12, topology=topology, bias_scale=0.0, **given)
     core = spec.build(Reals(1), np.random.default_rng(0))
     tiny = 1e-3
-    rows = [np.asarray(core.step(tiny * jnp.eye(12)[:, [i]], jnp.zeros((1, 1)))[0])[:, 0] / tiny for i in range(12)]
+    rows = [
+        np.asarray(core.step(tiny * jnp.eye(12)[:, [i]], jnp.zeros((1, 1)))[0])[:, 0] / tiny
+        for i in range(12)
+    ]
     return np.stack(rows).T
 
 
@@ -58,7 +64,9 @@ def test_both_orders_and_inputs_beside_the_units():
 
 
 def test_noise_is_for_learning_alone():
-    core = EchoState(units=15, state_noise=0.1, input_noise=0.1).build(Reals(1), np.random.default_rng(1))
+    core = EchoState(units=15, state_noise=0.1, input_noise=0.1).build(
+        Reals(1), np.random.default_rng(1)
+    )
     plain = EchoState(units=15).build(Reals(1), np.random.default_rng(1))
     inputs = np.random.default_rng(0).normal(size=(20, 1))
     assert states(core, inputs) == pytest.approx(states(plain, inputs))
@@ -72,7 +80,11 @@ def test_noise_is_for_learning_alone():
 
 def test_a_lane_is_a_seed_and_a_setting():
     """Cores of one shape run side by side whatever their seed, leak, radius and scales are."""
-    settings = [{"leak": 0.2}, {"radius": 0.5, "topology": "random"}, {"input_scale": 0.3, "bias_scale": 0.0}]
+    settings = [
+        {"leak": 0.2},
+        {"radius": 0.5, "topology": "random"},
+        {"input_scale": 0.3, "bias_scale": 0.0},
+    ]
     cores = [
         EchoState(**{"units": 20, "radius": 0.9, **given}).build(Reals(1), np.random.default_rng(5))
         for given in settings
@@ -84,7 +96,9 @@ def test_a_lane_is_a_seed_and_a_setting():
 
 
 def test_next_generation_features_by_hand():
-    core = NextGeneration(delays=2, stride=2, degrees=(2, 3)).build(Reals(1), np.random.default_rng(0))
+    core = NextGeneration(delays=2, stride=2, degrees=(2, 3)).build(
+        Reals(1), np.random.default_rng(0)
+    )
     found = states(core, np.array([[2.0], [3.0], [5.0], [7.0]]))
     assert core.width == 2 + 3 + 4
     assert found[2].tolist() == [5, 2, 25, 10, 4, 125, 50, 20, 8]
@@ -133,8 +147,12 @@ def test_the_liquid_spikes_more_when_it_is_driven(liquid):
 
 
 def test_a_lone_neuron_fires_as_its_equation_says():
-    """13.5 + 4 nA from 13.5 mV: the threshold of 15 is crossed after 30 ln(4 / 2.5) = 14.1 ms, then 3 ms of rest."""
-    core = Liquid(units=2, milliseconds=1, share=1.0, reach=1e-3).build(Reals(1), np.random.default_rng(3))
+    """13.5 + 4 nA from 13.5 mV: the threshold of 15 is crossed after 30 ln(4 / 2.5) = 14.1 ms, then
+    3 ms of rest.
+    """
+    core = Liquid(units=2, milliseconds=1, share=1.0, reach=1e-3).build(
+        Reals(1), np.random.default_rng(3)
+    )
     drive = float(np.abs(np.asarray(core.inputs.weights)[0]).max())
     unit = int(np.abs(np.asarray(core.inputs.weights)[0]).argmax())
     sign = np.sign(np.asarray(core.inputs.weights)[0, unit])
@@ -156,14 +174,18 @@ def test_synapses_have_their_signs_and_exact_strengths():
 
 def test_the_automaton_reads_reals_by_a_code():
     rng = np.random.default_rng
-    usual, named = (ReservoirAutomaton(code=code).build(Reals(2), rng(0)) for code in (None, "thermometer"))
+    usual, named = (
+        ReservoirAutomaton(code=code).build(Reals(2), rng(0)) for code in (None, "thermometer")
+    )
     some = rng(1).normal(size=(5, 2))
     assert np.array_equal(states(usual, some), states(named, some))
     sign = ReservoirAutomaton(code="sign", redundancy=2, block=8).build(Reals(2), rng(0))
     assert sign.places.shape[0] == 2
     inputs = np.array([[0.3, -0.2], [0.9, -5.0]])
     assert np.array_equal(states(sign, inputs), states(sign, np.sign(inputs)))
-    warm = ReservoirAutomaton(code="thermometer", levels=3, redundancy=2, block=8).build(Reals(1), rng(0))
+    warm = ReservoirAutomaton(code="thermometer", levels=3, redundancy=2, block=8).build(
+        Reals(1), rng(0)
+    )
     assert np.asarray(warm.levels).tolist() == [-0.5, 0.0, 0.5]
     flat = [states(warm, np.array([[level]])) for level in (-0.4, -0.1, 0.1, 0.6)]
     assert np.array_equal(flat[0], flat[1])

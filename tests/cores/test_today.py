@@ -1,4 +1,6 @@
-"""Memories of today against their equations written out, step by step against in parallel, and by their size."""
+"""Memories of today against their equations written out, step by step against in parallel, and by
+their size.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,10 @@ def convolved(layer: Any, past: list[Any], x: Any) -> Any:
     """past: all that the convolution has read, the newest last."""
     past.append(x)
     window = [np.zeros_like(x)] * TAPS + past
-    return sum(weight * value for weight, value in zip(layer.weights, window[-TAPS:], strict=True)) + layer.bias
+    return (
+        sum(weight * value for weight, value in zip(layer.weights, window[-TAPS:], strict=True))
+        + layer.bias
+    )
 
 
 def lru(layer: Any, kept: dict[str, Any], x: Any) -> Any:
@@ -91,7 +96,9 @@ def deltanet(layer: Any, kept: dict[str, Any], x: Any) -> Any:
     for head in range(layer.heads):
         a = np.exp(-np.exp(layer.rates[head]) * softplus(pace[head] + layer.pace_bias[head]))
         b, key = sigmoid(strength[head]), unit(k[head])
-        memory[head] = a * memory[head] @ (np.eye(size) - b * np.outer(key, key)) + b * np.outer(v[head], key)
+        memory[head] = a * memory[head] @ (np.eye(size) - b * np.outer(key, key)) + b * np.outer(
+            v[head], key
+        )
         shown.append(layer.scale * normed(memory[head] @ unit(q[head]) / np.sqrt(size)))
     return (np.concatenate(shown) * silu(x @ layer.gate)) @ layer.out
 
@@ -105,7 +112,9 @@ def mlstm(layer: Any, kept: dict[str, Any], x: Any) -> Any:
         np.einsum("hi,hij->hj", part.reshape(apart), weights)
         for part, weights in zip((c, c, u), layer.project, strict=True)
     )
-    entry, forget = np.split(np.concatenate([q.ravel(), k.ravel(), v.ravel()]) @ layer.gates + layer.gate_bias, 2)
+    entry, forget = np.split(
+        np.concatenate([q.ravel(), k.ravel(), v.ravel()]) @ layer.gates + layer.gate_bias, 2
+    )
     size, shown = q.shape[1], []
     matrix = kept.setdefault("C", np.zeros((layer.heads, size, size)))
     normal = kept.setdefault("n", np.zeros((layer.heads, size)))
@@ -128,7 +137,8 @@ def slstm(layer: Any, kept: dict[str, Any], x: Any) -> Any:
     for head in range(heads):
         asked = h[head] @ layer.recurrent[head]
         z, o, i, f = (
-            driven.reshape(4, heads, size)[gate, head] + asked[gate * size : (gate + 1) * size] for gate in range(4)
+            driven.reshape(4, heads, size)[gate, head] + asked[gate * size : (gate + 1) * size]
+            for gate in range(4)
         )
         c[head] = sigmoid(f) * c[head] + np.exp(i) * np.tanh(z)
         n[head] = sigmoid(f) * n[head] + np.exp(i)
@@ -159,7 +169,11 @@ WRITTEN_OUT = {
 def disturbed(core: Any, rng: np.random.Generator) -> Any:
     """No weight at the zero or one it starts with: none may be left out unseen."""
     return jax.tree.map(
-        lambda leaf: leaf + jnp.asarray(rng.normal(0, 0.2, leaf.shape), leaf.dtype) if eqx.is_array(leaf) else leaf,
+        lambda leaf: (
+            leaf + jnp.asarray(rng.normal(0, 0.2, leaf.shape), leaf.dtype)
+            if eqx.is_array(leaf)
+            else leaf
+        ),
         core,
     )
 
@@ -169,10 +183,17 @@ def test_a_core_is_its_equations(spec: Any) -> None:
     rng = np.random.default_rng(5)
     core = disturbed(spec(units=UNITS).build(Reals(2), rng), rng)
     xs = rng.normal(size=(STEPS, 2))
-    features = np.asarray(eqx.filter_jit(core.unroll)(core.start(1, STEPS), jnp.asarray(xs[:, None], jnp.float32))[1])
-    exact = jax.tree.map(lambda leaf: np.asarray(leaf, np.float64) if eqx.is_array(leaf) else leaf, core)
+    features = np.asarray(
+        eqx.filter_jit(core.unroll)(core.start(1, STEPS), jnp.asarray(xs[:, None], jnp.float32))[1]
+    )
+    exact = jax.tree.map(
+        lambda leaf: np.asarray(leaf, np.float64) if eqx.is_array(leaf) else leaf, core
+    )
     layers = [
-        jax.tree.map(lambda leaf, number=number: leaf[number] if isinstance(leaf, np.ndarray) else leaf, exact.mixers)
+        jax.tree.map(
+            lambda leaf, number=number: leaf[number] if isinstance(leaf, np.ndarray) else leaf,
+            exact.mixers,
+        )
         for number in range(2)
     ]
     kept: list[dict[str, Any]] = [{}, {}]
@@ -185,9 +206,11 @@ def test_a_core_is_its_equations(spec: Any) -> None:
 
 @pytest.mark.parametrize("device", ["cpu", "gpu"])
 @pytest.mark.parametrize("spec", ALL)
-def test_a_long_stream_in_chunks_is_the_scan_of_its_steps(spec: Any, device: str, monkeypatch: Any) -> None:
-    """More than two chunks, the last one not full; and the state at its end, from which either goes on. As steps are
-    taken on either kind of device.
+def test_a_long_stream_in_chunks_is_the_scan_of_its_steps(
+    spec: Any, device: str, monkeypatch: Any
+) -> None:
+    """More than two chunks, the last one not full; and the state at its end, from which either goes
+    on. As steps are taken on either kind of device.
     """
     monkeypatch.setattr(layered, "device_kind", lambda: device)
     rng = np.random.default_rng(6)
@@ -203,7 +226,9 @@ def test_a_long_stream_in_chunks_is_the_scan_of_its_steps(spec: Any, device: str
 
 @pytest.mark.parametrize("spec", [Mamba, GatedDeltaNet, MLSTM])
 def test_no_chunk_behind_the_last_question_is_read(spec: Any) -> None:
-    """What is asked of a long stream is what `unroll` gives there, and what nobody asks for is not touched."""
+    """What is asked of a long stream is what `unroll` gives there, and what nobody asks for is not
+    touched.
+    """
     rng = np.random.default_rng(7)
     core = disturbed(spec(units=UNITS, layers=2).build(Reals(2), rng), rng)
     steps, places = 3 * CHUNK + 1, jnp.asarray([[3, CHUNK, 0], [CHUNK + 7, 1, 2]])
@@ -212,7 +237,9 @@ def test_no_chunk_behind_the_last_question_is_read(spec: Any) -> None:
     read = jax.jit(lambda xs: core.unroll_at(xs, places, steps))
     wanted = jax.jit(lambda xs: core.unroll(core.start(2, steps), xs)[1])(np.nan_to_num(xs))
     assert core.stops
-    np.testing.assert_allclose(read(xs), wanted[places, np.arange(2)[:, None]], rtol=1e-4, atol=2e-5)
+    np.testing.assert_allclose(
+        read(xs), wanted[places, np.arange(2)[:, None]], rtol=1e-4, atol=2e-5
+    )
 
 
 @pytest.mark.parametrize("spec", ALL)
@@ -225,20 +252,30 @@ def test_none_fits_the_units_to_the_budget(spec: Any, width: int) -> None:
 
     fitted = spec().fitted(width)
     assert (
-        counted(spec()) == counted(spec(units=fitted)) <= 1800 * width < counted(spec(units=fitted + spec().multiple))
+        counted(spec())
+        == counted(spec(units=fitted))
+        <= 1800 * width
+        < counted(spec(units=fitted + spec().multiple))
     )
 
 
 def test_counts_by_hand() -> None:
-    """units 4, 3 symbols, 1 layer: what reads 12 and two norms 8; minGRU: gates 4 x 8, biases 8, out 4 x 4."""
+    """units 4, 3 symbols, 1 layer: what reads 12 and two norms 8; minGRU: gates 4 x 8, biases 8,
+    out 4 x 4.
+    """
     core = MinimalGRU(units=4, layers=1).build(Tokens(3), np.random.default_rng(0))
-    assert sum(leaf.size for leaf in jax.tree.leaves(core) if eqx.is_array(leaf)) == 12 + 8 + 32 + 8 + 16
+    assert (
+        sum(leaf.size for leaf in jax.tree.leaves(core) if eqx.is_array(leaf))
+        == 12 + 8 + 32 + 8 + 16
+    )
 
 
 def test_the_stabiliser_holds_where_exponentials_overflow() -> None:
     rng = np.random.default_rng(7)
     core = MLSTM(units=4, layers=1).build(Tokens(5), rng)
-    core = eqx.tree_at(lambda one: one.mixers.gate_bias, core, jnp.asarray([[300.0, 200.0, 3.0, 6.0]]))
+    core = eqx.tree_at(
+        lambda one: one.mixers.gate_bias, core, jnp.asarray([[300.0, 200.0, 3.0, 6.0]])
+    )
     xs = jnp.asarray(rng.integers(0, 5, (40, 1)))
     squares = eqx.filter_grad(lambda core: (core.unroll(core.start(1, 40), xs)[1] ** 2).sum())
     gradient = eqx.filter_jit(squares)(core)
@@ -250,28 +287,38 @@ def test_the_stabiliser_of_the_scalar_memory_holds_where_exponentials_overflow()
     bias = jnp.concatenate([jnp.zeros(8), jnp.full(4, 300.0), jnp.full(4, 200.0)])[None]
     core = eqx.tree_at(lambda one: one.mixers.bias, core, bias)
     xs = jnp.asarray(np.random.default_rng(8).integers(0, 5, (40, 1)))
-    squares = eqx.filter_value_and_grad(lambda core: (core.unroll(core.start(1, 40), xs)[1] ** 2).sum())
+    squares = eqx.filter_value_and_grad(
+        lambda core: (core.unroll(core.start(1, 40), xs)[1] ** 2).sum()
+    )
     assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(eqx.filter_jit(squares)(core)))
 
 
 def test_a_state_space_without_input_fades_as_its_eigenvalues_do() -> None:
-    """A step after the last chunk must not count as an input of zero: the state is that of so many steps."""
+    """A step after the last chunk must not count as an input of zero: the state is that of so many
+    steps.
+    """
     layer = DiagonalSpec(states=3).mixer(2, np.random.default_rng(0))
     layer = jax.tree.map(lambda leaf: jnp.asarray(leaf, jnp.float32), layer)
     steps = CHUNK + 3
     state = layer.unroll(jnp.ones((2, 1, 2, 3)), jnp.zeros((steps, 1, 2)))[0]
-    wanted = (1 + 1j) * np.exp(steps * np.exp(layer.pace)[:, None] * (-0.5 + 1j * np.pi * np.arange(3)))
+    wanted = (1 + 1j) * np.exp(
+        steps * np.exp(layer.pace)[:, None] * (-0.5 + 1j * np.pi * np.arange(3))
+    )
     np.testing.assert_allclose(state[0, 0] + 1j * state[1, 0], wanted, atol=1e-4)
 
 
 def test_the_delta_rule_replaces_what_a_key_stands_for() -> None:
-    """A key of length one, written at full strength and kept whole, gives back the last value written, not a sum."""
+    """A key of length one, written at full strength and kept whole, gives back the last value
+    written, not a sum.
+    """
     from quickstudy.cores.deltanet import chunk_of_rules
 
     key = jnp.asarray([[0.6, 0.8], [0.8, -0.6], [0.6, 0.8]])
     value = jnp.asarray([[1.0, 2.0], [5.0, 6.0], [3.0, -4.0]])
     given = (key, key, value, jnp.zeros(3), jnp.ones(3))
-    memory, shown = chunk_of_rules(jnp.zeros((1, 1, 2, 2)), tuple(jnp.asarray(part)[:, None, None] for part in given))
+    memory, shown = chunk_of_rules(
+        jnp.zeros((1, 1, 2, 2)), tuple(jnp.asarray(part)[:, None, None] for part in given)
+    )
     np.testing.assert_allclose(shown[:, 0, 0], value, atol=1e-6)
     np.testing.assert_allclose(memory[0, 0] @ key[1], value[1], atol=1e-6)
 

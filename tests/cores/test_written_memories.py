@@ -1,4 +1,6 @@
-"""Memories that write down what they see: esbn, dcem and dnc, against the equations written out and by hand."""
+"""Memories that write down what they see: esbn, dcem and dnc, against the equations written out and
+by hand.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def test_esbn_is_its_equations(bypass: bool) -> None:
     core = SymbolBinding(units=5, keys=4, hidden=6, features=3, bypass=bypass).build(Reals(2), RNG)
     core = eqx.tree_at(lambda one: one.confidence, core, jnp.array([0.7, -0.2]))
     xs = RNG.normal(size=(6, 2))
-    features = np.asarray(core.unroll(core.start(1, 6), jnp.asarray(xs[:, None], jnp.float32))[1])[:, 0]
+    features = np.asarray(core.unroll(core.start(1, 6), jnp.asarray(xs[:, None], jnp.float32))[1])[
+        :, 0
+    ]
     hidden, cell, read = np.zeros(5), np.zeros(5), np.zeros(5)
     values: list[Any] = []
     keys: list[Any] = []
@@ -61,12 +65,16 @@ def test_esbn_is_its_equations(bypass: bool) -> None:
             read = sigmoid(affine(core.gate, hidden)) * (softmax(s) @ confident)
         values.append(z)
         keys.append(affine(core.write, hidden))
-        np.testing.assert_allclose(given, [*hidden, *read, *(z if bypass else ())], rtol=2e-4, atol=2e-5)
+        np.testing.assert_allclose(
+            given, [*hidden, *read, *(z if bypass else ())], rtol=2e-4, atol=2e-5
+        )
 
 
 @pytest.mark.parametrize(("before", "steps"), [(0, 9), (4, 7), (13, 9), (3, 14)])
 def test_esbn_reads_many_steps_as_one_by_one(before: int, steps: int) -> None:
-    """Nine slots: some are written over by what is read at once, and in the end more is read than there are."""
+    """Nine slots: some are written over by what is read at once, and in the end more is read than
+    there are.
+    """
     core = SymbolBinding(units=5, keys=4, hidden=6, features=3).build(Reals(2), RNG)
     xs = jnp.asarray(RNG.normal(size=(before + steps, 3, 2)), jnp.float32)
     state, wanted = core.start(3, 9), []
@@ -87,9 +95,15 @@ def test_esbn_reads_the_key_of_what_it_saw_before() -> None:
     # Features far apart: what is read is then the key of the one step that was alike.
     core = eqx.tree_at(lambda one: one.encoder.read.weights, core, 40 * jnp.eye(4, 8))
     core = eqx.tree_at(
-        lambda one: (one.encoder.onward.weights, one.encoder.onward.bias, one.encoder.bias, one.gate.bias), core,
+        lambda one: (
+            one.encoder.onward.weights,
+            one.encoder.onward.bias,
+            one.encoder.bias,
+            one.gate.bias,
+        ),
+        core,
         (jnp.eye(8), jnp.zeros(8), jnp.zeros(8), jnp.array([50.0])),
-    )  # fmt: skip
+    )
     state = core.start(1, 8)
     for token in (0, 1, 2, 3):
         state, _ = core.step(state, jnp.array([token]))
@@ -106,19 +120,38 @@ def test_dnc_allocates_the_least_used_first() -> None:
 def test_dnc_looks_up_by_the_cosine() -> None:
     memory = jnp.array([[[1.0, 0.0], [0.0, 2.0], [-3.0, 0.0]]])
     weights = np.asarray(_alike(memory, jnp.array([[[5.0, 0.0]]]), jnp.array([[20.0]])))[0, 0]
-    np.testing.assert_allclose(weights, softmax((1 + np.log1p(np.exp(20.0))) * np.array([1.0, 0.0, -1.0])), atol=1e-5)
+    np.testing.assert_allclose(
+        weights, softmax((1 + np.log1p(np.exp(20.0))) * np.array([1.0, 0.0, -1.0])), atol=1e-5
+    )
 
 
 def test_dnc_follows_the_order_of_writing() -> None:
-    """Three writes into free slots, and then a head that goes forward from the first: it comes to the second."""
-    core: Any = DifferentiableComputer(units=3, slots=4, word=2, heads=1, hidden=3, features=3).build(Reals(1), RNG)
+    """Three writes into free slots, and then a head that goes forward from the first: it comes to
+    the second.
+    """
+    core: Any = DifferentiableComputer(
+        units=3, slots=4, word=2, heads=1, hidden=3, features=3
+    ).build(Reals(1), RNG)
     assert isinstance(core, ComputerCore)
     tape = core.start(1, 8)[1]
     on, off = 60.0, -60.0
 
     def turn(tape: Any, write: bool, add: Any, mode: int, key: Any = (0.0, 0.0)) -> Any:
         modes = [on if place == mode else off for place in range(3)]
-        interface = [*key, 60.0, 0.0, 0.0, 0.0, off, off, *np.arctanh(add), off, on, on if write else off, *modes]
+        interface = [
+            *key,
+            60.0,
+            0.0,
+            0.0,
+            0.0,
+            off,
+            off,
+            *np.arctanh(add),
+            off,
+            on,
+            on if write else off,
+            *modes,
+        ]
         return core._turned(tape, jnp.array([interface], jnp.float32))
 
     for add in ((0.5, 0.1), (-0.5, 0.2), (0.1, -0.9)):
@@ -135,8 +168,12 @@ def test_dnc_follows_the_order_of_writing() -> None:
 
 
 def test_dnc_weights_never_exceed_one() -> None:
-    core = DifferentiableComputer(units=6, slots=5, word=3, heads=2, hidden=4, features=4).build(Reals(2), RNG)
-    tape = core.unroll(core.start(3, 20), jnp.asarray(RNG.normal(size=(20, 3, 2)) * 5, jnp.float32))[0][1]
+    core = DifferentiableComputer(units=6, slots=5, word=3, heads=2, hidden=4, features=4).build(
+        Reals(2), RNG
+    )
+    tape = core.unroll(
+        core.start(3, 20), jnp.asarray(RNG.normal(size=(20, 3, 2)) * 5, jnp.float32)
+    )[0][1]
     for weights in (tape.written, tape.precedence, tape.weights, tape.links):
         total = np.asarray(weights).sum(axis=-1)
         assert (total <= 1 + 1e-5).all()
@@ -147,10 +184,14 @@ def test_dnc_weights_never_exceed_one() -> None:
 
 @pytest.mark.parametrize("layers", [{}, {"asking": 7, "behind": 6}])
 def test_dcem_is_its_equations(layers: dict[str, int]) -> None:
-    spec = DualCoding(perceived=2, heard=3, units=4, features=3, hidden=5, heads=2, nearest=2, **layers)
+    spec = DualCoding(
+        perceived=2, heard=3, units=4, features=3, hidden=5, heads=2, nearest=2, **layers
+    )
     core = spec.build(Reals(6), RNG)
     xs = RNG.normal(size=(5, 6))
-    features = np.asarray(core.unroll(core.start(1, 5), jnp.asarray(xs[:, None], jnp.float32))[1])[:, 0]
+    features = np.asarray(core.unroll(core.start(1, 5), jnp.asarray(xs[:, None], jnp.float32))[1])[
+        :, 0
+    ]
     hidden, cell = np.zeros(4), np.zeros(4)
     seen: list[Any] = []
     said: list[Any] = []
@@ -174,7 +215,9 @@ def test_dcem_is_its_equations(layers: dict[str, int]) -> None:
         speech = encoded(core.speech, np.where(np.arange(6) >= 2, x, 0))
         by_speech = recalled(core.ask[0], core.among[0], speech, said, seen)
         by_sight = recalled(core.ask[1], core.among[1], sight, seen, said)
-        hidden, cell = lstm(core.gates, hidden, cell, np.concatenate([sight, speech, by_speech, by_sight]))
+        hidden, cell = lstm(
+            core.gates, hidden, cell, np.concatenate([sight, speech, by_speech, by_sight])
+        )
         wanted = np.maximum(affine(core.out, np.concatenate([hidden, by_speech, by_sight])), 0)
         np.testing.assert_allclose(given, wanted, rtol=1e-3, atol=1e-4)
         seen.append(sight)

@@ -1,4 +1,6 @@
-"""Agents that talk: what each passes from a fresh start, and the parts that the program learner is made of."""
+"""Agents that talk: what each passes from a fresh start, and the parts that the program learner is
+made of.
+"""
 
 from __future__ import annotations
 
@@ -22,18 +24,24 @@ BYTES = Brief(Tokens(256), Tokens(256), "reward", 10_000, 1000)
 
 
 def lived(name, members, steps, repetition=0, convention="corrected"):
-    made = configure("chain", catalogue.task.get("curriculum/chain"), {"members": members}, convention)
+    made = configure(
+        "chain", catalogue.task.get("curriculum/chain"), {"members": members}, convention
+    )
     world = made.open(Streams(3, "tests", repetition))
     agent = catalogue.learner.get(name)(BYTES, 1)
     return world.live(lambda byte, reward: agent.act(byte, reward, False), steps), agent
 
 
 def test_search_passes_the_first_task_in_about_two_hundred_steps():
-    steps = [len(lived("search", "micro-1", 2_000, repetition)[0].actions) for repetition in range(20)]
+    steps = [
+        len(lived("search", "micro-1", 2_000, repetition)[0].actions) for repetition in range(20)
+    ]
     assert 170 < np.mean(steps) < 280
 
 
-@pytest.mark.parametrize("member", ["micro-1", "micro-2", "micro-3", "micro-4", "micro-5.1", "micro-5.10", "micro-6"])
+@pytest.mark.parametrize(
+    "member", ["micro-1", "micro-2", "micro-3", "micro-4", "micro-5.1", "micro-5.10", "micro-6"]
+)
 def test_the_table_reader_passes(member):
     assert lived("table", member, 40_000)[0].done
 
@@ -43,14 +51,21 @@ def test_the_table_reader_cannot_repeat_words():
 
 
 @pytest.mark.parametrize(
-    "members", ["micro-5.5/micro-7.2/micro-8/micro-9.3", "micro-5.5/micro-11/micro-12/micro-13.2/micro-14", "mini-1"]
+    "members",
+    [
+        "micro-5.5/micro-7.2/micro-8/micro-9.3",
+        "micro-5.5/micro-11/micro-12/micro-13.2/micro-14",
+        "mini-1",
+    ],
 )
 def test_the_program_learner_passes_what_no_table_holds(members):
     assert lived("program", members, 80_000)[0].done
 
 
 def test_the_program_learner_knows_no_words():
-    made = configure("hidden", catalogue.task.get("curriculum/hidden"), {"part": "development", "number": 0})
+    made = configure(
+        "hidden", catalogue.task.get("curriculum/hidden"), {"part": "development", "number": 0}
+    )
     world, agent = made.open(Streams(0, made.id, 0)), catalogue.learner.get("program")(BYTES, 1)
     assert world.live(lambda byte, reward: agent.act(byte, reward, False), 60_000).done
 
@@ -72,7 +87,8 @@ def test_agents_talk_in_bytes():
 def test_a_format_is_told_by_what_silence_brings():
     # One symbol of feedback after each: 0 7 | 7 8 | 9 2, answered by silence.
     steps = [
-        Step(byte, 32, reward, after) for byte, reward, after in zip(b"077892", [-1, 0] * 3, b"778925", strict=True)
+        Step(byte, 32, reward, after)
+        for byte, reward, after in zip(b"077892", [-1, 0] * 3, b"778925", strict=True)
     ]
     assert contradictions(Format(BYTE, BYTE), steps, answered=False) == 0
     assert contradictions(Format(NOTHING, BYTE), steps, answered=False) > 0

@@ -41,13 +41,17 @@ class Knowing:
 
 @pytest.mark.parametrize("number", TABLES)
 def test_every_step_of_every_task_is_that_of_the_world(number):
-    """Learners that are nearly always right, often wrong, and always silent: instances are solved, and fail."""
+    """Learners that are nearly always right, often wrong, and always silent: instances are solved,
+    and fail.
+    """
     task, rng = made(f"micro-{number}", successes=2), np.random.default_rng(1)
     streams = [Streams(root, task.id, 0) for root in range(3)]
     worlds = [task.open(own) for own in streams]
     batch = task.side_by_side(streams)
     assert batch.reset().tolist() == [world.reset() for world in worlds]
-    learners = [Knowing(world, slips, rng) for world, slips in zip(worlds, (0.004, 0.3, 1.0), strict=True)]
+    learners = [
+        Knowing(world, slips, rng) for world, slips in zip(worlds, (0.004, 0.3, 1.0), strict=True)
+    ]
     ends, over = set(), 0
     for step in range(1600):
         actions = [learner.reply() for learner in learners]
@@ -74,7 +78,9 @@ def test_random_numbers_are_those_of_the_name():
     assert found.astype("<u4").tobytes() == wanted
     draws, buffer = Draws("a-name/instance/1234"), np.zeros(BUFFER, np.uint32)
     now[1] = 0
-    assert [below(name, 0, now, buffer, 1 + count) for count in range(200)] == [draws.below(1 + n) for n in range(200)]
+    assert [below(name, 0, now, buffer, 1 + count) for count in range(200)] == [
+        draws.below(1 + n) for n in range(200)
+    ]
 
 
 def test_what_has_no_such_program_says_so():

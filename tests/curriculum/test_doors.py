@@ -1,4 +1,6 @@
-"""The commands as they are typed: replies judged, sessions replayed and written, a person at play."""
+"""The commands as they are typed: replies judged, sessions replayed and written, a person at
+play.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def typed(capsys, monkeypatch):
 
 
 def lines(path, *objects):
-    path.write_text("".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in objects))
+    path.write_text(
+        "".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in objects)
+    )
     return path
 
 
@@ -35,7 +39,12 @@ REPLY = {"task": "micro-13.1", "question": " say: a and b.", "expected": "ab.", 
 
 
 def test_replies_are_judged(typed, tmp_path):
-    file = lines(tmp_path / "replies.jsonl", REPLY, {**REPLY, "reply": "ab."}, {**REPLY, "task": "13.1", "reply": "a"})
+    file = lines(
+        tmp_path / "replies.jsonl",
+        REPLY,
+        {**REPLY, "reply": "ab."},
+        {**REPLY, "task": "13.1", "reply": "a"},
+    )
     status, out, _ = typed("score", "replies", file, "--json", "--convention", "published")
     judged = [json.loads(line) for line in out.splitlines()]
     assert status == 0
@@ -73,9 +82,20 @@ def test_sessions_are_replayed(typed, tmp_path):
     assert status == 0
     assert set(found) == {"environment", "rewards", "judged"}
     assert found["environment"] == "3. 2.;1. 7.;"
-    assert set(found["judged"][0]) == {"step", "reply", "correct", "asked", "run", "soft", "hard", "ended"}
+    assert set(found["judged"][0]) == {
+        "step",
+        "reply",
+        "correct",
+        "asked",
+        "run",
+        "soft",
+        "hard",
+        "ended",
+    }
     marked = tmp_path / "marked.jsonl"  # with a byte order mark, and every byte an entry of its own
-    marked.write_text(json.dumps({**SESSION, "replies": list(SESSION["replies"])}), encoding="utf-8-sig")
+    marked.write_text(
+        json.dumps({**SESSION, "replies": list(SESSION["replies"])}), encoding="utf-8-sig"
+    )
     assert typed("replay", marked, "--json") == (0, out, "")
 
 
@@ -83,13 +103,22 @@ def test_sessions_are_replayed(typed, tmp_path):
     ("line", "reason"),
     [
         ({**SESSION, "rows": None}, "rows must be a list of objects"),
-        ({key: value for key, value in SESSION.items() if key != "replies"}, "the field replies is missing"),
-        ({**SESSION, "rows": [{"question": "3.", "expected": "2."}]}, "rows[0]: the field feedback is missing"),
+        (
+            {key: value for key, value in SESSION.items() if key != "replies"},
+            "the field replies is missing",
+        ),
+        (
+            {**SESSION, "rows": [{"question": "3.", "expected": "2."}]},
+            "rows[0]: the field feedback is missing",
+        ),
         ({**SESSION, "replies": "ŧ"}, "which is no byte"),
         ({**SESSION, "replies": ["ŧ"]}, "which is no byte"),
         ({**SESSION, "replies": [" ", "2."]}, "replies[1] must be one character, got '2.'"),
         ({**SESSION, "task": "micro-77"}, 'no task "micro-77" in the curriculum'),
-        ({key: value for key, value in SESSION.items() if key != "task"}, "the field task is missing"),
+        (
+            {key: value for key, value in SESSION.items() if key != "task"},
+            "the field task is missing",
+        ),
         ("{", "no JSON"),
         ("[" * 100_000, "no JSON"),
         ("3", "must be an object"),
@@ -113,7 +142,9 @@ def test_every_instance_of_a_recording_is_known_by_its_own_rows():
 
 def test_what_a_world_asked_is_replayed_byte_for_byte():
     made = configure(
-        "chain", catalogue.task.get("curriculum/chain"), {"members": "micro-3/micro-5.6/micro-8/micro-13.1/mini-3"}
+        "chain",
+        catalogue.task.get("curriculum/chain"),
+        {"members": "micro-3/micro-5.6/micro-8/micro-13.1/mini-3"},
     )
     world = made.open(Streams(1, made.id, 0))
     recorder = world.recorder = Recorder()
@@ -142,7 +173,9 @@ def _brief():
 def test_who_is_recorded_lives_the_same_life(limits):
     """Of a learner that never answers: its instances end by the limits alone."""
     made = configure(
-        "chain", catalogue.task.get("curriculum/chain"), {"members": "micro-8/micro-9.1", "limits": limits}
+        "chain",
+        catalogue.task.get("curriculum/chain"),
+        {"members": "micro-8/micro-9.1", "limits": limits},
     )
     lives = []
     for recorder in (None, Recorder()):
@@ -153,8 +186,13 @@ def test_who_is_recorded_lives_the_same_life(limits):
     assert lives[0].events == lives[1].events
     sessions = recorder.sessions(bytes(lives[1].actions), [step for step, _ in lives[1].events])
     (session,) = sessions
-    lived = Judge(session["task"], in_steps=limits == "steps").replayed(session["rows"], session["replies"])
-    assert lived["environment"].encode("latin-1")[:30_000] == bytes(lives[0].observations)[: len(lived["environment"])]
+    lived = Judge(session["task"], in_steps=limits == "steps").replayed(
+        session["rows"], session["replies"]
+    )
+    assert (
+        lived["environment"].encode("latin-1")[:30_000]
+        == bytes(lives[0].observations)[: len(lived["environment"])]
+    )
     if limits == "steps":
         assert len(lives[0].events) > 5
         assert [one["step"] for one in lived["judged"]] == [step for step, _ in lives[0].events]
@@ -164,7 +202,22 @@ def test_who_is_recorded_lives_the_same_life(limits):
 def test_where_no_replies_were_kept_nothing_is_written(typed, tmp_path):
     """Not even an empty file, and what stands there already stays."""
     out, target = tmp_path / "runs", tmp_path / "sessions.jsonl"
-    assert typed("run", "curriculum/micro-1", "--learner", "oracle", "--seeds", 1, "-o", out, "-q", "-j", 0)[0] == 0
+    assert (
+        typed(
+            "run",
+            "curriculum/micro-1",
+            "--learner",
+            "oracle",
+            "--seeds",
+            1,
+            "-o",
+            out,
+            "-q",
+            "-j",
+            0,
+        )[0]
+        == 0
+    )
     for before in (None, "kept"):
         if before:
             target.write_text(before, encoding="utf-8")
@@ -176,13 +229,15 @@ def test_where_no_replies_were_kept_nothing_is_written(typed, tmp_path):
 
 @pytest.mark.parametrize(("last", "asked"), [("x", 0), (".", 1)])
 def test_a_session_that_runs_out_of_steps_says_so(typed, tmp_path, last, asked):
-    """A perfect learner needs three steps for the question `a.` and its answer `b.`. 50 times as many are the soft
-    limit, and one more, doubled, the hard one: 302 steps. Whether the answer is still under way by then or ends with
-    the last step, the instance is over there.
+    """A perfect learner needs three steps for the question `a.` and its answer `b.`. 50 times as
+    many are the soft limit, and one more, doubled, the hard one: 302 steps. Whether the answer is
+    still under way by then or ends with the last step, the instance is over there.
     """
     row = {"question": "a.", "expected": "b.", "feedback": "", "knowable": True}
     session = {"task": "micro-9.1", "rows": [row, row], "replies": " " + "x" * 301 + last + "x" * 5}
-    status, out, _ = typed("replay", lines(tmp_path / "sessions.jsonl", session), "--convention", "written", "--json")
+    status, out, _ = typed(
+        "replay", lines(tmp_path / "sessions.jsonl", session), "--convention", "written", "--json"
+    )
     assert status == 0
     (judged,) = json.loads(out)["judged"]
     assert judged["ended"] == "failure"
@@ -192,14 +247,28 @@ def test_a_session_that_runs_out_of_steps_says_so(typed, tmp_path, last, asked):
 
 def test_a_run_is_written_as_recordings(typed, tmp_path):
     out = tmp_path / "results"
-    asked = ("--seeds", 1, "--out", out, "--set", "steps=400", "--set", "replies=true", "--quiet", "--no-controls")
+    asked = (
+        "--seeds",
+        1,
+        "--out",
+        out,
+        "--set",
+        "steps=400",
+        "--set",
+        "replies=true",
+        "--quiet",
+        "--no-controls",
+    )
     typed("run", "curriculum/micro-4", "--learner", "table", *asked)
     status, said, _ = typed("replay", out, "--write", tmp_path / "sessions.jsonl")
     assert status == 0
     assert "1 recordings" in said
     written = json.loads((tmp_path / "sessions.jsonl").read_text())
     assert (written["learner"], written["repetition"]) == ("table", 0)
-    assert json.loads(typed("replay", tmp_path / "sessions.jsonl")[1])["judged"][-1]["ended"] == "success"
+    assert (
+        json.loads(typed("replay", tmp_path / "sessions.jsonl")[1])["judged"][-1]["ended"]
+        == "success"
+    )
     assert typed("replay", out)[0] == 2
 
 
@@ -219,7 +288,10 @@ def test_a_person_plays_and_the_session_is_a_trace(typed, tmp_path):
         (("play", "dynamics/narma-10"), "there is no seat for that; play a task of language"),
         (("play", "curriculum/micro-1", "--ask", "never"), "--ask must be one of"),
         (("run", "curriculum/file", "--learner", "search"), "path must be given"),
-        (("run", "curriculum/chain:members=micro-1/micro-99", "--learner", "search"), 'no task "micro-99"'),
+        (
+            ("run", "curriculum/chain:members=micro-1/micro-99", "--learner", "search"),
+            'no task "micro-99"',
+        ),
     ],
 )
 def test_wrong_usage(typed, arguments, reason):

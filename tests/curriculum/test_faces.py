@@ -1,4 +1,6 @@
-"""Other programs at the door: Gymnasium, ZeroMQ, lines, batches; and what happens when they misbehave."""
+"""Other programs at the door: Gymnasium, ZeroMQ, lines, batches; and what happens when they
+misbehave.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +37,17 @@ def test_a_batch_is_its_worlds():
     batch = Batch("curriculum/micro-4", [5, 6])
     alone = [WorldEnv("curriculum/micro-4") for _ in range(2)]
     seen = batch.reset()
-    assert seen.tolist() == [int(env.reset(seed=seed)[0]) for env, seed in zip(alone, (5, 6), strict=True)]
+    assert seen.tolist() == [
+        int(env.reset(seed=seed)[0]) for env, seed in zip(alone, (5, 6), strict=True)
+    ]
     for _ in range(30):
         actions = np.array([97, 98])
         seen, rewards, done = batch.step(actions)
         turns = [env.step(action) for env, action in zip(alone, actions, strict=True)]
-        assert (seen.tolist(), rewards.tolist()) == ([int(t[0]) for t in turns], [t[1] for t in turns])
+        assert (seen.tolist(), rewards.tolist()) == (
+            [int(t[0]) for t in turns],
+            [t[1] for t in turns],
+        )
         assert not done.any()
 
 
@@ -80,13 +87,18 @@ def remote(folder, reply="byte", hello="hello goodbye", seconds=10.0):
 
 def test_a_learner_over_zeromq(tmp_path):
     agent = remote(tmp_path)
-    assert [agent.act(byte, reward, False) for byte, reward in ((65, 0), (200, -1), (10, 1))] == [65, 200, 10]
+    assert [agent.act(byte, reward, False) for byte, reward in ((65, 0), (200, -1), (10, 1))] == [
+        65,
+        200,
+        10,
+    ]
     agent.close()
     assert agent._process.returncode == 0  # it was told that all is over
 
 
 @pytest.mark.parametrize(
-    ("reply", "reason"), [('"hello"', "one character"), ('""', "one character"), ('"ŧ"', "0 to 255")]
+    ("reply", "reason"),
+    [('"hello"', "one character"), ('""', "one character"), ('"ŧ"', "0 to 255")],
 )
 def test_garbage_over_zeromq(tmp_path, reply, reason):
     agent = remote(tmp_path, reply)
@@ -114,7 +126,10 @@ def test_a_learner_that_hangs_or_dies_over_zeromq(tmp_path):
 def lines(folder, reply, seconds=5.0):
     from quickstudy.adapters.remote import Lines
 
-    command = script(folder, f"import sys\nfor line in sys.stdin:\n    reward, byte = line.split()\n    {reply}\n")
+    command = script(
+        folder,
+        f"import sys\nfor line in sys.stdin:\n    reward, byte = line.split()\n    {reply}\n",
+    )
     return Lines(BYTES, 0, command=command, seconds=seconds)
 
 

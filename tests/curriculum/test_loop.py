@@ -30,7 +30,10 @@ TRACES = {
         "0+++++++++++++",
     ),
     "micro-5.1": (
-        [row(pair[0], pair[1], pair[1]) for pair in ("07", "78", "92", "56", "07", "40", "81", "23", "19", "40", "19")],
+        [
+            row(pair[0], pair[1], pair[1])
+            for pair in ("07", "78", "92", "56", "07", "40", "81", "23", "19", "40", "19")
+        ],
         "0778925607408123194019",
         "z_8_2_6_2_0_8_3ay_0_9_",
         "0-0+0+0+0-0+0-0+--0+0+",
@@ -48,7 +51,10 @@ TRACES = {
         "00000000000+0000000000000",
     ),
     "mini-1": (
-        [row("description: O; verify: OVO.", "false.", "nice work."), row("description: A; verify: A.", "true.")],
+        [
+            row("description: O; verify: OVO.", "false.", "nice work."),
+            row("description: A; verify: A.", "true."),
+        ],
         "description:_O;_verify:_OVO._____nice_work._de",
         "___________________________false.____________",
         "00000000000000000000000000000000000000000000+0",
@@ -68,20 +74,33 @@ def test_judged_says_where_the_instance_stands():
     rows, _, replies, _ = TRACES["micro-1"]
     judged = replayed("micro-1", rows, replies)["judged"]
     assert judged[9] == {
-        "step": 9, "reply": "T", "correct": True, "asked": 10, "run": 10, "soft": 51, "hard": None, "ended": "success",
-    }  # fmt: skip
+        "step": 9,
+        "reply": "T",
+        "correct": True,
+        "asked": 10,
+        "run": 10,
+        "soft": 51,
+        "hard": None,
+        "ended": "success",
+    }
     assert (judged[10]["asked"], judged[10]["run"]) == (1, 1)  # another instance
 
 
 @pytest.mark.parametrize(
-    ("member", "hard", "last"), [("micro-4", 104, 105), ("micro-7.1", 104, 105), ("micro-15", 156, 157)]
+    ("member", "hard", "last"),
+    [("micro-4", 104, 105), ("micro-7.1", 104, 105), ("micro-15", 156, 157)],
 )
 def test_limits_of_an_always_wrong_learner(member, hard, last):
     text = Judge(member).by_period
     asked = row("q." if text else "q", "a." if text else "a")
     judged = replayed(member, [asked] * 200, ("_" + "." if text else "x") * 400)["judged"]
     ended = next(one for one in judged if one["ended"])
-    assert (ended["soft"], ended["hard"], ended["asked"], ended["ended"]) == (51, hard, last, "failure")
+    assert (ended["soft"], ended["hard"], ended["asked"], ended["ended"]) == (
+        51,
+        hard,
+        last,
+        "failure",
+    )
 
 
 def test_solved_too_late_is_a_failure():
@@ -110,7 +129,8 @@ def test_the_step_cap_ends_an_instance_without_a_word():
 
 def test_the_byte_of_the_step_cap_is_still_judged():
     lived = replayed("micro-7.1", [row("q.", "a.", "f;")] * 3, "_" * 9_999 + "." + "_" * 9)
-    # The wrong answer, its feedback and the question that follows are there; then the next instance begins.
+    # The wrong answer, its feedback and the question that follows are there; then the next instance
+    # begins.
     assert lived["environment"][10_000:] == "f;q.q.    "
     assert lived["rewards"][10_000] == -1
 
@@ -128,7 +148,9 @@ def test_a_period_in_the_middle_of_a_mini_question_fails_it_and_other_bytes_are_
     assert lived["judged"][0]["ended"] == "failure"
     right = replayed("mini-1", [row("ab.", "true.", "ok.")] * 2, "tr" + "xxtrue.____")
     assert right["judged"][0]["correct"]
-    assert right["rewards"] == [0] * 13 + [1]  # ab. and six spaces, ok. and a space, then the next question
+    assert right["rewards"] == [0] * 13 + [
+        1
+    ]  # ab. and six spaces, ok. and a space, then the next question
 
 
 def test_replays_end_where_rows_or_replies_do():
@@ -139,7 +161,11 @@ def test_replays_end_where_rows_or_replies_do():
 
 def test_published_judges_take_a_lone_period_and_ours_do_not():
     asked = (" say: a and b.", "ab.", ".")
-    assert Judge("micro-13.1", strict=False).judged(*asked) == {"finished": True, "correct": True, "reward": 1}
+    assert Judge("micro-13.1", strict=False).judged(*asked) == {
+        "finished": True,
+        "correct": True,
+        "reward": 1,
+    }
     assert Judge("micro-13.1").judged(*asked) == {"finished": True, "correct": False, "reward": -1}
 
 
@@ -160,13 +186,30 @@ def test_logic(question, reply, correct):
 
 
 def test_replies_that_are_not_finished():
-    assert Judge("micro-5.4").judged("3.", "12", "1") == {"finished": False, "correct": False, "reward": 0}
-    for reply, right in (("12", True), ("123", True), ("1 2", False), (" 12", False)):  # the first two bytes count
+    assert Judge("micro-5.4").judged("3.", "12", "1") == {
+        "finished": False,
+        "correct": False,
+        "reward": 0,
+    }
+    for reply, right in (
+        ("12", True),
+        ("123", True),
+        ("1 2", False),
+        (" 12", False),
+    ):  # the first two bytes count
         judged = Judge("micro-5.4").judged("3.", "12", reply)
         assert judged == {"finished": True, "correct": right, "reward": 1 if right else -1}
     assert Judge("micro-6").judged("random_map: key.", "value.", "value.x")["correct"]
-    assert Judge("micro-7.1").judged("say: v.", "v.", "v") == {"finished": False, "correct": False, "reward": 0}
-    assert Judge("mini-1").judged("", "true.", "false.") == {"finished": True, "correct": False, "reward": 0}
+    assert Judge("micro-7.1").judged("say: v.", "v.", "v") == {
+        "finished": False,
+        "correct": False,
+        "reward": 0,
+    }
+    assert Judge("mini-1").judged("", "true.", "false.") == {
+        "finished": True,
+        "correct": False,
+        "reward": 0,
+    }
     assert Judge("micro-13.2").judged("say: ab or cd.", "ab.", "xcdx.")["correct"]
     assert Judge("micro-13.2").judged("say: e and or and z.", "eorz.", "eorz.")["correct"]
     assert not Judge("micro-13.2").judged("say: e and or and z.", "eorz.", "e and.")["correct"]
@@ -183,7 +226,11 @@ def lived(life, replies):
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.sampled_from("1234"), st.integers(0, 50), st.lists(st.integers(97, 122), min_size=300, max_size=300))
+@given(
+    st.sampled_from("1234"),
+    st.integers(0, 50),
+    st.lists(st.integers(97, 122), min_size=300, max_size=300),
+)
 def test_single_is_micro(name, number, replies):
     ground = Ground("law", number, Words())
     echo = [instance.ask().text[0] for instance in [TABLES[name](ground)] for _ in range(300)]
@@ -196,6 +243,7 @@ def test_limits_in_steps_end_an_instance_in_which_nothing_is_answered():
     question = Question(b"q.", b"a.", b"f;", b"f;")
     instance = Instance(lambda: question, by_period=True, knows=always)
     shown, end = lived(micro(instance, Stage(), 0, in_steps=True), b" " * 2000)
-    # 5 steps a question, so the soft limit is 250, the hard one 502, and the 503rd byte is the last.
+    # 5 steps a question, so the soft limit is 250, the hard one 502, and the 503rd byte is the
+    # last.
     assert len(shown) == 503
     assert end.success is False

@@ -1,4 +1,6 @@
-"""Table-driven tasks as pure functions are the worlds they stand for, byte for byte, and so are lives in them."""
+"""Table-driven tasks as pure functions are the worlds they stand for, byte for byte, and so are
+lives in them.
+"""
 
 from __future__ import annotations
 
@@ -39,18 +41,30 @@ def made(name, **parameters):
 
 
 def replies(world, slips, rng, steps):
-    """What one says who knows the answers and slips now and then, and what the world shows, pays and tells of it."""
+    """What one says who knows the answers and slips now and then, and what the world shows, pays
+    and tells of it.
+    """
     texts, place, rows = 0, 0, []
     for _ in range(steps):
         stage = world.stage
         place = 0 if stage.texts != texts else place + 1
         texts = stage.texts
         answered = place - (len(stage.text.rstrip(b" ")) or 1) + 1
-        reply = world.shown_as(stage.expected[answered] if 0 <= answered < len(stage.expected) else SPACE)
+        reply = world.shown_as(
+            stage.expected[answered] if 0 <= answered < len(stage.expected) else SPACE
+        )
         if rng.random() < slips:
             reply = int(rng.integers(256)) if rng.random() < 0.5 else SPACE
         turn = world.step(reply)
-        rows.append((reply, turn.observation, turn.reward, 1 + turn.info["success"] if turn.info else 0, turn.done))
+        rows.append(
+            (
+                reply,
+                turn.observation,
+                turn.reward,
+                1 + turn.info["success"] if turn.info else 0,
+                turn.done,
+            )
+        )
         if turn.done:
             break
     return np.array(rows)
@@ -69,7 +83,10 @@ def program():
 
 @settings(max_examples=25)
 @given(
-    st.sampled_from(sorted(TABLES)), st.integers(0, 2**40), st.sampled_from([0.0, 0.01, 0.1, 0.5, 1.0]), st.booleans()
+    st.sampled_from(sorted(TABLES)),
+    st.integers(0, 2**40),
+    st.sampled_from([0.0, 0.01, 0.1, 0.5, 1.0]),
+    st.booleans(),
 )
 def test_every_step_is_that_of_the_world(number, root, slips, renamed):
     task = made(f"micro-{number}", successes=3, renamed=renamed)
@@ -79,8 +96,12 @@ def test_every_step_is_that_of_the_world(number, root, slips, renamed):
     assert seen[0] == world.reset()
     told = replies(world, slips, np.random.default_rng(root), STEPS)
     actions = np.pad(told[:, 0], (0, STEPS - len(told)))
-    found = np.stack(program()(jax.tree.map(lambda part: part[0], state), jnp.asarray(actions)), axis=1)
-    queued = np.cumsum(told[:, 3] > 0) < len(state.queue.lefts[0])  # as far as instances were handed over
+    found = np.stack(
+        program()(jax.tree.map(lambda part: part[0], state), jnp.asarray(actions)), axis=1
+    )
+    queued = np.cumsum(told[:, 3] > 0) < len(
+        state.queue.lefts[0]
+    )  # as far as instances were handed over
     assert (found[: len(told)][queued] == told[queued, 1:]).all()
 
 
@@ -120,7 +141,9 @@ def test_tasks_of_another_kind_are_no_pure_worlds():
 
 @pytest.mark.parametrize("number", TABLES)
 def test_no_instance_is_shorter_or_longer_than_was_reckoned(number):
-    """The perfect learner's steps, and the questions of one that knows nothing of letters but echoes."""
+    """The perfect learner's steps, and the questions of one that knows nothing of letters but
+    echoes.
+    """
     task = made(f"micro-{number}", successes=4)
     source = Source(number, "any")
     world = task.open(Streams(1, task.id, 0))
@@ -143,7 +166,13 @@ def begun(learner, task, lanes, steps=600):
 def told_of(lifetime, pieces):
     lives = [lifetime.go_on(steps) for steps in pieces]
     flat = [
-        (bytes(life.observations), bytes(life.actions), list(life.rewards), list(life.events), life.done)
+        (
+            bytes(life.observations),
+            bytes(life.actions),
+            list(life.rewards),
+            list(life.events),
+            life.done,
+        )
         for piece in lives
         for life in piece
     ]
@@ -169,7 +198,9 @@ def test_a_compiled_life_is_the_one_that_is_lived_step_by_step(learner, lanes):
 
 
 class Knows:
-    """Lives in pure functions and always says what is right, by looking into another world that is the same."""
+    """Lives in pure functions and always says what is right, by looking into another world that is
+    the same.
+    """
 
     lanes = 1
 
@@ -217,7 +248,11 @@ def test_a_chain_goes_from_task_to_task_and_on_to_what_has_no_tables():
 
 
 @settings(max_examples=30)
-@given(st.sampled_from([name for name in TABLES if name[0] == "5"]), st.integers(0, 10**6), st.integers(30, 400))
+@given(
+    st.sampled_from([name for name in TABLES if name[0] == "5"]),
+    st.integers(0, 10**6),
+    st.integers(30, 400),
+)
 def test_tables_are_looked_up_as_the_general_loop_does_it(number, seed, most):
     """Also where an instance runs out of steps, in the middle of an answer or behind it."""
     with pytest.MonkeyPatch.context() as patch:
@@ -227,14 +262,18 @@ def test_tables_are_looked_up_as_the_general_loop_does_it(number, seed, most):
 
 
 def made_life(general, number, seed):
-    """One instance with a learner that is right, silent or noisy by turns: all that is shown, and how it ends."""
+    """One instance with a learner that is right, silent or noisy by turns: all that is shown, and
+    how it ends.
+    """
     rng, stage, told = np.random.default_rng(seed), loop.Stage(), []
     life = general(TABLES[number](Ground(f"any/{seed}", 0, Words())), stage, 0)
     try:
         shown = next(life)
         while True:
             told.append((shown, stage.text, stage.expected, stage.texts, bytes(stage.outcomes)))
-            shown = life.send(int(rng.choice([SPACE, 46, rng.integers(48, 58), *stage.expected[-1:]])))
+            shown = life.send(
+                int(rng.choice([SPACE, 46, rng.integers(48, 58), *stage.expected[-1:]]))
+            )
     except StopIteration as end:
         return told, end.value
 
@@ -254,8 +293,13 @@ def test_instances_drawn_by_hand_are_those_that_are_compiled(number):
         for place in range(asked_at_most(source.setting.kind, int(compiled.lefts[row]))):
             one, other = (rows.order[row, place] for rows in found)
             for part in range(2):
-                texts = [rows.texts[row, part, which] for rows, which in zip(found, (one, other), strict=True)]
+                texts = [
+                    rows.texts[row, part, which]
+                    for rows, which in zip(found, (one, other), strict=True)
+                ]
                 assert bytes(texts[0][1 : 1 + texts[0][0]]) == bytes(texts[1][1 : 1 + texts[1][0]])
             assert compiled.opens[row, one] == drawn.opens[row, other]
             digits = int(compiled.noise[row, place, 0])
-            assert (compiled.noise[row, place, : 1 + digits] == drawn.noise[row, place, : 1 + digits]).all()
+            assert (
+                compiled.noise[row, place, : 1 + digits] == drawn.noise[row, place, : 1 + digits]
+            ).all()

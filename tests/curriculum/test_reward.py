@@ -14,7 +14,11 @@ BRIEF = Brief(Tokens(4), Tokens(4), "reward", 100, 1000)
 
 
 def begun(name="gru:units=16,rate=0.02", seed=0):
-    return choose_learner(name, "corrected", asked="reward").make(None).begin(BRIEF, [Streams(seed, "x", 0)])
+    return (
+        choose_learner(name, "corrected", asked="reward")
+        .make(None)
+        .begin(BRIEF, [Streams(seed, "x", 0)])
+    )
 
 
 def echoed(pupil, steps, seed=1):
@@ -22,7 +26,9 @@ def echoed(pupil, steps, seed=1):
     rng, reward, right = np.random.default_rng(seed), 0.0, []
     for step in range(steps):
         seen = int(rng.integers(4))
-        done = int(pupil.act(np.array([seen]), np.array([reward], np.float32), np.array([step == 0]))[0])
+        done = int(
+            pupil.act(np.array([seen]), np.array([reward], np.float32), np.array([step == 0]))[0]
+        )
         reward = 1.0 if done == seen else -1.0
         right.append(done == seen)
     return np.mean(right[-200:])

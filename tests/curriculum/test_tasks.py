@@ -1,4 +1,6 @@
-"""What the tasks ask: steps of the perfect learner, instances by number, words, strings, files, hidden curricula."""
+"""What the tasks ask: steps of the perfect learner, instances by number, words, strings, files,
+hidden curricula.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,50 @@ STEPS = dict(
     zip(
         MEMBERS,
         (
-            50, 50, 50, 50, 100, 150, 200, 300, 300, 250, 348, 350, 325, 350, 325, 595, 448, 449, 508, 401, 607, 986,
-            1622, 1000, 1724, 2757, 1772, 1250, 2452, 2854, 2837, 2134, 1886, 1553, 1796, 1600, 1966, 2306, 2261, 3224,
+            50,
+            50,
+            50,
+            50,
+            100,
+            150,
+            200,
+            300,
+            300,
+            250,
+            348,
+            350,
+            325,
+            350,
+            325,
+            595,
+            448,
+            449,
+            508,
+            401,
+            607,
+            986,
+            1622,
+            1000,
+            1724,
+            2757,
+            1772,
+            1250,
+            2452,
+            2854,
+            2837,
+            2134,
+            1886,
+            1553,
+            1796,
+            1600,
+            1966,
+            2306,
+            2261,
+            3224,
         ),
         strict=False,
     )
-)  # fmt: skip
+)
 """Counted in the original environment, means of 20 runs."""
 
 
@@ -54,7 +94,10 @@ def test_steps_of_the_perfect_learner():
     for member, steps in STEPS.items():
         found = runs[:, MEMBERS.index(member)]
         # Our words are others: half a percent for that, besides four standard errors of both means.
-        assert abs(found.mean() - steps) <= 4 * np.sqrt(2) * found.std(ddof=1) / np.sqrt(20) + 0.005 * steps, member
+        assert (
+            abs(found.mean() - steps)
+            <= 4 * np.sqrt(2) * found.std(ddof=1) / np.sqrt(20) + 0.005 * steps
+        ), member
     total = runs.sum(axis=1)
     assert abs(total.mean() - 45_997) < 4 * np.sqrt(324**2 / 20 + total.var(ddof=1) / 20)
 
@@ -121,7 +164,9 @@ def test_a_world_is_kept_and_set_back(kind, cut):
         if other is not world:
             other.restore(kept)
         life = lived(other, replies[cut:])
-        lives.append((bytes(life.observations), list(life.rewards), [told for _, told in life.events]))
+        lives.append(
+            (bytes(life.observations), list(life.rewards), [told for _, told in life.events])
+        )
     assert lives[0] == lives[1]
 
 
@@ -142,7 +187,9 @@ def test_an_error_of_the_learner_is_its_own():
 def verified(name, count, balanced):
     for number in range(count):
         question = MINI[name](Ground("strings", number, Words(), balanced=balanced)).ask()
-        description, _, text = question.text.decode().removeprefix("description: ").partition("; verify: ")
+        description, _, text = (
+            question.text.decode().removeprefix("description: ").partition("; verify: ")
+        )
         yield description, text.removesuffix("."), question.expected == b"true."
 
 
@@ -162,7 +209,9 @@ def length_guess(pairs):
     return sum(map(max, counts.values())) / sum(map(sum, counts.values()))
 
 
-@pytest.mark.parametrize(("name", "published"), [("0", 0.74), ("1", 0.71), ("2", 0.63), ("5", 0.63)])
+@pytest.mark.parametrize(
+    ("name", "published"), [("0", 0.74), ("1", 0.71), ("2", 0.63), ("5", 0.63)]
+)
 def test_lengths_tell_as_published_and_do_not_when_balanced(name, published):
     assert abs(length_guess(verified(name, 2000, False)) - published) < 0.06
     assert length_guess(verified(name, 2000, True)) < 0.56
@@ -225,12 +274,21 @@ def changed(**scheduler):
     ("content", "reason"),
     [
         ("{\n oops", "line 2: no JSON"),
-        ({**FILE, "tasks": {"a": {"type": "tasks.Micro99Task"}}}, 'line 9: no task "tasks.Micro99Task"'),
+        (
+            {**FILE, "tasks": {"a": {"type": "tasks.Micro99Task"}}},
+            'line 9: no task "tasks.Micro99Task"',
+        ),
         (changed(args={"tasks": ["a", "c"]}), 'the task "c" is scheduled and not described'),
-        (changed(args={"success_threshold": 0}), "success_threshold must be a whole number from 1 on, got 0"),
+        (
+            changed(args={"success_threshold": 0}),
+            "success_threshold must be a whole number from 1 on, got 0",
+        ),
         (changed(type="core.scheduler.Oracle"), 'no scheduler "Oracle"'),
         (
-            changed(type="DependenciesTaskScheduler", args={"tasks_dependencies": [["a", "b"], ["b", "a"]]}),
+            changed(
+                type="DependenciesTaskScheduler",
+                args={"tasks_dependencies": [["a", "b"], ["b", "a"]]},
+            ),
             "the dependencies run in a loop: a, b",
         ),
         ({**FILE, "worlds": {}}, 'is in a world "gw" that is not described'),
@@ -245,7 +303,8 @@ def test_bad_curriculum_files(tmp_path, content, reason):
 
 def test_dependencies_are_kept(tmp_path):
     content = changed(
-        type="DependenciesTaskScheduler", args={"tasks_dependencies": [["a", "b"]], "unlock_threshold": 2}
+        type="DependenciesTaskScheduler",
+        args={"tasks_dependencies": [["a", "b"]], "unlock_threshold": 2},
     )
     world = opened(task("file", path=str(written(tmp_path, content))))
     life = world.live(perfect(world), 5_000)

@@ -18,26 +18,35 @@ PUBLISHED = Encoding(150, "all", "kept", False)
 
 @pytest.fixture(params=IMDB.layouts)
 def place(request, tmp_path, monkeypatch):
-    path = write_reviews(tmp_path / "mine", made_up_reviews(np.random.default_rng(0)), request.param)
+    path = write_reviews(
+        tmp_path / "mine", made_up_reviews(np.random.default_rng(0)), request.param
+    )
     monkeypatch.setenv("QUICKSTUDY_DATA", str(path.parent))
     return path
 
 
 def texts(reviews, part):
     numbers = np.split(reviews.parts[part].numbers, reviews.parts[part].ends[:-1])
-    return [" ".join(reviews.pieces[number] for number in review).replace(" ##", "") for review in numbers]
+    return [
+        " ".join(reviews.pieces[number] for number in review).replace(" ##", "")
+        for review in numbers
+    ]
 
 
 def test_what_is_kept_is_what_was_made(place, monkeypatch):
     made = encoded_reviews(PUBLISHED)
     encoded._encoded.cache_clear()
-    monkeypatch.setattr(encoded, "read_imdb", lambda path: pytest.fail("it should have been in the cache"))
+    monkeypatch.setattr(
+        encoded, "read_imdb", lambda path: pytest.fail("it should have been in the cache")
+    )
     again = encoded_reviews(PUBLISHED)
     assert made.pieces == again.pieces
     assert made.text_digest == again.text_digest
     for part in ("train", "test"):
         for field in dataclasses.fields(again.parts[part]):
-            np.testing.assert_array_equal(getattr(made.parts[part], field.name), getattr(again.parts[part], field.name))
+            np.testing.assert_array_equal(
+                getattr(made.parts[part], field.name), getattr(again.parts[part], field.name)
+            )
 
 
 def test_layouts_do_not_matter(tmp_path, monkeypatch):

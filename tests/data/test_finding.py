@@ -56,17 +56,20 @@ def test_says_what_is_missing_where_it_is_and_what_to_type(data, tmp_path, monke
     monkeypatch.setenv("QUICKSTUDY_DATA", str(tmp_path))
     with pytest.raises(UsageError) as caught:
         find(data)
-    assert str(caught.value) == (
-        f"the It set: no it.csv or it.tar in {tmp_path} and {cache_folder() / 'data'}; it can be had at {data.home}\n"
-        "type: export QUICKSTUDY_DATA=FOLDER, or give the command --data FOLDER, for the folder you put it in, "
-        "or export QUICKSTUDY_DOWNLOAD=1 to have it fetched"
+    assert (
+        str(caught.value)
+        == f"the It set: no it.csv or it.tar in {tmp_path} and {cache_folder() / 'data'}; it can be"
+        f" had at {data.home}\ntype: export QUICKSTUDY_DATA=FOLDER, or give the command --data"
+        " FOLDER, for the folder you put it in, or export QUICKSTUDY_DOWNLOAD=1 to have it"
+        " fetched"
     )
 
 
 def test_a_folder_that_is_none(data, monkeypatch):
     monkeypatch.setenv("QUICKSTUDY_DATA", "/no/such/folder")
     with pytest.raises(
-        UsageError, match="QUICKSTUDY_DATA names no folder: /no/such/folder; give the folder that holds"
+        UsageError,
+        match="QUICKSTUDY_DATA names no folder: /no/such/folder; give the folder that holds",
     ):
         find(data)
 
@@ -89,7 +92,10 @@ def test_what_is_fetched_is_kept(data, monkeypatch):
 def test_a_wrong_checksum_is_refused_and_nothing_kept(data, tmp_path, monkeypatch):
     (tmp_path / "home" / "it.tar").write_bytes(b"another thing")
     monkeypatch.setenv("QUICKSTUDY_DOWNLOAD", "1")
-    with pytest.raises(UsageError, match=f"not {data.checksum}; try again, or put the right file into QUICKSTUDY_DATA"):
+    with pytest.raises(
+        UsageError,
+        match=f"not {data.checksum}; try again, or put the right file into QUICKSTUDY_DATA",
+    ):
         find(data)
     assert list((cache_folder() / "data").iterdir()) == []
 

@@ -46,7 +46,9 @@ def test_characters_that_unicode_counts_as_line_breaks_do_not_break_a_line(tmp_p
 
 def test_reviews_without_a_label_are_left_out(files, tmp_path):
     folder = write_reviews(tmp_path, files | {"train/unsup/0_0.txt": b"whatever"}, "aclImdb")
-    archive = write_reviews(tmp_path, files | {"train/unsup/0_0.txt": b"whatever"}, "aclImdb_v1.tar.gz")
+    archive = write_reviews(
+        tmp_path, files | {"train/unsup/0_0.txt": b"whatever"}, "aclImdb_v1.tar.gz"
+    )
     assert len(read_imdb(folder)) == len(read_imdb(archive)) == 48
 
 
@@ -63,12 +65,15 @@ def test_a_file_with_another_name(files, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line", ["train\tpos\t1\t7", "train\tgood\t1\t7\tx", "dev\tpos\t1\t7\tx", "train\tpos\tone\t7\tx"]
+    "line",
+    ["train\tpos\t1\t7", "train\tgood\t1\t7\tx", "dev\tpos\t1\t7\tx", "train\tpos\tone\t7\tx"],
 )
 def test_a_line_that_is_none(line, tmp_path):
     path = tmp_path / "imdb_labelled.tsv.xz"
     path.write_bytes(lzma.compress(f"train\tpos\t0\t7\tfine\n{line}\n".encode()))
-    with pytest.raises(UsageError, match=r"line 2: wanted split, label, id, rating and text between tabs, got '"):
+    with pytest.raises(
+        UsageError, match=r"line 2: wanted split, label, id, rating and text between tabs, got '"
+    ):
         read_imdb(path)
 
 
@@ -77,5 +82,7 @@ def test_files_that_are_damaged(tmp_path):
     with pytest.raises(UsageError, match="it should be UTF-8 text packed with xz"):
         read_imdb(tmp_path / "imdb_labelled.tsv.xz")
     (tmp_path / "aclImdb_v1.tar.gz").write_bytes(b"no archive")
-    with pytest.raises(UsageError, match=r"cannot be read as an archive: .*fetch it again from https:"):
+    with pytest.raises(
+        UsageError, match=r"cannot be read as an archive: .*fetch it again from https:"
+    ):
         read_imdb(tmp_path / "aclImdb_v1.tar.gz")

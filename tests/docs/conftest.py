@@ -24,7 +24,9 @@ def load(name: str) -> Any:
 def pytest_generate_tests(metafunc: Any) -> None:
     if "page" in metafunc.fixturenames:
         found = load("pages").pages()
-        metafunc.parametrize("page", found, ids=[path.relative_to(ROOT).as_posix() for path in found])
+        metafunc.parametrize(
+            "page", found, ids=[path.relative_to(ROOT).as_posix() for path in found]
+        )
 
 
 @pytest.fixture(scope="session")

@@ -21,9 +21,13 @@ def test_every_link_is_good(build: Any) -> None:
     assert build.faults() == []
 
 
-def test_a_bad_link_is_found(build: Any, pages: Any, tmp_path: pathlib.Path, monkeypatch: Any) -> None:
+def test_a_bad_link_is_found(
+    build: Any, pages: Any, tmp_path: pathlib.Path, monkeypatch: Any
+) -> None:
     page = tmp_path / "README.md"
-    page.write_text("# A title\n[a](no.md) [b](#a-title) [c](#no) `[d](code.md)`\n```\n[e](code.md)\n```\n")
+    page.write_text(
+        "# A title\n[a](no.md) [b](#a-title) [c](#no) `[d](code.md)`\n```\n[e](code.md)\n```\n"
+    )
     monkeypatch.setattr(build, "ROOT", tmp_path)
     monkeypatch.setattr(build, "pages", lambda: [page, tmp_path / "lonely.md"])
     (tmp_path / "lonely.md").write_text("# Lonely\n")
@@ -59,11 +63,17 @@ def test_the_picture_is_whole_and_small() -> None:
 
 def test_the_reference_has_every_verb_and_option_and_no_other() -> None:
     text = (ROOT / "docs" / "reference" / "command-line.md").read_text()
-    parts = dict(re.findall(r"^## quickstudy (\w+)\n(.*?)(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL))
+    parts = dict(
+        re.findall(r"^## quickstudy (\w+)\n(.*?)(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL)
+    )
     commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     assert set(parts) == set(commands)
     for verb, command in commands.items():
-        within = [command.get_command(None, name) for name in command.list_commands(None)] if verb == "score" else []
+        within = (
+            [command.get_command(None, name) for name in command.list_commands(None)]
+            if verb == "score"
+            else []
+        )
         known = {
             name
             for part in (command, *within)
@@ -77,14 +87,34 @@ def test_the_reference_has_every_verb_and_option_and_no_other() -> None:
 
 def test_the_page_of_types_names_them_all() -> None:
     text = (ROOT / "docs" / "reference" / "types.md").read_text()
-    rooms = ("errors", "examples", "learner", "lesson", "measure", "record", "seeds", "spaces", "task", "trace")
+    rooms = (
+        "errors",
+        "examples",
+        "learner",
+        "lesson",
+        "measure",
+        "record",
+        "seeds",
+        "spaces",
+        "task",
+        "trace",
+    )
     modules = [importlib.import_module(f"quickstudy.base.{room}") for room in rooms]
-    own = {name for module in modules for name, value in vars(module).items() if _is_own_class(value, module)}
+    own = {
+        name
+        for module in modules
+        for name, value in vars(module).items()
+        if _is_own_class(value, module)
+    }
     assert {name for name in own if not re.search(rf"\b{name}\b", text)} == set()
 
 
 def _is_own_class(value: Any, module: Any) -> bool:
-    return isinstance(value, type) and value.__module__ == module.__name__ and not value.__name__.startswith("_")
+    return (
+        isinstance(value, type)
+        and value.__module__ == module.__name__
+        and not value.__name__.startswith("_")
+    )
 
 
 def test_versions_agree() -> None:

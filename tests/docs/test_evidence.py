@@ -53,7 +53,10 @@ def test_the_page_of_tables_is_what_the_stored_runs_give(folder, results):
 )
 def test_a_learner_is_in_the_norms_once_all_its_runs_are_there(norms, items, complete):
     profile = SimpleNamespace(
-        items=[SimpleNamespace(spans=SimpleNamespace(values=[1.0] * seeds), why=why) for seeds, why in items]
+        items=[
+            SimpleNamespace(spans=SimpleNamespace(values=[1.0] * seeds), why=why)
+            for seeds, why in items
+        ]
     )
     assert norms.complete(profile, norms.SEEDS) == complete
 
@@ -61,12 +64,19 @@ def test_a_learner_is_in_the_norms_once_all_its_runs_are_there(norms, items, com
 def test_the_norms_and_their_page_are_what_the_stored_runs_give(norms):
     texts = norms.texts(STORED / "battery")
     for path, text in zip((norms.NORMS, norms.PAGE, norms.PICTURE), texts, strict=True):
-        assert path.read_text(encoding="utf-8") == text, "type: python docs/norms.py published/battery"
+        assert path.read_text(encoding="utf-8") == text, (
+            "type: python docs/norms.py published/battery"
+        )
 
 
 def test_every_demand_of_the_battery_that_is_not_met_has_a_reason(norms):
     """And no reason is left of one that is met by now."""
-    lines = norms.PAGE.read_text(encoding="utf-8").partition(norms.FAILS)[2].partition("##")[0].split("\n- ")[1:]
+    lines = (
+        norms.PAGE.read_text(encoding="utf-8")
+        .partition(norms.FAILS)[2]
+        .partition("##")[0]
+        .split("\n- ")[1:]
+    )
     assert len(lines) == len(norms.REASONS)
     for line in lines:
         assert any(line.strip().endswith(reason.strip()) for reason in norms.REASONS.values()), line
@@ -77,7 +87,9 @@ PAGES = ("what-stands", "better-learners", "conventions")
 
 
 def _shown(pages):
-    """(page, command, folder, lines) for every command of a study that a page shows and that has stored runs."""
+    """(page, command, folder, lines) for every command of a study that a page shows and that has
+    stored runs.
+    """
     for name in PAGES:
         page = ROOT / "docs" / "explanation" / f"{name}.md"
         for block in pages.blocks(page):
@@ -94,13 +106,19 @@ def test_tables_of_explanations_are_what_the_stored_runs_give(pages, results):
     assert {page for page, *_ in shown} == set(PAGES)
     for page, command, folder, lines in shown:
         printed = {" ".join(line.split()) for line in results.printed(command, folder, width=1000)}
-        wanted = [" ".join(line.split()) for line in lines if line.strip() and not line.startswith(("...", "Report"))]
+        wanted = [
+            " ".join(line.split())
+            for line in lines
+            if line.strip() and not line.startswith(("...", "Report"))
+        ]
         assert [line for line in wanted if line not in printed] == [], (page, command)
 
 
 def test_the_table_of_closed_forms(shortcuts):
     rows = shortcuts.stored()
-    assert {row["form"] for row in rows} == {form for forms in shortcuts.FORMS.values() for form in forms}
+    assert {row["form"] for row in rows} == {
+        form for forms in shortcuts.FORMS.values() for form in forms
+    }
     assert shortcuts.table(rows) in shortcuts.PAGE.read_text(encoding="utf-8")
 
 
@@ -127,7 +145,9 @@ def test_a_damaged_archive_is_told(tmp_path, place):
     (tmp_path / "stored" / "runs" / "a-1-x.jsonl").write_text("{}\n" * 100)
     pack(tmp_path / "stored", tmp_path / "runs.zip")
     content = bytearray((tmp_path / "runs.zip").read_bytes())
-    content[place:] = b"" if place == 0 else bytes(byte ^ 255 for byte in content[place:80]) + content[80:]
+    content[place:] = (
+        b"" if place == 0 else bytes(byte ^ 255 for byte in content[place:80]) + content[80:]
+    )
     (tmp_path / "runs.zip").write_bytes(content)
     with pytest.raises(UsageError, match=r"runs\.zip cannot be unpacked .*; get it again"):
         take_over(tmp_path, tmp_path / "own")

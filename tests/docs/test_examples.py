@@ -34,7 +34,9 @@ def test_an_example_is_short(example: pathlib.Path) -> None:
     assert len(example.read_text().splitlines()) < 40
 
 
-@pytest.mark.parametrize("written", [*EXAMPLES, *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "written", [*EXAMPLES, *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda path: path.stem
+)
 def test_a_reader_imports_public_names_only(written: pathlib.Path) -> None:
     named = re.findall(r"\b(?:from|import) (quickstudy[\w.]*)", written.read_text(encoding="utf-8"))
     assert [module for module in named if not PUBLIC.fullmatch(module.rstrip("."))] == []

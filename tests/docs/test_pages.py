@@ -21,7 +21,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BIN = pathlib.Path(sys.executable).parent
 
 
-def test_what_a_page_says_happens(page: pathlib.Path, pages: Any, tmp_path: pathlib.Path, monkeypatch: Any) -> None:
+def test_what_a_page_says_happens(
+    page: pathlib.Path, pages: Any, tmp_path: pathlib.Path, monkeypatch: Any
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{BIN}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("COLUMNS", "80")
@@ -61,13 +63,20 @@ def try_console(commands: list[Any], options: dict[str, str], place: str) -> Non
 
 def shell(command: str) -> tuple[int, str]:
     done = subprocess.run(
-        ["bash", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=1800, check=False
+        ["bash", "-c", command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=1800,
+        check=False,
     )
     return done.returncode, done.stdout
 
 
 def dry_run(command: str) -> int:
-    """The status of a long command that only says what it would do. In this process, to load JAX once."""
+    """The status of a long command that only says what it would do. In this process, to load JAX
+    once.
+    """
     before = dict(os.environ)
     try:
         with contextlib.redirect_stdout(io.StringIO()), pytest.raises(SystemExit) as ending:
@@ -83,7 +92,9 @@ def is_script(block: Any) -> bool:
 
 
 class Session:
-    """The Python blocks of a page in one module, whose file has each of them at its own line: code can be found."""
+    """The Python blocks of a page in one module, whose file has each of them at its own line: code
+    can be found.
+    """
 
     def __init__(self, folder: pathlib.Path, blocks: list[Any]) -> None:
         self.path = folder / "blocks_of_the_page.py"
@@ -104,10 +115,14 @@ class Session:
 
 
 def compare(printed: str, expected: str, place: str) -> None:
-    """Equal but for spaces and empty lines; `...` stands for anything, a line of it for any lines."""
+    """Equal but for spaces and empty lines; `...` stands for anything, a line of it for any
+    lines.
+    """
     pattern = ""
     for line in tidy(expected):
-        pattern += r"(?:.*\n)*?" if line == "..." else re.escape(line).replace(r"\.\.\.", ".*?") + r"\n"
+        pattern += (
+            r"(?:.*\n)*?" if line == "..." else re.escape(line).replace(r"\.\.\.", ".*?") + r"\n"
+        )
     actual = "".join(f"{line}\n" for line in tidy(printed))
     assert re.fullmatch(pattern, actual), f"{place}\nexpected:\n{expected}\nprinted:\n{printed}"
 

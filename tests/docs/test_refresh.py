@@ -44,10 +44,14 @@ def test_numbers_are_renewed(refresh: Any, tmp_path: pathlib.Path, monkeypatch: 
     monkeypatch.setattr(refresh, "ROOT", tmp_path)
     assert refresh.refresh(page) == []
     assert asked == ["quickstudy run a --seeds 2"]
-    assert page.read_text() == SHOWN.replace(" esn   0.027 ±0.007   never", " esn  −0.5 ±0.100  3,648")
+    assert page.read_text() == SHOWN.replace(
+        " esn   0.027 ±0.007   never", " esn  −0.5 ±0.100  3,648"
+    )
 
 
-def test_a_line_that_is_not_printed_any_more_is_named(refresh: Any, tmp_path: pathlib.Path, monkeypatch: Any) -> None:
+def test_a_line_that_is_not_printed_any_more_is_named(
+    refresh: Any, tmp_path: pathlib.Path, monkeypatch: Any
+) -> None:
     page = tmp_path / "page.md"
     page.write_text(SHOWN)
     monkeypatch.setattr(refresh, "_run", lambda command: PRINTED[:1])
@@ -122,7 +126,10 @@ def test_many_ids_that_begin_alike_are_one(refresh: Any) -> None:
     assert refresh._shortened(["mso-1", "mso-2", "mso-3", "xor", "xor-far"]) == [
         f"`{name}`" for name in ("mso-1", "mso-2", "mso-3", "xor", "xor-far")
     ]
-    assert refresh._shortened(["arm", *(f"mso-{number}" for number in range(4))]) == ["`arm`", "`mso*` (4)"]
+    assert refresh._shortened(["arm", *(f"mso-{number}" for number in range(4))]) == [
+        "`arm`",
+        "`mso*` (4)",
+    ]
 
 
 def test_a_missing_id_is_put_in(refresh: Any) -> None:

@@ -17,5 +17,12 @@ def test_confusions_and_curves_are_those_of_all_runs_together():
     assert "0.750 of the sequences right" in matrix.label
     (line,) = curves.panels[0].series
     assert (line.x[0], line.y[0], line.x[-1], line.y[-1]) == (0.0, 0.0, 1.0, 1.0)
-    # By falling score, right or not: 0.9 yes, 0.8 yes, 0.7 no, 0.6 yes, 0.4 no, 0.3 yes, 0.2 no, 0.1 no
-    assert list(zip(line.x, line.y, strict=True))[:5] == [(0, 0), (0, 0.25), (0, 0.5), (0.25, 0.5), (0.25, 0.75)]
+    # By falling score, right or not: 0.9 yes, 0.8 yes, 0.7 no, 0.6 yes, 0.4 no, 0.3 yes, 0.2 no,
+    # 0.1 no
+    assert list(zip(line.x, line.y, strict=True))[:5] == [
+        (0, 0),
+        (0, 0.25),
+        (0, 0.5),
+        (0.25, 0.5),
+        (0.25, 0.75),
+    ]

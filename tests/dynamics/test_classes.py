@@ -20,7 +20,9 @@ from quickstudy.measures.classes import confusion
 from quickstudy.protocols.classification import ClassificationProtocol, _means
 from quickstudy.tasks.dynamics.speech import log_mel
 
-needs_data = pytest.mark.skipif(not os.environ.get("QUICKSTUDY_DATA"), reason="QUICKSTUDY_DATA names no folder")
+needs_data = pytest.mark.skipif(
+    not os.environ.get("QUICKSTUDY_DATA"), reason="QUICKSTUDY_DATA names no folder"
+)
 
 
 def make(id, **given):
@@ -28,7 +30,9 @@ def make(id, **given):
 
 
 def test_scores_by_hand():
-    """Of the first class two are right, one is taken for the second; the third is taken for the first."""
+    """Of the first class two are right, one is taken for the second; the third is taken for the
+    first.
+    """
     score = np.array([[3.0, 1, 0], [2, 1, 0], [1, 2, 0], [0, 5, 0], [4, 0, 1]])
     trace = Trace("classes", {"score": score, "label": np.array([0, 0, 0, 1, 2])})
     assert confusion(trace).tolist() == [[2, 1, 0], [0, 1, 0], [1, 0, 0]]
@@ -36,7 +40,8 @@ def test_scores_by_hand():
     assert found["error-rate"] == pytest.approx(0.4)
     assert found["false-negatives-0"] == pytest.approx(1 / 3)
     assert found["false-positives-1"] == pytest.approx(1 / 4)
-    # Class 0: of six pairs (0 before another) its scores 3, 2, 1 against 0 and 4 win three; classes 1 and 2 win all.
+    # Class 0: of six pairs (0 before another) its scores 3, 2, 1 against 0 and 4 win three; classes
+    # 1 and 2 win all.
     assert found["auc"] == pytest.approx((0.5 + 1 + 1) / 3)
 
 
@@ -56,9 +61,9 @@ def test_answers_are_averaged_over_a_sequence():
 def test_mel_bands_find_a_tone():
     """A tone of 1,000 Hz in silence is strongest, when it sounds, in the band around 1,000 Hz."""
     time = np.arange(8000) / 8000
-    sound = np.where(time > 0.5, np.sin(2 * np.pi * 1000 * time), 0.0) + 1e-4 * np.random.default_rng(0).normal(
-        size=8000
-    )
+    sound = np.where(
+        time > 0.5, np.sin(2 * np.pi * 1000 * time), 0.0
+    ) + 1e-4 * np.random.default_rng(0).normal(size=8000)
     energies = log_mel(sound)
     assert energies.shape == (1 + (8000 - 200) // 80, 40)
     assert energies.mean(axis=0) == pytest.approx(np.zeros(40), abs=1e-12)
@@ -86,12 +91,18 @@ def test_a_linear_rule_on_frames():
     """About 83 % of the utterances, as is said of it elsewhere."""
     task = make("japanese-vowels")
     learner = choose_learner("linear", "corrected", task, "reals").make(task)
-    trace = ClassificationProtocol(share=0.0).examine(task, learner, [Streams(0, task.id, 0)]).traces[0]
-    assert catalogue.measure.get("classification")(trace)["accuracy"] == pytest.approx(0.84, abs=0.03)
+    trace = (
+        ClassificationProtocol(share=0.0).examine(task, learner, [Streams(0, task.id, 0)]).traces[0]
+    )
+    assert catalogue.measure.get("classification")(trace)["accuracy"] == pytest.approx(
+        0.84, abs=0.03
+    )
 
 
 def test_a_linear_rule_on_whole_sequences_by_hand():
-    """Which of two halves is louder: every frame has mean 0 over its sequence, so that no rule on frames can tell."""
+    """Which of two halves is louder: every frame has mean 0 over its sequence, so that no rule on
+    frames can tell.
+    """
     rng = np.random.default_rng(0)
     brief = Brief(Reals(1), Reals(2), "squared", 9, 40)
     found = {}
@@ -102,13 +113,18 @@ def test_a_linear_rule_on_whole_sequences_by_hand():
             length, label = int(rng.integers(4, 10)), number % 2
             half = np.arange(length) < length / 2
             sound = np.where(half == label, -1.0, 1.0) + 0.3 * rng.normal(size=length)
-            inputs, targets = (sound - sound.mean())[:, None], np.tile(np.eye(2)[label], (length, 1))
+            inputs, targets = (
+                (sound - sound.mean())[:, None],
+                np.tile(np.eye(2)[label], (length, 1)),
+            )
             if number < 40:
                 rule.learn(inputs, targets)
             else:
                 given = rule.predict(inputs)
                 assert given.shape == (length, 2)
-                assert rule.predict(inputs[:3]) == pytest.approx(given[:3])  # nothing is known of what follows
+                assert rule.predict(inputs[:3]) == pytest.approx(
+                    given[:3]
+                )  # nothing is known of what follows
                 right.append(given.mean(axis=0).argmax() == label)
         found[name] = np.mean(right)
     assert found == {"linear": pytest.approx(0.5, abs=0.2), "linear-whole": 1.0}
@@ -127,22 +143,33 @@ def test_the_ridge_of_whole_sequences_is_the_one_that_foretells_each_from_the_ot
         for out in range(12):
             kept = np.arange(12) != out
             shown, mean = rows[kept] - rows[kept].mean(axis=0), answers[kept].mean(axis=0)
-            weights = np.linalg.solve(shown.T @ shown + strength * np.eye(20), shown.T @ (answers[kept] - mean))
-            wrong += np.square((rows[out] - rows[kept].mean(axis=0)) @ weights + mean - answers[out]).sum()
+            weights = np.linalg.solve(
+                shown.T @ shown + strength * np.eye(20), shown.T @ (answers[kept] - mean)
+            )
+            wrong += np.square(
+                (rows[out] - rows[kept].mean(axis=0)) @ weights + mean - answers[out]
+            ).sum()
         wanted.append(wrong)
     assert foretelling(rows, answers, strengths)[1] == pytest.approx(wanted, rel=1e-9)
 
 
 @needs_data
-@pytest.mark.parametrize(("id", "frames", "whole"), [("spoken-digits", 0.9, 0.15), ("digits", 0.54, 0.09)])
+@pytest.mark.parametrize(
+    ("id", "frames", "whole"), [("spoken-digits", 0.9, 0.15), ("digits", 0.54, 0.09)]
+)
 def test_what_a_rule_on_frames_cannot_see(id, frames, whole):
-    """Every band of a spoken digit has mean 0: the mean of any linear answer to frames is the same for all of them."""
+    """Every band of a spoken digit has mean 0: the mean of any linear answer to frames is the same
+    for all of them.
+    """
     task, found = make(id), {}
     for name in ("linear", "linear-whole"):
         learner = choose_learner(name, "corrected", task, "reals").make(task)
         trace = ClassificationProtocol().examine(task, learner, [Streams(0, task.id, 0)]).traces[0]
         found[name] = catalogue.measure.get("classification")(trace)["error-rate"]
-    assert found == {"linear": pytest.approx(frames, abs=0.03), "linear-whole": pytest.approx(whole, abs=0.05)}
+    assert found == {
+        "linear": pytest.approx(frames, abs=0.03),
+        "linear-whole": pytest.approx(whole, abs=0.05),
+    }
 
 
 def test_images_are_made_smaller_by_their_areas():

@@ -1,4 +1,6 @@
-"""The door for devices: a drive goes out, states come back, and what may be wrong with them is said."""
+"""The door for devices: a drive goes out, states come back, and what may be wrong with them is
+said.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def command(tmp_path, monkeypatch, capsys):
 
 
 def shift_register(inputs, taps=12):
-    """A device whose states are the last inputs, one more that is always the same, in its own units."""
+    """A device whose states are the last inputs, one more that is always the same, in its own
+    units.
+    """
     padded = np.concatenate([np.zeros(taps - 1), inputs[:, 0]])
     windows = np.lib.stride_tricks.sliding_window_view(padded, taps)[:, ::-1]
     return np.column_stack([7 * windows, np.full(len(inputs), 0.5)])
@@ -43,8 +47,12 @@ def shift_register(inputs, taps=12):
 
 @pytest.fixture
 def recorded(command):
-    """What a shift register gives to a drive, as it was written in volts; saved by name and rows."""
-    status, *_ = command("drive", NARMA, MEMORY, "-o", "drive.csv", "--rate", 50, "--volts", "-2:3", "-r", 2)
+    """What a shift register gives to a drive, as it was written in volts; saved by name and
+    rows.
+    """
+    status, *_ = command(
+        "drive", NARMA, MEMORY, "-o", "drive.csv", "--rate", 50, "--volts", "-2:3", "-r", 2
+    )
     assert status == 0
     header, volts = read_drive("drive.csv")
     return header, volts, shift_register(volts)
@@ -58,8 +66,15 @@ def written(name, states, stamp=None, stamps=()):
 
 def test_a_drive_says_all_that_is_needed_to_read_it(recorded):
     header, volts, _ = recorded
-    assert header["samples"] == len(volts) == 2 * (200 + 600 + 200 + 300) + 2 * (200 + 1000 + 200 + 1000)
-    assert [part["role"] for part in header["segments"]] == [*["series"] * 2, *["series", "generalisation"] * 2]
+    assert (
+        header["samples"]
+        == len(volts)
+        == 2 * (200 + 600 + 200 + 300) + 2 * (200 + 1000 + 200 + 1000)
+    )
+    assert [part["role"] for part in header["segments"]] == [
+        *["series"] * 2,
+        *["series", "generalisation"] * 2,
+    ]
     assert [part["start"] for part in header["segments"]] == [0, 1300, 2600, 3800, 5000, 6200]
     assert volts[:1300].min() == pytest.approx(-2)
     assert volts[:1300].max() == pytest.approx(3)
@@ -72,8 +87,19 @@ def test_a_drive_says_all_that_is_needed_to_read_it(recorded):
 
 def test_states_of_a_shift_register_are_scored_for_what_they_are(command, recorded):
     written("states.csv", recorded[2])
-    given = ("--configuration", "12 taps", "--encoding", "volts", "--noise", "none", "--precision", "double")
-    status, out, _ = command("score", "dynamics", "states.csv", "--drive", "drive.csv", "--json", *given)
+    given = (
+        "--configuration",
+        "12 taps",
+        "--encoding",
+        "volts",
+        "--noise",
+        "none",
+        "--precision",
+        "double",
+    )
+    status, out, _ = command(
+        "score", "dynamics", "states.csv", "--drive", "drive.csv", "--json", *given
+    )
     found = json.loads(out)
     assert status == 0
     assert (found["states"], found["constant"], found["repeated"]) == (13, 1, 0)
@@ -89,7 +115,10 @@ def test_states_of_a_shift_register_are_scored_for_what_they_are(command, record
         assert one["ipc_total"] == pytest.approx(12, abs=1e-6)
         assert one["kernel_rank"]["0.01"] == 12
     said = command("score", "dynamics", "states.csv", "--drive", "drive.csv", "--noise", "none")[1]
-    assert "configuration, encoding, precision not stated  ->  not comparable until --configuration" in said
+    assert (
+        "configuration, encoding, precision not stated  ->  not comparable until --configuration"
+        in said
+    )
     assert "linear (12 taps)" in said
 
 
@@ -106,7 +135,9 @@ def test_parquet_is_read_like_the_rest(command, recorded):
     written("states.csv", recorded[2])
     duckdb.read_csv("states.csv").write_parquet("states.parquet")
     answers = [
-        json.loads(command("score", "dynamics", f"states.{kind}", "--drive", "drive.csv", "--json")[1])["tasks"]
+        json.loads(
+            command("score", "dynamics", f"states.{kind}", "--drive", "drive.csv", "--json")[1]
+        )["tasks"]
         for kind in ("csv", "parquet")
     ]
     assert answers[0] == answers[1]
@@ -186,7 +217,9 @@ def test_a_missing_sample_can_be_held(command, recorded):
     states = recorded[2]
     steps = np.arange(len(states))
     written("states.csv", np.delete(states, 5, axis=0), "step", np.delete(steps, 5))
-    _, out, _ = command("score", "dynamics", "states.csv", "--drive", "drive.csv", "--missing", "hold")
+    _, out, _ = command(
+        "score", "dynamics", "states.csv", "--drive", "drive.csv", "--missing", "hold"
+    )
     assert out.startswith("7,399 of 7,400 samples, 1 missing (held)")
 
 
@@ -200,8 +233,13 @@ def test_a_missing_cell_can_be_held(command, recorded):
         assert out.startswith("7,399 of 7,400 samples, 1 missing (held)")
     states[0, 2] = np.nan
     written("states.csv", states)
-    status, _, err = command("score", "dynamics", "states.csv", "--drive", "drive.csv", "--missing", "hold")
-    assert (status, err) == (2, "states.csv, row 1: a state is missing, and there is none before it to hold\n")
+    status, _, err = command(
+        "score", "dynamics", "states.csv", "--drive", "drive.csv", "--missing", "hold"
+    )
+    assert (status, err) == (
+        2,
+        "states.csv, row 1: a state is missing, and there is none before it to hold\n",
+    )
 
 
 def twelve_nodes(volts):
@@ -300,7 +338,9 @@ def test_capacities_of_too_few_steps_are_not_given(command):
     command("drive", short, "-o", "drive.csv")
     inputs = read_drive("drive.csv")[1]
     rng = np.random.default_rng(0)
-    written("states.csv", np.tanh(shift_register(inputs, 16)[:, :16] @ rng.normal(size=(16, 64)) / 50))
+    written(
+        "states.csv", np.tanh(shift_register(inputs, 16)[:, :16] @ rng.normal(size=(16, 64)) / 50)
+    )
     _, out, err = command("score", "dynamics", "states.csv", "--drive", "drive.csv")
     assert not err
     assert "200 steps are too few for 64 states: capacities need about 1,100; not given" in out
@@ -328,9 +368,18 @@ def begins_nowhere(header):
     ("change", "said"),
     [
         (lambda header: header.update(format=2), "is of format 2, and 1 is read here"),
-        (lambda header: header.pop("seed"), "its header was changed: seed must be a whole number, got None"),
-        (lambda header: header.update(segments=[5]), "its header was changed: segments must be objects, got 5"),
-        (lambda header: header["segments"][0].pop("task"), "its header was changed: task must be a text, got None"),
+        (
+            lambda header: header.pop("seed"),
+            "its header was changed: seed must be a whole number, got None",
+        ),
+        (
+            lambda header: header.update(segments=[5]),
+            "its header was changed: segments must be objects, got 5",
+        ),
+        (
+            lambda header: header["segments"][0].pop("task"),
+            "its header was changed: task must be a text, got None",
+        ),
         (begins_nowhere, "its header was changed: segments begin in 0 .. "),
         (lambda header: header["segments"].pop(2), "behind its noise of the whole range"),
     ],
@@ -340,7 +389,9 @@ def test_a_drive_whose_header_was_changed_is_refused(command, recorded, change, 
     change(header)
     written("states.csv", states)
     drive = pathlib.Path("drive.csv")
-    drive.write_text(f"# quickstudy drive {json.dumps(header)}\n" + drive.read_text().partition("\n")[2])
+    drive.write_text(
+        f"# quickstudy drive {json.dumps(header)}\n" + drive.read_text().partition("\n")[2]
+    )
     status, _, err = command("score", "dynamics", "states.csv", "--drive", "drive.csv")
     assert status == 2
     assert said in err
@@ -354,7 +405,10 @@ def test_a_drive_whose_header_was_changed_is_refused(command, recorded, change, 
         ((MEMORY, "--volts", "1:-1"), "--volts must be two numbers, the lower one first"),
         ((MEMORY, "-r", 0), "--repetitions must be at least 1"),
         (("language/qa",), "language/qa is not one series"),
-        (("dynamics/memory", "dynamics/lorenz-63"), "dynamics/memory has 1, dynamics/lorenz-63 has 3; write one drive"),
+        (
+            ("dynamics/memory", "dynamics/lorenz-63"),
+            "dynamics/memory has 1, dynamics/lorenz-63 has 3; write one drive",
+        ),
         (
             ("dynamics/spoken-digits",),
             "cannot drive a device; write what it asks with --questions",
@@ -371,7 +425,9 @@ def test_what_is_not_stated_is_named():
     stated = {name: "said" for part in WANTED.values() for name in part}
     assert verdict(stated) == "checklist: everything is stated"
     assert list(missing({**stated, "washout": None, "noise": 0})) == ["washout"]
-    assert verdict({**stated, "noise": ""}, ["noise"]).endswith("not comparable until --noise is given")
+    assert verdict({**stated, "noise": ""}, ["noise"]).endswith(
+        "not comparable until --noise is given"
+    )
     assert one_sided(["imitation", "prediction"]) == ""
 
 
@@ -389,10 +445,36 @@ def test_runs_of_a_folder_are_held_to_it_too(command):
     import quickstudy as qs
 
     given = {"steps": 300, "budget": 50}
-    qs.run("dynamics/memory", "delay-line", seeds=1, out="alone", controls=False, protocol=given, workers=0)
-    qs.run("dynamics/memory", "esn:units=5", seeds=1, out="alone", controls=False, protocol=given, workers=0)
-    assert command("score", "checklist", "alone")[1].startswith("dynamics/memory esn:units=5  checklist: everything")
-    qs.run("dynamics/memory", "esn:units=5", seeds=1, out="bare", controls=False, protocol=given, workers=0)
+    qs.run(
+        "dynamics/memory",
+        "delay-line",
+        seeds=1,
+        out="alone",
+        controls=False,
+        protocol=given,
+        workers=0,
+    )
+    qs.run(
+        "dynamics/memory",
+        "esn:units=5",
+        seeds=1,
+        out="alone",
+        controls=False,
+        protocol=given,
+        workers=0,
+    )
+    assert command("score", "checklist", "alone")[1].startswith(
+        "dynamics/memory esn:units=5  checklist: everything"
+    )
+    qs.run(
+        "dynamics/memory",
+        "esn:units=5",
+        seeds=1,
+        out="bare",
+        controls=False,
+        protocol=given,
+        workers=0,
+    )
     status, out, _ = command("score", "checklist", "bare")
     assert status == 1
     assert "controls not stated" in out
@@ -413,8 +495,13 @@ for line in sys.stdin:
 
 
 def test_a_process_that_answers_lines_is_a_device(tmp_path):
-    brief, inputs = Brief(Reals(1), Reals(1), "squared", 50, 1), np.random.default_rng(0).uniform(-1, 1, (50, 1))
-    (tmp_path / "bench.py").write_text(PROGRAM.format(stop=repr(float(inputs[30, 0]))), encoding="utf-8")
+    brief, inputs = (
+        Brief(Reals(1), Reals(1), "squared", 50, 1),
+        np.random.default_rng(0).uniform(-1, 1, (50, 1)),
+    )
+    (tmp_path / "bench.py").write_text(
+        PROGRAM.format(stop=repr(float(inputs[30, 0]))), encoding="utf-8"
+    )
 
     class Bench(LineDevice):
         command = (sys.executable, str(tmp_path / "bench.py"))
@@ -433,8 +520,12 @@ def test_a_process_that_answers_lines_is_a_device(tmp_path):
             device.learn(inputs[:30], 3 * exact.states(inputs[:30])[:, :1] + 1)
         np.testing.assert_array_equal(bench.states(inputs[:20]), exact.states(inputs[:20]))
         np.testing.assert_array_equal(bench.predict(inputs[:20]), exact.predict(inputs[:20]))
-        np.testing.assert_allclose(exact.predict(inputs), 3 * exact.states(inputs)[:, :1] + 1, atol=1e-5)
-        with pytest.raises(LearnerFault, match=r"ended with status \d+ at step 30|does not read any more"):
+        np.testing.assert_allclose(
+            exact.predict(inputs), 3 * exact.states(inputs)[:, :1] + 1, atol=1e-5
+        )
+        with pytest.raises(
+            LearnerFault, match=r"ended with status \d+ at step 30|does not read any more"
+        ):
             bench.states(inputs)
     finally:
         bench.close()
@@ -450,7 +541,10 @@ def test_another_drive_is_not_overwritten(command):
 
 @pytest.mark.parametrize(
     ("respond", "said"),
-    [(None, r"the device Bench needs respond\(inputs\)"), (lambda self, inputs: np.ones((9, 3)), "all 3 states")],
+    [
+        (None, r"the device Bench needs respond\(inputs\)"),
+        (lambda self, inputs: np.ones((9, 3)), "all 3 states"),
+    ],
 )
 def test_a_device_that_gives_nothing_is_named(respond, said):
     made = type("Bench", (Device,), {"respond": respond} if respond else {})

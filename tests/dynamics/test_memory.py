@@ -1,4 +1,6 @@
-"""Capacities, ranks and stability against what is known beforehand, and against plain least squares."""
+"""Capacities, ranks and stability against what is known beforehand, and against plain least
+squares.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,13 @@ import pytest
 from numpy.polynomial import hermite_e, legendre
 
 from quickstudy.base.errors import UsageError
-from quickstudy.measures.memory import Harvest, effective_rank, orthonormal_columns, ranks, significance
+from quickstudy.measures.memory import (
+    Harvest,
+    effective_rank,
+    orthonormal_columns,
+    ranks,
+    significance,
+)
 from quickstudy.measures.memory_scores import groups, growth
 from quickstudy.measures.memory_terms import orthonormal, processing_capacity, shell
 
@@ -45,7 +53,9 @@ def harvest(states):
 def explained(states, target):
     """The share of variance by plain least squares with a constant."""
     rows = np.column_stack([np.ones(len(states)), states])
-    return 1 - np.mean((target - rows @ np.linalg.lstsq(rows, target, rcond=None)[0]) ** 2) / np.var(target)
+    return 1 - np.mean(
+        (target - rows @ np.linalg.lstsq(rows, target, rcond=None)[0]) ** 2
+    ) / np.var(target)
 
 
 def test_every_capacity_is_that_of_least_squares(drive, states, harvest):
@@ -55,12 +65,16 @@ def test_every_capacity_is_that_of_least_squares(drive, states, harvest):
         for term in combinations_with_replacement(range(largest + 1), degree):
             target = np.ones(STEPS)
             for delay, power in Counter(term).items():
-                values = legendre.legval(drive[WASHOUT - delay : len(drive) - delay], [0] * power + [1])
+                values = legendre.legval(
+                    drive[WASHOUT - delay : len(drive) - delay], [0] * power + [1]
+                )
                 target = target * values * math.sqrt(2 * power + 1)
             wanted.append(explained(states[WASHOUT:], target))
     assert len(found.capacity) == 5 + 10 + 10
     np.testing.assert_allclose(np.sort(found.capacity), np.sort(wanted), atol=1e-12)
-    np.testing.assert_allclose(harvest.memory(drive, range(5)), found.capacity[found.degree == 1], atol=1e-12)
+    np.testing.assert_allclose(
+        harvest.memory(drive, range(5)), found.capacity[found.degree == 1], atol=1e-12
+    )
 
 
 def test_memory_on_other_steps_is_a_squared_correlation_there(drive, states, harvest):
@@ -72,7 +86,9 @@ def test_memory_on_other_steps_is_a_squared_correlation_there(drive, states, har
         assert value == pytest.approx(np.corrcoef(given, target[900:])[0, 1] ** 2, rel=1e-5)
 
 
-@pytest.mark.parametrize(("largest", "degree", "count"), [(40, 1, 41), (14, 2, 120), (8, 3, 165), (5, 4, 126)])
+@pytest.mark.parametrize(
+    ("largest", "degree", "count"), [(40, 1, 41), (14, 2, 120), (8, 3, 165), (5, 4, 126)]
+)
 def test_there_are_as_many_terms_as_the_formula_says(largest, degree, count):
     terms = [term for delay in range(largest + 1) for term in shell(degree, delay)]
     assert len(terms) == len(set(terms)) == count == math.comb(largest + degree, degree)
@@ -93,7 +109,9 @@ def test_a_delay_line_holds_its_length_and_nothing_else(drive):
 
 
 def test_a_dead_time_hides_nothing(drive):
-    """All that is held is a square of the input of nine steps ago: the first shells are empty, and degree 1 is."""
+    """All that is held is a square of the input of nine steps ago: the first shells are empty, and
+    degree 1 is.
+    """
     late = np.roll(drive, 9)
     harvest = Harvest(np.column_stack([1.5 * late**2, np.roll(drive, 10) * late])[WASHOUT:])
     found = processing_capacity(harvest, drive, harvest.threshold())
@@ -114,7 +132,9 @@ def test_functions_of_a_basis_are_orthonormal(basis):
     assert found @ found.T / len(inputs) == pytest.approx(np.eye(3), abs=0.03)
     assert found.mean(axis=1) == pytest.approx(np.zeros(3), abs=0.01)
     if basis == "hermite":
-        np.testing.assert_allclose(found[2], hermite_e.hermeval(inputs, [0, 0, 0, 1]) / math.sqrt(6), atol=1e-9)
+        np.testing.assert_allclose(
+            found[2], hermite_e.hermeval(inputs, [0, 0, 0, 1]) / math.sqrt(6), atol=1e-9
+        )
 
 
 def test_inputs_that_a_basis_is_not_for_are_refused(drive, harvest):
@@ -122,7 +142,9 @@ def test_inputs_that_a_basis_is_not_for_are_refused(drive, harvest):
         processing_capacity(harvest, (drive + 1) / 2, 0.01, [3])
     with pytest.raises(UsageError, match="-1 or 1"):
         processing_capacity(harvest, drive, 0.01, [3], basis="walsh")
-    with pytest.raises(UsageError, match="2 different values have 1 independent functions, and 2 are asked for"):
+    with pytest.raises(
+        UsageError, match="2 different values have 1 independent functions, and 2 are asked for"
+    ):
         processing_capacity(harvest, np.sign(drive), 0.01, [3, 3], basis="moments")
     with pytest.raises(UsageError, match="1 different values have 0"):
         processing_capacity(harvest, np.ones_like(drive), 0.01, [3], basis="moments")
@@ -140,7 +162,9 @@ def test_states_that_hang_together_count_once(drive, states):
     doubled = Harvest(np.column_stack([states, states[:, :3], np.full(len(states), 7.0)])[WASHOUT:])
     assert (doubled.size, doubled.rank, doubled.constant) == (SIZE + 3, SIZE, 1)
     alone = Harvest(states[WASHOUT:])
-    np.testing.assert_allclose(doubled.memory(drive, range(4)), alone.memory(drive, range(4)), atol=1e-9)
+    np.testing.assert_allclose(
+        doubled.memory(drive, range(4)), alone.memory(drive, range(4)), atol=1e-9
+    )
     assert doubled.threshold() == alone.threshold()
 
 
@@ -158,7 +182,13 @@ def test_states_are_factored_to_rounding_however_alike_they_are(likeness):
 def test_ranks_are_counted_on_states_that_are_not_centred(states, harvest):
     values = np.linalg.svd(states[WASHOUT:], compute_uv=False)
     np.testing.assert_allclose(harvest.singular_values, values)
-    assert ranks(np.array([1.0, 0.05, 0.005, 1e-7])) == {"0.1": 1, "0.01": 2, "0.001": 3, "1e-06": 3, "charc": 2}
+    assert ranks(np.array([1.0, 0.05, 0.005, 1e-7])) == {
+        "0.1": 1,
+        "0.01": 2,
+        "0.001": 3,
+        "1e-06": 3,
+        "charc": 2,
+    }
     assert effective_rank(np.ones(5)) == pytest.approx(5)
 
 
@@ -179,7 +209,9 @@ def test_paths_that_are_far_apart_are_different_responses():
 def files(tmp_path, monkeypatch, drive, states):
     monkeypatch.chdir(tmp_path)
     np.save("states.npy", states)
-    (tmp_path / "inputs.csv").write_text("u\n" + "\n".join(map(repr, drive.tolist())), encoding="utf-8")
+    (tmp_path / "inputs.csv").write_text(
+        "u\n" + "\n".join(map(repr, drive.tolist())), encoding="utf-8"
+    )
 
 
 def command(capsys, *arguments):
@@ -194,7 +226,9 @@ CAPACITY = ("score", "capacity", "states.npy", "--inputs", "inputs.csv")
 
 
 def test_recorded_states_are_scored(files, capsys, harvest, drive):
-    status, out, _ = command(capsys, *CAPACITY, "--washout", WASHOUT, "--delays", "6,3", "--train", "900", "--json")
+    status, out, _ = command(
+        capsys, *CAPACITY, "--washout", WASHOUT, "--delays", "6,3", "--train", "900", "--json"
+    )
     found = json.loads(out)
     assert status == 0
     assert found["memory_in_sample"] == pytest.approx(harvest.memory(drive, range(7)))
@@ -211,7 +245,10 @@ def test_recorded_states_are_scored(files, capsys, harvest, drive):
     ("options", "said"),
     [
         (("--factor", "nan"), "--factor above 0, got 0.0001 and nan"),
-        (("--washout", 1600), "--washout must be from 0 to below the 1600 rows of the series, got 1600"),
+        (
+            ("--washout", 1600),
+            "--washout must be from 0 to below the 1600 rows of the series, got 1600",
+        ),
         (("--washout", 10, "--delays", "40"), "give a washout of 40 steps or more"),
         (("--delays", "4;5"), "--delays must be whole numbers"),
         (("--train", 5), "steps to train on must lie between 10"),

@@ -1,4 +1,6 @@
-"""Maps, the double scroll, systems of one's own, channels of bits, the sleeper, speech, sequences with a long gap."""
+"""Maps, the double scroll, systems of one's own, channels of bits, the sleeper, speech, sequences
+with a long gap.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ TABLE = {
     "narma-30": (0.0013, 0.1570, 0.0925, 1.074),
     "narma-30-dale": (0, 0.1207, 0.0847, 1.252),
 }
-"""Share of streams of 2,000 steps that diverge, and of the rest behind 200 values: mean, deviation, persistence."""
+"""Share of streams of 2,000 steps that diverge, and of the rest behind 200 values: mean, deviation,
+persistence.
+"""
 
 
 @pytest.mark.parametrize("id", TABLE)
@@ -80,7 +84,9 @@ def test_maps_by_hand():
     shown = drive(make("logistic", start=0.2, transient=0)).inputs[:3, 0]
     assert shown * 0.5 + 0.5 == pytest.approx([0.2, 3.9 * 0.16, 3.9 * 0.624 * 0.376])
     x = 0.5 + 0.5 * drive(make("logistic", training=20_000)).inputs[:, 0]
-    assert np.log(np.abs(3.9 * (1 - 2 * x))).mean() == pytest.approx(make("logistic").lyapunov, abs=0.01)
+    assert np.log(np.abs(3.9 * (1 - 2 * x))).mean() == pytest.approx(
+        make("logistic").lyapunov, abs=0.01
+    )
     assert make("logistic", rate=3.8).lyapunov is None
 
 
@@ -89,8 +95,11 @@ def test_the_ceiling_of_the_noisy_map_uses_all_that_was_read():
     series = drive(task)
     last = np.concatenate([np.zeros((1, 1)), series.inputs[:-1]])
     two = task.shown(1 - 1.4 * task.meant(series.inputs) ** 2 + 0.3 * task.meant(last))
-    errors = [np.std((answers - series.targets)[100:]) for answers in (two, task.response(series.inputs))]
-    # Without process noise, the error of a linear filter is that of the target's own noise times the map's expansion.
+    errors = [
+        np.std((answers - series.targets)[100:]) for answers in (two, task.response(series.inputs))
+    ]
+    # Without process noise, the error of a linear filter is that of the target's own noise times
+    # the map's expansion.
     assert 0.05 * np.exp(0.4192) < errors[1] * task.scale < 0.75 * errors[0] * task.scale
 
 
@@ -112,7 +121,9 @@ def test_the_double_scroll_against_another_solver():
         g = (v - w) / 3.44 + 2 * 2.25e-5 * np.sinh(11.6 * (v - w))
         return [v / 1.2 - g, g - i, w - 0.193 * i]
 
-    other = solve_ivp(slope, (0, 15), [0.4, 0.1, -0.1], "DOP853", 0.25 * np.arange(60), rtol=1e-11, atol=1e-12).y.T
+    other = solve_ivp(
+        slope, (0, 15), [0.4, 0.1, -0.1], "DOP853", 0.25 * np.arange(60), rtol=1e-11, atol=1e-12
+    ).y.T
     assert values == pytest.approx(other, abs=1e-4)
     long = drive(make("double-scroll", transient=200, training=600, validation=0, test=100, free=0))
     assert (long.inputs[:, 0] > 0.5).any()
@@ -137,9 +148,19 @@ class SameCircle(Circle):
 
 
 def test_a_system_of_ones_own():
-    given = {"start": (1.0, 0.0), "transient": 0, "step": 0.1, "raw": True, "free": 0, "training": 100, "test": 50}
+    given = {
+        "start": (1.0, 0.0),
+        "transient": 0,
+        "step": 0.1,
+        "raw": True,
+        "free": 0,
+        "training": 100,
+        "test": 50,
+    }
     values = [
-        kind(**given, method=method).drive(None).inputs for kind in (Circle, SameCircle) for method in ("rk4", "dop853")
+        kind(**given, method=method).drive(None).inputs
+        for kind in (Circle, SameCircle)
+        for method in ("rk4", "dop853")
     ]
     time = 0.1 * np.arange(len(values[0]))
     for found in values:
@@ -148,7 +169,9 @@ def test_a_system_of_ones_own():
     for kind in (Circle, SameCircle):
         for method in ("rk4", "dop853"):
             turned = kind(**given, method=method, ahead=3).exact(state)
-            assert turned == pytest.approx(state @ [[np.cos(0.3), -np.sin(0.3)], [np.sin(0.3), np.cos(0.3)]], abs=1e-7)
+            assert turned == pytest.approx(
+                state @ [[np.cos(0.3), -np.sin(0.3)], [np.sin(0.3), np.cos(0.3)]], abs=1e-7
+            )
 
 
 def test_exponents_are_known_for_the_usual_constants_alone():
@@ -205,7 +228,12 @@ def test_distances_of_climates():
 
 def test_gilpins_catalogue(monkeypatch):
     class Lorenz:
-        ic, period, std, maximum_lyapunov_estimated = np.array([1.0, 1.0, 1.0]), 1.5, np.array([8.0, 9, 8.5]), 0.89
+        ic, period, std, maximum_lyapunov_estimated = (
+            np.array([1.0, 1.0, 1.0]),
+            1.5,
+            np.array([8.0, 9, 8.5]),
+            0.89,
+        )
 
         def _rhs(self, x, y, z):
             return 10 * (y - x), 28 * x - x * z - y, x * y - 8 / 3 * z
@@ -257,7 +285,9 @@ def test_the_posterior_is_that_of_all_that_could_have_been_sent():
     heard = 0.5 * bits[:, 1:] + bits[:, :-1]
     weight = np.exp(-np.square(received - heard).sum(axis=1) / (2 * task.noise**2))
     wanted = (weight * bits[:, 2]).sum() / weight.sum()  # d(2 - 1)
-    host = catalogue.control.get("posterior")(task, Brief(task.inputs, task.outputs, "squared", 3, 1), 0)
+    host = catalogue.control.get("posterior")(
+        task, Brief(task.inputs, task.outputs, "squared", 3, 1), 0
+    )
     assert host.predict(received[:, None])[2, 0] == pytest.approx(wanted)
 
 
@@ -335,7 +365,9 @@ def test_spikes_and_the_cochlea():
     assert found[:90].mean(axis=0) == pytest.approx([0, 0.5, 1], abs=0.15)
 
 
-@pytest.mark.parametrize("id", [name for name in catalogue.task.names() if name.startswith("dynamics/long-")])
+@pytest.mark.parametrize(
+    "id", [name for name in catalogue.task.names() if name.startswith("dynamics/long-")]
+)
 def test_long_gaps_have_one_right_answer(id):
     task = configure(id, catalogue.task.get(id), {"span": 40})
     examples = task.sample(np.random.default_rng(0), 30)

@@ -1,4 +1,6 @@
-"""Two poles on a cart, an oscillator and an arm: their equations, their trials, and learners in control."""
+"""Two poles on a cart, an oscillator and an arm: their equations, their trials, and learners in
+control.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def energy(state):
     _, v, *poles = state
     total = 0.5 * pole.CART * v * v
     for (m, half), angle, speed in zip(pole.POLES, poles[::2], poles[1::2], strict=True):
-        total += 0.5 * m * (v * v + 2 * v * half * speed * np.cos(angle) + 4 / 3 * half**2 * speed**2)
+        total += (
+            0.5 * m * (v * v + 2 * v * half * speed * np.cos(angle) + 4 / 3 * half**2 * speed**2)
+        )
         total += m * 9.8 * half * np.cos(angle)
     return total
 
@@ -47,7 +51,9 @@ def test_poles_keep_their_energy_without_friction(monkeypatch):
 
 
 def test_poles_by_hand_at_rest():
-    """A push of 1 N on upright poles: x'' = 1 / (1 + (0.1 + 0.01) / 4), and a pole turns by -3/4 x'' / half length."""
+    """A push of 1 N on upright poles: x'' = 1 / (1 + (0.1 + 0.01) / 4), and a pole turns by -3/4
+    x'' / half length.
+    """
     push = pole.slope(np.zeros(6), np.float64(1.0), 0.0, np)
     assert push[1] == pytest.approx(1 / (1 + 0.11 / 4))
     assert push[3] == pytest.approx(-0.75 * push[1] / 0.5)
@@ -83,7 +89,9 @@ def played(world, force, steps):
 
 
 def test_a_trial_that_falls_early_is_paid_for_its_steps_alone():
-    """Unpushed, the long pole falls from 4.5 degrees: fewer than 100 steps, so no share for being calm."""
+    """Unpushed, the long pole falls from 4.5 degrees: fewer than 100 steps, so no share for being
+    calm.
+    """
     _, turns = played(DoublePole(), 0.0, 200)
     held = int(turns[-1].info["steps"])
     state, count = DoublePole().first(), 0
@@ -94,7 +102,9 @@ def test_a_trial_that_falls_early_is_paid_for_its_steps_alone():
 
 
 def test_fitness_of_gruau():
-    """By the teacher: 1,000 steps, then 0.75 over the unrest of the last state and the hundred before."""
+    """By the teacher: 1,000 steps, then 0.75 over the unrest of the last state and the hundred
+    before.
+    """
     world = DoublePole()
     step = jax.jit(lambda state, action: world.step(None, state, action))
     state, _ = world.reset(None)
@@ -129,14 +139,18 @@ def test_the_teacher_and_the_observer_can_do_it():
 
 def test_evolution_finds_a_balance_and_goes_on_where_it_was_cut():
     task = make("double-pole-velocities", horizon=200, fitness="steps")
-    chosen = choose_learner("ngrc:delays=1,degrees=2,candidates=12", "corrected", task, "fitness").make(task)
+    chosen = choose_learner(
+        "ngrc:delays=1,degrees=2,candidates=12", "corrected", task, "fitness"
+    ).make(task)
     streams = Streams(0, task.id, 0)
     brief = Brief(task.inputs, task.outputs, "reward", 200, 600)
     whole, cut = (chosen.begin(brief, [streams]) for _ in range(2))
     rehearsal = Rehearsal(task, jnp.stack([streams.jax("data")]))
     together = whole.rehearse(rehearsal, 0, 240)
     parts = [cut.rehearse(rehearsal, *ends) for ends in ((0, 5), (5, 31), (31, 240))]
-    assert np.array_equal(together.rewards, np.concatenate([part.rewards for part in parts], axis=1))
+    assert np.array_equal(
+        together.rewards, np.concatenate([part.rewards for part in parts], axis=1)
+    )
     fitness = np.asarray(together.info["steps"]).max(axis=2)[0]
     assert fitness[-60:].mean() > 2 * fitness[:24].mean()
     best = whole.perform(rehearsal, 0, 1)
@@ -173,7 +187,9 @@ def test_a_closed_loop_is_the_same_step_by_step(for_a_while):
 
     task = make("double-pole-imitation", training=2000, validation=0, test=400)
     examined = DynamicsProtocol().examine(
-        task, choose_learner("esn:units=30", "corrected", task, "reals").make(task), [Streams(0, task.id, 0)]
+        task,
+        choose_learner("esn:units=30", "corrected", task, "reals").make(task),
+        [Streams(0, task.id, 0)],
     )
     run = task.free_run(task.drive(Streams(0, task.id, 0).numpy("data")))
     host = np.swapaxes(_step_by_step(examined.pupil, [run]), 1, 2)[0]
@@ -205,7 +221,11 @@ def test_the_oscillator_by_trial():
     task = make("van-der-pol-trial")
     for name, least, most in (("oracle", 0.9, 1.0), ("no-force", 0.0, 0.1)):
         learner = choose_learner(name, "corrected", task).make(task)
-        trace = TrialsProtocol(trials=1, every=1).examine(task, learner, [Streams(0, task.id, 0)]).traces[0]
+        trace = (
+            TrialsProtocol(trials=1, every=1)
+            .examine(task, learner, [Streams(0, task.id, 0)])
+            .traces[0]
+        )
         assert least <= catalogue.measure.get("trials")(trace)["held"] <= most
     assert catalogue.measure.get("in-situ")(trace)["in-situ-nrmse"] > 1
     assert "trials-to-success" not in catalogue.measure.get("trials")(trace)

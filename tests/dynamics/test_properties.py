@@ -21,14 +21,22 @@ SMALL = {"steps": "600", "budget": "300", "length": "12", "shared": "4"}
 
 def examined(name, task_id="dynamics/memory", lanes=1, convention="corrected", **given):
     """The traces of a learner, and their scores."""
-    task = configure(task_id, catalogue.task.get(task_id), {"washout": "60", "delays": "6"}, convention)
+    task = configure(
+        task_id, catalogue.task.get(task_id), {"washout": "60", "delays": "6"}, convention
+    )
     kind = catalogue.protocol.get(task.protocol)
-    protocol = configure(kind.id, kind, {**(SMALL if task.protocol == "properties" else {}), **given}, convention)
+    protocol = configure(
+        kind.id, kind, {**(SMALL if task.protocol == "properties" else {}), **given}, convention
+    )
     learner = choose_learner(name, convention, task, "reals").make(task)
     streams = [Streams(0, task.id, repetition) for repetition in range(lanes)]
     found = protocol.examine(task, learner, streams)
     scores = [
-        {name: value for id in protocol.measures for name, value in catalogue.measure.get(id)(trace).items()}
+        {
+            name: value
+            for id in protocol.measures
+            for name, value in catalogue.measure.get(id)(trace).items()
+        }
         for trace in found.traces
     ]
     return found, scores
@@ -40,7 +48,8 @@ def test_a_delay_line_is_all_memory():
     assert scores["processing-degree-1"] == pytest.approx(6, abs=1e-6)
     assert scores["kernel-rank"] == 6
     assert scores["echo-index"] == 1
-    # Four last inputs are shared, and the latest is no state: three states are one dimension, three are one each.
+    # Four last inputs are shared, and the latest is no state: three states are one dimension, three
+    # are one each.
     assert scores["generalisation-rank-at-1e-06"] == 4
 
 
@@ -90,10 +99,21 @@ def test_a_network_is_looked_at_before_and_after_it_has_learned():
 
 def test_a_search_finds_memories_and_counts_them():
     found, scores = examined(
-        "esn:units=10", "dynamics/charc", lanes=2, population="8", generations="30", steps="100", neighbours="3"
+        "esn:units=10",
+        "dynamics/charc",
+        lanes=2,
+        population="8",
+        generations="30",
+        steps="100",
+        neighbours="3",
     )
     alone, again = examined(
-        "esn:units=10", "dynamics/charc", population="8", generations="30", steps="100", neighbours="3"
+        "esn:units=10",
+        "dynamics/charc",
+        population="8",
+        generations="30",
+        steps="100",
+        neighbours="3",
     )
     for trace, score in zip(found.traces, scores, strict=True):
         behaviour = trace.arrays["behaviour"]
@@ -104,7 +124,9 @@ def test_a_search_finds_memories_and_counts_them():
         assert (behaviour <= 10.01).all()
         assert score["voxels"] == len({tuple(row) for row in np.round(behaviour)})
         assert score["voxels-after-9"] <= score["voxels-after-19"] <= score["voxels"]
-    np.testing.assert_allclose(alone.traces[0].arrays["behaviour"], found.traces[0].arrays["behaviour"], atol=1e-3)
+    np.testing.assert_allclose(
+        alone.traces[0].arrays["behaviour"], found.traces[0].arrays["behaviour"], atol=1e-3
+    )
     assert again[0]["voxels"] == scores[0]["voxels"]
 
 
@@ -131,7 +153,12 @@ def test_what_is_one_memory_is_one_voxel():
 
 
 def test_voxels_are_counted_when_they_are_new():
-    assert covered(np.array([[1.0, 1, 1], [1.2, 1, 1], [3, 1, 1], [1, 1, 1]]), 1.0).tolist() == [1, 1, 2, 2]
+    assert covered(np.array([[1.0, 1, 1], [1.2, 1, 1], [3, 1, 1], [1, 1, 1]]), 1.0).tolist() == [
+        1,
+        1,
+        2,
+        2,
+    ]
 
 
 def test_what_was_found_is_drawn_and_tasks_have_a_place_in_it():
@@ -159,7 +186,9 @@ def test_what_was_found_is_drawn_and_tasks_have_a_place_in_it():
     assert [len(pair.panels[0].series[1].x) for pair in pairs] == [38] * 3
     assert coverage.panels[0].series[0].y[-1] == covered(searched[0].arrays["behaviour"], 1.0)[-1]
     held, _ = examined("delay-line")
-    memory, processing = catalogue.figure.get("properties")("task", [Traced("line", "oracle", Mark(), held.traces)])
+    memory, processing = catalogue.figure.get("properties")(
+        "task", [Traced("line", "oracle", Mark(), held.traces)]
+    )
     assert memory.panels[0].series[0].y[:6] == pytest.approx([1] * 6)
     assert processing.panels[0].series[0].y == pytest.approx([6, 0, 0], abs=1e-6)
 
@@ -207,9 +236,15 @@ def test_a_noisy_device_has_no_echo_index_and_no_exponent(noise):
     found = catalogue.measure.get("stability")(trace)
     if noise:
         assert found == {}
-        assert any("it answers differently to the same input (deviation 0.01" in one for one in trace.facts["remarks"])
+        assert any(
+            "it answers differently to the same input (deviation 0.01" in one
+            for one in trace.facts["remarks"]
+        )
     else:
-        assert found == {"echo-index": 1.0, "lyapunov-exponent": pytest.approx(np.log(0.8), rel=1e-3)}
+        assert found == {
+            "echo-index": 1.0,
+            "lyapunov-exponent": pytest.approx(np.log(0.8), rel=1e-3),
+        }
         curve, counts = trace.arrays["memory"], significance(1, 300)
         assert len(curve) > 2
         assert (curve[-2:] < counts).all()
@@ -220,7 +255,9 @@ def test_a_memory_longer_than_twice_the_states_is_summed_to_its_end():
     task = configure("dynamics/memory", catalogue.task.get("dynamics/memory"), {})
     given = [
         PropertiesProtocol(steps=2000, budget=50, delays=delays)
-        .examine(task, Hosted(lambda brief, seed: Leaky(brief, seed), Leaky), [Streams(0, task.id, 0)])
+        .examine(
+            task, Hosted(lambda brief, seed: Leaky(brief, seed), Leaky), [Streams(0, task.id, 0)]
+        )
         .traces[0]
         for delays in (None, 2)
     ]
@@ -231,5 +268,7 @@ def test_a_memory_longer_than_twice_the_states_is_summed_to_its_end():
 
 
 def test_too_few_steps_for_the_states_are_refused():
-    with pytest.raises(NotApplicable, match="200 steps are too few for 40 states: capacities need about 820"):
+    with pytest.raises(
+        NotApplicable, match="200 steps are too few for 40 states: capacities need about 820"
+    ):
         examined("esn:units=40", steps="100")

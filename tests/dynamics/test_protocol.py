@@ -44,16 +44,23 @@ def test_errors_by_hand():
     assert found["mse"] == pytest.approx(1.5)
     assert found["nmse"] == pytest.approx(9 / (8 + 600))
     assert found["nrmse"] == pytest.approx(np.sqrt(9 / 608))
-    assert (found["dimension-nrmse-1"], found["dimension-nrmse-2"]) == (pytest.approx(np.sqrt(9 / 8)), 0)
+    assert (found["dimension-nrmse-1"], found["dimension-nrmse-2"]) == (
+        pytest.approx(np.sqrt(9 / 8)),
+        0,
+    )
     assert nmse(np.full((3, 2), target.mean(axis=0)), target) == 1
     still = scores(Trace("predictions", {"answer": answer[:, :1], "target": np.ones((3, 1))}))
     assert "nrmse" not in still
     assert still["mse"] > 0
 
 
-@pytest.mark.parametrize(("deviation", "mse", "nrmse"), [(0.1, 0.009, 1.0), (1, 0.81, 1.0), (2, 3.7, 1.02)])
+@pytest.mark.parametrize(
+    ("deviation", "mse", "nrmse"), [(0.1, 0.009, 1.0), (1, 0.81, 1.0), (2, 3.7, 1.02)]
+)
 def test_table_8(deviation, mse, nrmse):
-    """Constant 0 against 100 Gaussian numbers: the error of one scale says nothing on another, the NRMSE does."""
+    """Constant 0 against 100 Gaussian numbers: the error of one scale says nothing on another, the
+    NRMSE does.
+    """
     target = np.random.default_rng(0).normal(0, deviation, (100, 1))
     found = scores(Trace("predictions", {"answer": 0 * target, "target": target}))
     assert found["mse"] == pytest.approx(mse, rel=0.4)
@@ -63,7 +70,9 @@ def test_table_8(deviation, mse, nrmse):
 def test_symbols_by_hand():
     target = np.array([[-3.0], [-1], [1], [3]])
     trace = Trace(
-        "predictions", {"answer": np.array([[-9], [-2.1], [0.1], [1.9]]), "target": target}, {"levels": [-3, -1, 1, 3]}
+        "predictions",
+        {"answer": np.array([[-9], [-2.1], [0.1], [1.9]]), "target": target},
+        {"levels": [-3, -1, 1, 3]},
     )
     assert scores(trace)["symbol-error-rate"] == 0.5
     many = Trace(
@@ -83,7 +92,11 @@ def test_free_runs_by_hand():
     series = np.array([[1.0], [-1.0]] * 50)
     facts = {"interval": 0.5, "lyapunov": 0.1}
     found = scores(
-        Trace("predictions", {"answer": series, "target": series, "free_answer": answer, "free_target": target}, facts)
+        Trace(
+            "predictions",
+            {"answer": series, "target": series, "free_answer": answer, "free_target": target},
+            facts,
+        )
     )
     assert found["nrmse-84"] == pytest.approx(np.sqrt(0.04 / 2))
     assert found["nrmse-120"] == pytest.approx(np.sqrt(0.25 / 2))
@@ -101,9 +114,13 @@ def test_linear_rule_solves_oscillators(id, most):
 
 
 def test_rules_of_driven_systems():
-    """Against figures that were measured elsewhere; the oracle is exact but for its ninth decimal."""
+    """Against figures that were measured elsewhere; the oracle is exact but for its ninth
+    decimal.
+    """
     task = make("narma-10")
-    found = {rule: np.mean([scores(one(task, rule, n))["nrmse"] for n in range(8)]) for rule in RULES}
+    found = {
+        rule: np.mean([scores(one(task, rule, n))["nrmse"] for n in range(8)]) for rule in RULES
+    }
     assert found["persistence"] == pytest.approx(0.88, abs=0.06)
     assert found["linear"] == pytest.approx(0.401, abs=0.04)
     assert found["mean"] == pytest.approx(1, abs=0.01)
@@ -122,8 +139,12 @@ def test_channel_rules():
     """The slicer and eleven taps make as many errors as was measured elsewhere."""
     for id, slicer, linear in (("channel-12", 0.202, 0.086), ("channel-20", 0.116, 0.0051)):
         task = make(id, test=20_000)
-        assert scores(one(task, "slicer", 0))["symbol-error-rate"] == pytest.approx(slicer, rel=0.06)
-        assert scores(one(task, "linear", 0))["symbol-error-rate"] == pytest.approx(linear, rel=0.25)
+        assert scores(one(task, "slicer", 0))["symbol-error-rate"] == pytest.approx(
+            slicer, rel=0.06
+        )
+        assert scores(one(task, "linear", 0))["symbol-error-rate"] == pytest.approx(
+            linear, rel=0.25
+        )
 
 
 def test_training_lengths():
@@ -134,11 +155,15 @@ def test_training_lengths():
     short = examined(make("narma-10", validation=0), "linear")[0]
     assert trace.arrays["answer"] == pytest.approx(short.arrays["answer"], abs=1e-9)
     series = task.drive(Streams(0, task.id, 0).numpy("data"))
-    rule = catalogue.control.get("linear")(task, type("B", (), {"inputs": task.inputs, "outputs": task.outputs}), 0)
+    rule = catalogue.control.get("linear")(
+        task, type("B", (), {"inputs": task.inputs, "outputs": task.outputs}), 0
+    )
     first = series.part("training")
     targets = np.where(np.arange(first.steps)[:, None] < 200, np.nan, first.targets[:, 0])[:450]
     rule.learn(first.inputs[:450, 0], targets)
-    assert trace.arrays["answers"][0] == pytest.approx(rule.predict(series.inputs)[-1000:], abs=1e-9)
+    assert trace.arrays["answers"][0] == pytest.approx(
+        rule.predict(series.inputs)[-1000:], abs=1e-9
+    )
     found = scores(trace)
     assert found["nrmse-after-250"] > found["nrmse-after-2000"]
     assert found["saturation-length"] in (250, 500, 1000, 2000)
@@ -172,7 +197,9 @@ def test_hosts_without_steps_run_free():
 
 
 def test_reservoir_runs_free_as_it_answers():
-    """The first answer of a free run is the answer of the driven test at that place; lanes have series of their own."""
+    """The first answer of a free run is the answer of the driven test at that place; lanes have
+    series of their own.
+    """
     task = make("mackey-glass-17", free=30, starts=4, training=600, washout=200, test=200)
     traces = examined(task, "esn:units=30", lanes=2)
     for trace in traces:
@@ -189,10 +216,16 @@ def test_gradient_learners_are_shown_windows():
     assert trace.arrays["answer"].shape == (50, 1)
 
 
-@pytest.mark.skipif(device_kind() != "cpu", reason="side by side on an accelerator, last digits depend on the lanes")
-@pytest.mark.parametrize("name", ["esn:units=30", "esn:units=20,precision=float64", "esn:units=20,state_noise=0.01"])
+@pytest.mark.skipif(
+    device_kind() != "cpu", reason="side by side on an accelerator, last digits depend on the lanes"
+)
+@pytest.mark.parametrize(
+    "name", ["esn:units=30", "esn:units=20,precision=float64", "esn:units=20,state_noise=0.01"]
+)
 def test_runs_in_one_call_have_every_bit_that_they_have_alone(name):
-    """Data, weights, harvest, choice of the ridge on the validation part, answers: on a CPU lanes go one by one."""
+    """Data, weights, harvest, choice of the ridge on the validation part, answers: on a CPU lanes
+    go one by one.
+    """
     task = make("narma-10", washout=60, training=300, validation=80, test=90)
     learner = choose_learner(name, "corrected", task, "reals").make(task)
     streams = [Streams(0, task.id, repetition) for repetition in range(4)]
@@ -205,14 +238,22 @@ def test_runs_in_one_call_have_every_bit_that_they_have_alone(name):
     assert len({trace.arrays["answer"].tobytes() for trace in together}) == 4
 
 
-def scores_of(learner: str, task: str = "dynamics/lorenz-63:starts=3", convention: str = "corrected") -> Any:
+def scores_of(
+    learner: str, task: str = "dynamics/lorenz-63:starts=3", convention: str = "corrected"
+) -> Any:
     (found,) = examine(Setting(task, learner, convention, 0, {}), [0])
     assert found.record.status == "ok", found.record.reason
-    return {name: value for entry in found.record.scores.values() for name, value in entry["values"].items()}
+    return {
+        name: value
+        for entry in found.record.scores.values()
+        for name, value in entry["values"].items()
+    }
 
 
 def test_the_strength_of_a_free_run_is_chosen_by_free_runs():
-    by_free_runs, by_one_step = (scores_of(f"ngrc:free_strength={choice}") for choice in ("free", "driven"))
+    by_free_runs, by_one_step = (
+        scores_of(f"ngrc:free_strength={choice}") for choice in ("free", "driven")
+    )
     assert by_free_runs["valid-time"] > 4 * by_one_step["valid-time"]
     assert by_free_runs["nrmse"] == by_one_step["nrmse"]  # the readout that answers is the same
     assert scores_of("ngrc") == by_free_runs
@@ -252,7 +293,9 @@ def test_free_runs_by_prefixes_are_announced(capsys):
 
 
 def test_a_tighter_tolerance_moves_a_flow_a_little():
-    loose, tight = (make("lorenz-63", method="dop853", **given) for given in ({}, {"tolerance": "1e-13"}))
+    loose, tight = (
+        make("lorenz-63", method="dop853", **given) for given in ({}, {"tolerance": "1e-13"})
+    )
     start = np.array([1.0, 1.0, 20.0])
     apart = np.abs(loose.flow(start, 500) - tight.flow(start, 500)).max()
     assert 0 < apart < 1e-3

@@ -1,4 +1,6 @@
-"""Every property of a memory against a second program, written from its definition in plain NumPy and nothing else."""
+"""Every property of a memory against a second program, written from its definition in plain NumPy
+and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -88,12 +90,26 @@ def test_what_the_command_says_of_states_is_what_the_definitions_say(command, tm
     everything = reservoir(inputs)
     states = everything[WASHOUT:]
     np.save("states.npy", everything)
-    (tmp_path / "u.csv").write_text("drive\n" + "\n".join(map(repr, inputs.tolist())), encoding="utf-8")
+    (tmp_path / "u.csv").write_text(
+        "drive\n" + "\n".join(map(repr, inputs.tolist())), encoding="utf-8"
+    )
     largest = [12, 5, 3]
     _, out, _ = command(
-        "score", "capacity", "states.npy", "--inputs", "u.csv", "--washout", WASHOUT, "--delays", "12,5,3",
-        "--train", "700", "--basis", basis, "--json",
-    )  # fmt: skip
+        "score",
+        "capacity",
+        "states.npy",
+        "--inputs",
+        "u.csv",
+        "--washout",
+        WASHOUT,
+        "--delays",
+        "12,5,3",
+        "--train",
+        "700",
+        "--basis",
+        basis,
+        "--json",
+    )
     found = json.loads(out)
 
     def late(delay):
@@ -101,7 +117,9 @@ def test_what_the_command_says_of_states_is_what_the_definitions_say(command, tm
 
     # The upper 1e-4 quantile of chi-squared with 6 degrees of freedom is 27.8563.
     assert found["threshold"] == pytest.approx(2 * 27.85634 / STEPS, rel=1e-6)
-    assert found["memory_in_sample"] == pytest.approx([capacity(states, late(k)) for k in range(13)], abs=1e-10)
+    assert found["memory_in_sample"] == pytest.approx(
+        [capacity(states, late(k)) for k in range(13)], abs=1e-10
+    )
     rows = np.column_stack([states, np.ones(STEPS)])
     split = []
     for delay in range(13):
@@ -127,8 +145,12 @@ def test_what_the_command_says_of_states_is_what_the_definitions_say(command, tm
     assert found["singular_values"] == pytest.approx(values.tolist(), rel=1e-6)
     shares = values / values.sum()
     assert found["effective_rank"] == pytest.approx(np.prod(shares**-shares), rel=1e-6)
-    wanted = {str(h): sum(value > h * values[0] for value in values) for h in (0.1, 0.01, 0.001, 1e-6)}
-    wanted["charc"] = next(count for count in range(1, 7) if values[:count].sum() >= 0.99 * values.sum())
+    wanted = {
+        str(h): sum(value > h * values[0] for value in values) for h in (0.1, 0.01, 0.001, 1e-6)
+    }
+    wanted["charc"] = next(
+        count for count in range(1, 7) if values[:count].sum() >= 0.99 * values.sum()
+    )
     assert found["rank"] == wanted
 
 
@@ -151,7 +173,9 @@ NAME = "esn:units=14,terms=5,radius=0.9,input_scale=0.4,precision=float64"
 
 @pytest.fixture(scope="module")
 def twin():
-    """The reservoir that the name stands for, as a loop in NumPy, and what the program found of it."""
+    """The reservoir that the name stands for, as a loop in NumPy, and what the program found of
+    it.
+    """
     from quickstudy.base.spaces import Reals
     from quickstudy.gateway import double
 
@@ -159,12 +183,20 @@ def twin():
     made = configure(
         "esn",
         catalogue.core.get("esn"),
-        {"units": "14", "terms": "5", "radius": "0.9", "input_scale": "0.4", "precision": "float64"},
+        {
+            "units": "14",
+            "terms": "5",
+            "radius": "0.9",
+            "input_scale": "0.4",
+            "precision": "float64",
+        },
         "corrected",
     )
     with double():
         core = made.build(Reals(1), Streams(0, task.id, 0).for_learner().numpy("core"))
-        inside, inward, shift = (np.asarray(part) for part in (core.matrix(), core.inputs.weights[0], core.bias))
+        inside, inward, shift = (
+            np.asarray(part) for part in (core.matrix(), core.inputs.weights[0], core.bias)
+        )
 
     def run(inputs, state=None):
         state, found = np.zeros(14) if state is None else state, []
@@ -200,7 +232,10 @@ def test_ranks_by_both_algorithms_are_those_of_a_plain_loop(twin):
     for name, rows in matrices.items():
         values = np.linalg.svd(rows, compute_uv=False)
         for threshold in (0.1, 0.01, 0.001, 1e-6):
-            assert scores[f"{name}-at-{threshold:g}"] == (values > threshold * values[0]).sum(), (name, threshold)
+            assert scores[f"{name}-at-{threshold:g}"] == (values > threshold * values[0]).sum(), (
+                name,
+                threshold,
+            )
         share = np.flatnonzero(np.cumsum(values) >= 0.99 * values.sum())[0] + 1
         assert scores[f"{name}-at-charc"] == share
     assert scores["kernel-rank"] == scores["kernel-rank-at-0.01"]
@@ -216,7 +251,9 @@ def test_memory_from_delay_one_on_counts_above_its_threshold(twin):
         given = states[600:] @ np.linalg.lstsq(states[:600], target[:600], rcond=None)[0]
         share = np.corrcoef(given, target[600:])[0, 1] ** 2
         raw += share
-        total += share if share >= 2 * 15.13671 / 600 else 0.0  # chi-squared of one degree of freedom at 1e-4
+        total += (
+            share if share >= 2 * 15.13671 / 600 else 0.0
+        )  # chi-squared of one degree of freedom at 1e-4
     assert scores["memory-capacity-raw"] == pytest.approx(raw, abs=1e-5)
     assert scores["memory-capacity"] == pytest.approx(total, abs=1e-5)
     assert scores["capacity-over-size"] == pytest.approx(total / 14, abs=1e-6)
@@ -236,7 +273,9 @@ def test_the_exponent_is_that_of_products_of_jacobians(twin):
 
 
 def test_two_states_of_rest_are_two_echoes():
-    """One unit that holds whichever side the past has pushed it to; the same future does not bring both together."""
+    """One unit that holds whichever side the past has pushed it to; the same future does not bring
+    both together.
+    """
 
     from quickstudy.measures.memory_scores import MET, groups
 
@@ -259,7 +298,9 @@ def test_behaviours_of_charc_are_those_of_a_plain_loop():
 
     task = configure("dynamics/charc", catalogue.task.get("dynamics/charc"), {"washout": "50"})
     streams = Streams(0, task.id, 0)
-    substrate = Substrate(EchoState(units=10, radius=0.9, precision="float64"), task, [streams], "charc", 150, False)
+    substrate = Substrate(
+        EchoState(units=10, radius=0.9, precision="float64"), task, [streams], "charc", 150, False
+    )
     with double():
         genome = substrate.draw(np.random.default_rng(3))
         (found,) = substrate.behave([[genome, genome]])
@@ -286,7 +327,9 @@ def test_behaviours_of_charc_are_those_of_a_plain_loop():
     squares += 1e-9 * np.trace(squares) / 10 * np.eye(10)
     for delay in range(1, 11):
         target = wide[50 - delay : 350 - delay]
-        given = states[150:] @ np.linalg.solve(squares, shown.T @ (target[:150] - target[:150].mean()))
+        given = states[150:] @ np.linalg.solve(
+            squares, shown.T @ (target[:150] - target[:150].mean())
+        )
         share = np.corrcoef(given, target[150:])[0, 1] ** 2
         total += share if share > 2 * 15.13671 / 150 else 0.0
     assert found[0][:2].tolist() == wanted
@@ -296,14 +339,18 @@ def test_behaviours_of_charc_are_those_of_a_plain_loop():
 
 @pytest.mark.parametrize("order", [2, 5])
 def test_terms_of_different_delays_hold_no_square(order):
-    """Cross memory counts every pair once: a system that holds all products of two of its last inputs has them all."""
+    """Cross memory counts every pair once: a system that holds all products of two of its last
+    inputs has them all.
+    """
     from quickstudy.measures.memory import Harvest
     from quickstudy.measures.memory_terms import processing_capacity
 
     inputs = np.random.default_rng(2).uniform(-1, 1, 3000)
     pairs = list(combinations(range(order), 2))
     late = [np.roll(inputs, delay)[10:] for delay in range(order)]
-    harvest = Harvest(np.column_stack([late[one] * late[other] for one, other in pairs] + [late[0]]))
+    harvest = Harvest(
+        np.column_stack([late[one] * late[other] for one, other in pairs] + [late[0]])
+    )
     found = processing_capacity(harvest, inputs, harvest.threshold(), [order, order])
     assert found.total(2, window=2) == pytest.approx(len(pairs), abs=0.02)
     assert found.total(2, window=1) == 0

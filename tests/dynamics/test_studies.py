@@ -73,7 +73,8 @@ def test_a_field_is_a_map_of_its_values(made):
 def test_errors_of_nothing_are_those_of_the_formulas(made):
     page = made("rc-table8")
     errors = page.facts["errors"]
-    # Of 100 targets the mean square is the variance, and their own mean takes a hundredth of it away.
+    # Of 100 targets the mean square is the variance, and their own mean takes a hundredth of it
+    # away.
     assert errors["MSE"]["2"] == pytest.approx(4.0, rel=0.01)
     assert errors["RMSE"]["0.1"] == pytest.approx(0.1, rel=0.01)
     assert errors["NMSE"]["1"] == pytest.approx(1 + 1 / 99, abs=0.002)
@@ -93,7 +94,9 @@ def test_measured_series_are_drawn_whole_and_in_part(made, tmp_path, monkeypatch
     assert len(plot.data) == 2821
     assert max(plot.panels[0].series[0].y) == pytest.approx(numbers.max(), abs=0.06)
     rows = rng.uniform(5, 9, (27_100, 3))
-    text = "heart_rate,respiration,blood_oxygen\n" + "\n".join(",".join(f"{cell:.4f}" for cell in row) for row in rows)
+    text = "heart_rate,respiration,blood_oxygen\n" + "\n".join(
+        ",".join(f"{cell:.4f}" for cell in row) for row in rows
+    )
     (tmp_path / "santafe_b_sleep_apnea.csv").write_text(text, encoding="utf-8")
     plots = pictures(made("rc-figure15"), Plot)
     assert len(plots) == 3
@@ -128,7 +131,9 @@ def test_what_was_answered_is_drawn_and_so_is_the_length_of_training():
         "free_target": rng.normal(size=(2, 30, 1)),
     }
     traces = [Trace("predictions", arrays, {})]
-    driven, free, lengths = catalogue.figure.get("predictions")("task", [Traced("esn", "learner", Mark(), traces)])
+    driven, free, lengths = catalogue.figure.get("predictions")(
+        "task", [Traced("esn", "learner", Mark(), traces)]
+    )
     assert driven.panels[0].series[1].y == pytest.approx((target[:, 0] + 0.1).tolist())
     assert free.panels[0].series[1].y == [1.0] * 30
     (line,) = lengths.panels[0].series
@@ -137,7 +142,9 @@ def test_what_was_answered_is_drawn_and_so_is_the_length_of_training():
 
 @pytest.fixture(scope="module")
 def searched(tmp_path_factory):
-    """A small study of two substrates, one of which is an automaton, with a task of several inputs."""
+    """A small study of two substrates, one of which is an automaton, with a task of several
+    inputs.
+    """
     folder = tmp_path_factory.mktemp("substrates")
     study = folder / "small.toml"
     study.write_text(
@@ -182,8 +189,15 @@ def test_substrates_are_compared_voxel_by_voxel(searched):
 
 
 def test_a_task_of_three_inputs_has_a_place(searched):
-    (places, other) = [block for block in searched.page.blocks if isinstance(block, Table) and "-places" in block.name]
-    assert [line.cells[0].text.partition(":")[0] for line in places.lines] == ["dynamics/narma-5", "dynamics/lorenz-63"]
+    (places, other) = [
+        block
+        for block in searched.page.blocks
+        if isinstance(block, Table) and "-places" in block.name
+    ]
+    assert [line.cells[0].text.partition(":")[0] for line in places.lines] == [
+        "dynamics/narma-5",
+        "dynamics/lorenz-63",
+    ]
     for line in (*places.lines, *other.lines):
         assert all(0 <= cell.value <= 8.01 for cell in line.cells[1:4])
         assert 0 < line.cells[4].value < 3
@@ -231,4 +245,6 @@ label = "order {order}"
     assert set(found) == {"small"}  # the rule has no states to measure
     errors = found["small"]["nrmse"]
     assert errors[2] < errors[8]
-    assert found["small"]["largest_order"] == max([order for order, error in errors.items() if error < 0.45], default=0)
+    assert found["small"]["largest_order"] == max(
+        [order for order, error in errors.items() if error < 0.45], default=0
+    )

@@ -34,4 +34,6 @@ class Taps:
 
     @staticmethod
     def rows(inputs):
-        return np.column_stack([np.concatenate([np.zeros(back), inputs[:, 0]])[: len(inputs)] for back in range(5)])
+        return np.column_stack(
+            [np.concatenate([np.zeros(back), inputs[:, 0]])[: len(inputs)] for back in range(5)]
+        )

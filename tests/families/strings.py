@@ -1,4 +1,6 @@
-"""A family from outside the package: how far does a learner count? Strings a^n b^n, tested beyond what was shown."""
+"""A family from outside the package: how far does a learner count? Strings a^n b^n, tested beyond
+what was shown.
+"""
 
 from dataclasses import dataclass
 
@@ -12,8 +14,9 @@ import quickstudy as qs
 class Equal:
     """As many b as there were a, then the end.
 
-    Sees: `#`, some a, then as many b. Answers: the next letter, from the second b to the closing `#`. Scored: the
-    longest string up to which all are right. Chance 0. Ceiling: the longest string of the test. Source: ours.
+    Sees: `#`, some a, then as many b. Answers: the next letter, from the second b to the closing
+    `#`. Scored: the longest string up to which all are right. Chance 0. Ceiling: the longest string
+    of the test. Source: ours.
     """
 
     vocabulary = ("#", "a", "b")
@@ -25,7 +28,8 @@ class Equal:
     def strings(self, counts):
         """The strings of these n; asked are the letters that are certain."""
         return qs.Examples.from_sequences(
-            [[0] + [1] * n + [2] * n + [0] for n in counts], [range(n + 2, 2 * n + 2) for n in counts]
+            [[0] + [1] * n + [2] * n + [0] for n in counts],
+            [range(n + 2, 2 * n + 2) for n in counts],
         )
 
 
@@ -76,8 +80,13 @@ class CountsProtocol:
         shown = [task.sample(stream.numpy("data"), self.strings) for stream in streams]
         passes = learner.pace.passes
         order = np.tile(np.arange(self.strings), (len(streams), passes))
-        lesson, exam = qs.Lesson(shown, order), qs.Exam([task.strings(range(1, self.longest + 1))] * len(streams))
-        brief = qs.Brief(*qs.spaces_of(task), "cross-entropy", max(lane.steps for lane in shown), lesson.items)
+        lesson, exam = (
+            qs.Lesson(shown, order),
+            qs.Exam([task.strings(range(1, self.longest + 1))] * len(streams)),
+        )
+        brief = qs.Brief(
+            *qs.spaces_of(task), "cross-entropy", max(lane.steps for lane in shown), lesson.items
+        )
         done = qs.sit(
             learner,
             brief,
@@ -90,7 +99,12 @@ class CountsProtocol:
         )
         sizes = exam.positions[0, :, 1] + 1
         traces = [
-            qs.Trace("count-outcomes", {"right": done.marks[-1, lane], "n": sizes}, {"passes": passes}, cost)
+            qs.Trace(
+                "count-outcomes",
+                {"right": done.marks[-1, lane], "n": sizes},
+                {"passes": passes},
+                cost,
+            )
             for lane, cost in enumerate(done.costs)
         ]
         return qs.Examination(traces, done.pupil, brief, done.last)
@@ -100,11 +114,21 @@ class CountsProtocol:
     "count",
     version=1,
     kinds=("count-outcomes",),
-    equation="max {n: all letters of a^m b^m are right for m = 1 .. n}; share of letters that are right",
+    equation=(
+        "max {n: all letters of a^m b^m are right for m = 1 .. n}; share of letters that are right"
+    ),
     chance="0",
     scores=(
         qs.Score("accuracy", unit="share of letters", better="higher", range=(0, 1)),
-        qs.Score("reach", "largest n right", "letters", "higher", (0, np.inf), least=1, words={"<1": "<1"}),
+        qs.Score(
+            "reach",
+            "largest n right",
+            "letters",
+            "higher",
+            (0, np.inf),
+            least=1,
+            words={"<1": "<1"},
+        ),
     ),
 )
 def count(trace, convention):

@@ -1,7 +1,8 @@
-"""Two families from outside the package go through the whole line, and are read back where their files are not there.
+"""Two families from outside the package go through the whole line, and are read back where their
+files are not there.
 
-One counts, and higher is better; its headline is not first by the alphabet. The other is the family of the tutorial: an
-error, lower is better, down to 1e-10.
+One counts, and higher is better; its headline is not first by the alphabet. The other is the family
+of the tutorial: an error, lower is better, down to 1e-10.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ published = {{ good = {published}, poor = "{word}" }}
 class Family:
     """A miniature family, where it is, and what is known of it beforehand.
 
-    good, poor: two learners; the first is better. control: the best one. score: the headline. other: a score of the
-    same measure that comes first by the alphabet.
+    good, poor: two learners; the first is better. control: the best one. score: the headline.
+    other: a score of the same measure that comes first by the alphabet.
     """
 
     name: str
@@ -66,17 +67,38 @@ class Family:
 
 FAMILIES = {
     "strings": Family(
-        "strings", "counts/equal", "Counter", "majority", "constant-b", "reach", "accuracy", False,
-        "longest = 12", 9, "<1",
+        "strings",
+        "counts/equal",
+        "Counter",
+        "majority",
+        "constant-b",
+        "reach",
+        "accuracy",
+        False,
+        "longest = 12",
+        9,
+        "<1",
     ),
     "echo": Family(
-        "echo", "echo/delay", "Taps", "esn", "silence", "nrmse", "largest-error", True, "window = 20", 5e-10, "<1"
+        "echo",
+        "echo/delay",
+        "Taps",
+        "esn",
+        "silence",
+        "nrmse",
+        "largest-error",
+        True,
+        "window = 20",
+        5e-10,
+        "<1",
     ),
-}  # fmt: skip
+}
 
 
 class Place:
-    """A folder with a family's file, its learners and its results; and the command, as a user types it there."""
+    """A folder with a family's file, its learners and its results; and the command, as a user types
+    it there.
+    """
 
     def __init__(self, folder: pathlib.Path, family: Family) -> None:
         self.folder, self.family = folder, family
@@ -107,11 +129,15 @@ def place(request: Any, tmp_path_factory: Any) -> Place:
     if family.name == "strings":
         shutil.copy(HERE / "strings.py", folder)
     else:
-        code = re.search(r"```python file=echo.py\n(.*?)```", TUTORIAL.read_text(encoding="utf-8"), re.DOTALL)
+        code = re.search(
+            r"```python file=echo.py\n(.*?)```", TUTORIAL.read_text(encoding="utf-8"), re.DOTALL
+        )
         assert code is not None
         (folder / "echo.py").write_text(code[1], encoding="utf-8")
     found = Place(folder, family)
-    printed = found("run", family.task, "-l", f"learners.py:{family.good}", "-l", family.poor, "-o", "results")
+    printed = found(
+        "run", family.task, "-l", f"learners.py:{family.good}", "-l", family.poor, "-o", "results"
+    )
     assert f"Above the best control, {family.control}" in printed
     assert f"learners.py:{family.good} by" in printed
     return found
@@ -225,22 +251,32 @@ def test_sample_shows_what_is_read_and_asked(place):
 def test_check_examines_its_task_and_rules(place):
     findings = place.json("check", f"{place.family.name}.py", include=False)
     assert all(finding["ok"] for finding in findings)
-    assert {finding["what"].partition(":")[0] for finding in findings} > {place.family.task, place.family.control}
+    assert {finding["what"].partition(":")[0] for finding in findings} > {
+        place.family.task,
+        place.family.control,
+    }
 
 
 @pytest.mark.parametrize("include", [True, False])
 def test_sql_has_its_scores_and_its_traces(place, include):
     family = place.family
     query = f"select learner, count(*) as runs from scores where name = '{family.score}' group by 1"
-    counts = {row["learner"]: row["runs"] for row in place.json("query", "results", query, include=include)}
+    counts = {
+        row["learner"]: row["runs"]
+        for row in place.json("query", "results", query, include=include)
+    }
     assert counts[f"learners.py:{family.good}"] == 6
-    arrays = place.json("query", "results", "select distinct name from traces order by 1", include=include)
+    arrays = place.json(
+        "query", "results", "select distinct name from traces order by 1", include=include
+    )
     wanted = ["n", "right"] if family.name == "strings" else ["answer", "target"]
     assert [row["name"] for row in arrays] == wanted
 
 
 def test_the_same_again_does_nothing(place):
     family = place.family
-    again = place.json("run", family.task, "-l", f"learners.py:{family.good}", "-l", family.poor, "-o", "results")
+    again = place.json(
+        "run", family.task, "-l", f"learners.py:{family.good}", "-l", family.poor, "-o", "results"
+    )
     assert again[0]["ok"] == 0
     assert sum(again[0]["found"].values()) == 6 * len(report(place)["learners"])

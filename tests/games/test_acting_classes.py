@@ -16,7 +16,9 @@ PROTOCOL = GamesProtocol(teaching="reward", observations=100, tests=1, episodes=
 
 
 class NeverMeant:
-    """Decides that none is meant, as the control `always-none` does, and writes down what it is called with."""
+    """Decides that none is meant, as the control `always-none` does, and writes down what it is
+    called with.
+    """
 
     def __init__(self, brief, seed):
         self.calls, self.last = [], brief.outputs.size - 1

@@ -43,8 +43,12 @@ def test_a_sample_is_replayed(typed, tmp_path):
         assert len(steps) == 3 * len(line["games"])
         assert list(steps[0]) == ["round_idx", "speaker", "listener", "reward", "done"]
         assert list(steps[0]["speaker"]) == [
-            "stimulus", "communication_channel", "mode_id", "previous_game_result", "previous_game_reward",
-        ]  # fmt: skip
+            "stimulus",
+            "communication_channel",
+            "mode_id",
+            "previous_game_result",
+            "previous_game_reward",
+        ]
         assert sum(step["reward"] for step in steps) == len(line["games"])
         assert [step["done"] for step in steps] == [False] * (len(steps) - 1) + [True]
     lines[1]["decisions"] = [0, 9]
@@ -62,21 +66,31 @@ def test_a_task_that_is_not_there_is_named(typed, tmp_path):
 
 
 def test_languages_and_codes_are_scored_from_files(typed, tmp_path):
-    table = {"meanings": [[0, 0], [0, 1], [1, 0], [1, 1]], "utterances": [[1, 1], [1, 2], [2, 1], [2, 2]]}
+    table = {
+        "meanings": [[0, 0], [0, 1], [1, 0], [1, 1]],
+        "utterances": [[1, 1], [1, 2], [2, 1], [2, 2]],
+    }
     (tmp_path / "language.json").write_text(json.dumps(table))
     status, out, _ = typed("score", "language", "language.json", "--json")
     found = json.loads(out)
     assert (status, found["topsim"], found["posdis"], found["bosdis"]) == (0, 1.0, 1.0, 0.0)
     assert list(found)[:2] == ["topsim", "topsim-plain"]
     assert "topsim-means" not in found
-    (tmp_path / "means.json").write_text(json.dumps({**table, "means": [[-0.5], [0.5], [-0.4], [0.3]]}))
+    (tmp_path / "means.json").write_text(
+        json.dumps({**table, "means": [[-0.5], [0.5], [-0.4], [0.3]]})
+    )
     with_means = json.loads(typed("score", "language", "means.json", "--json")[1])
     assert set(with_means) - set(found) == {"topsim-means", "topsim-means-fast"}
     assert {name: with_means[name] for name in found} == found
-    floats = {**table, "utterances": [[float(token) for token in row] for row in table["utterances"]]}
+    floats = {
+        **table,
+        "utterances": [[float(token) for token in row] for row in table["utterances"]],
+    }
     (tmp_path / "language.json").write_text(json.dumps(floats), encoding="utf-8-sig")
     assert typed("score", "language", "language.json", "--json")[:2] == (0, out)
-    (tmp_path / "codes.json").write_text(json.dumps({"factors": table["meanings"], "codes": table["utterances"]}))
+    (tmp_path / "codes.json").write_text(
+        json.dumps({"factors": table["meanings"], "codes": table["utterances"]})
+    )
     status, out, _ = typed("score", "disentanglement", "codes.json", "--json")
     assert (status, json.loads(out)) == (0, {"mig": 1.0, "modularity": 1.0})
     (tmp_path / "language.json").write_text('{"meanings": [[0]]}')
@@ -90,11 +104,27 @@ def test_languages_and_codes_are_scored_from_files(typed, tmp_path):
     ("kind", "content", "said"),
     [
         ("language", {"meanings": [[0], [1]], "utterances": [[1], [2**63]]}, "utterances, row 1"),
-        ("language", {"meanings": [[0], [1]], "utterances": [[1], [2]], "means": [[0], ["a"]]}, "means, row 1"),
-        ("language", {"meanings": [[0], [1]], "utterances": [[1], [2]], "means": [[0]]}, "1 rows of means"),
+        (
+            "language",
+            {"meanings": [[0], [1]], "utterances": [[1], [2]], "means": [[0], ["a"]]},
+            "means, row 1",
+        ),
+        (
+            "language",
+            {"meanings": [[0], [1]], "utterances": [[1], [2]], "means": [[0]]},
+            "1 rows of means",
+        ),
         ("language", {"meanings": [[], []], "utterances": [[1], [2]]}, "meanings, row 0: is empty"),
-        ("language", {"meanings": [[0], []], "utterances": [[1], [2]]}, "meanings, row 1: is empty"),
-        ("language", {"meanings": [[0], [0, 1]], "utterances": [[1], [2]]}, "row 1: has 2 entries, the first has 1"),
+        (
+            "language",
+            {"meanings": [[0], []], "utterances": [[1], [2]]},
+            "meanings, row 1: is empty",
+        ),
+        (
+            "language",
+            {"meanings": [[0], [0, 1]], "utterances": [[1], [2]]},
+            "row 1: has 2 entries, the first has 1",
+        ),
         ("disentanglement", {"factors": [[0], [1]], "codes": [[], []]}, "codes, row 0: is empty"),
         ("disentanglement", {"factors": [[0], [1]], "codes": [[0], [10**400]]}, "codes, row 1"),
         ("disentanglement", {"factors": [[0], [1]], "codes": [[-1e308], [1e308]]}, "column 0"),

@@ -11,7 +11,11 @@ from quickstudy.figures.games import games_curve, over_observations
 
 
 def trace(observations: list[float], correct: list[int]) -> Trace:
-    arrays = {"observations": np.array(observations), "correct": np.array(correct), "asked": np.full(len(correct), 10)}
+    arrays = {
+        "observations": np.array(observations),
+        "correct": np.array(correct),
+        "asked": np.full(len(correct), 10),
+    }
     return Trace("games", arrays, {})
 
 

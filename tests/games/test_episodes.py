@@ -22,10 +22,17 @@ def share(found):
 
 @pytest.mark.parametrize(
     ("convention", "distractors", "none"),
-    [("published", 0, 1 / 2), ("corrected", 0, 1 / 2), ("published", 3, 4 / 5), ("corrected", 3, 1 / 5)],
+    [
+        ("published", 0, 1 / 2),
+        ("corrected", 0, 1 / 2),
+        ("published", 3, 4 / 5),
+        ("corrected", 3, 1 / 5),
+    ],
 )
 def test_none_is_right_as_often_as_it_should_be(drawn, convention, distractors, none):
-    """Published, the target is missing with (K+1)/(K+2); corrected, all K+2 decisions are equally likely."""
+    """Published, the target is missing with (K+1)/(K+2); corrected, all K+2 decisions are equally
+    likely.
+    """
     episodes = drawn(convention, distractors)
     correct = episodes.correct[games(episodes, "query")]
     for decision in range(distractors + 2):
@@ -40,9 +47,13 @@ def test_the_right_place_shows_the_target(drawn):
         there = games(episodes, "query") | games(episodes, "support")
         same = (episodes.listener_means == episodes.target[:, :, None]).all(axis=-1)
         kept = episodes.correct <= distractors
-        at = np.take_along_axis(same, np.minimum(episodes.correct, distractors)[..., None], axis=2)[..., 0]
+        at = np.take_along_axis(same, np.minimum(episodes.correct, distractors)[..., None], axis=2)[
+            ..., 0
+        ]
         assert at[there & kept].all()
-        assert not same[there & ~kept].any()  # O > 1: no entry of the target's meaning is a distractor
+        assert not same[
+            there & ~kept
+        ].any()  # O > 1: no entry of the target's meaning is a distractor
         assert (same[there & kept].sum(axis=1) == 1).all()
         # The speaker sees the target first, then what stands beside it, unshuffled.
         assert (episodes.speaker_means[:, :, 0] == episodes.target).all(axis=-1)[there].all()
@@ -50,12 +61,15 @@ def test_the_right_place_shows_the_target(drawn):
             beside = np.sort(episodes.speaker_means[:, :, 1:] @ [100, 10, 1], axis=-1)
             shown = np.sort(episodes.listener_means @ [100, 10, 1], axis=-1)
             assert all(
-                set(one) <= set(other) for one, other in zip(beside[there].tolist(), shown[there].tolist(), strict=True)
+                set(one) <= set(other)
+                for one, other in zip(beside[there].tolist(), shown[there].tolist(), strict=True)
             )
 
 
 def test_stimuli_are_those_of_the_episode(drawn):
-    """One float for each value and sample: with O = 4, at most four for a value, all dimensions by the same sample."""
+    """One float for each value and sample: with O = 4, at most four for a value, all dimensions by
+    the same sample.
+    """
     episodes = drawn("corrected")
     for number in range(40):
         seen = {}
@@ -66,7 +80,9 @@ def test_stimuli_are_those_of_the_episode(drawn):
             ):
                 vector, meaning = shown[number, game, 0], means[number, game, 0]
                 for dimension in range(3):
-                    seen.setdefault((dimension, meaning[dimension]), set()).add(float(vector[dimension]))
+                    seen.setdefault((dimension, meaning[dimension]), set()).add(
+                        float(vector[dimension])
+                    )
         assert max(map(len, seen.values())) <= 4
 
 
@@ -81,7 +97,9 @@ def test_a_kept_target_is_shown_by_another_sample(drawn):
 
 
 def test_foils_come_from_where_they_should(drawn):
-    """Published, from all picks; corrected, from the query, and as long as there is one, from what is yet to come."""
+    """Published, from all picks; corrected, from the query, and as long as there is one, from what
+    is yet to come.
+    """
     published, corrected = drawn("published"), drawn("corrected")
     query = games(published, "query") & (published.correct == 1)
     picks = published.support / published.count
@@ -100,7 +118,11 @@ def test_foils_come_from_where_they_should(drawn):
 
 def test_all_stimuli_of_a_corrected_game_mean_different_things(drawn):
     episodes = drawn("corrected", 3)
-    means = episodes.listener_means[games(episodes, "query") | games(episodes, "support")] @ [100, 10, 1]
+    means = episodes.listener_means[games(episodes, "query") | games(episodes, "support")] @ [
+        100,
+        10,
+        1,
+    ]
     assert (np.diff(np.sort(means, axis=1), axis=1) > 0).all()
 
 
@@ -123,5 +145,7 @@ def test_support_games_that_are_played_twice_are_the_same_picks(drawn):
     episodes = drawn("corrected", 3)
     for number in range(100):
         half = episodes.support[number] // 2
-        first, second = (episodes.target[number, part] for part in (slice(half), slice(half, 2 * half)))
+        first, second = (
+            episodes.target[number, part] for part in (slice(half), slice(half, 2 * half))
+        )
         assert (first == second).all()

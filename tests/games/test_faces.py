@@ -1,4 +1,6 @@
-"""Games at the door of other programs: the checkers of Gymnasium and PettingZoo, and our own rollouts."""
+"""Games at the door of other programs: the checkers of Gymnasium and PettingZoo, and our own
+rollouts.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def test_two_copies_live_the_same_episodes(pair):
 
 
 def test_an_episode_of_the_listener_is_the_one_that_is_replayed(listener):
-    """The same observations and rewards as `replay` gives of the recorded episode with the same decisions."""
+    """The same observations and rewards as `replay` gives of the recorded episode with the same
+    decisions.
+    """
     from quickstudy.base.seeds import Streams
     from quickstudy.tasks.games.listener import Listener
 
@@ -90,8 +94,14 @@ def test_messages_are_numbered_as_in_the_original():
     actions = Actions(Listener().sizes, "flat")
     assert (actions.messages, actions.space.n) == (259, 519)
     assert [actions.tokens(number).tolist() for number in (0, 1, 6, 7, 8, 13, 43)] == [
-        [0, 0, 0], [1, 0, 0], [6, 0, 0], [1, 1, 0], [2, 1, 0], [1, 2, 0], [1, 1, 1],
-    ]  # fmt: skip
+        [0, 0, 0],
+        [1, 0, 0],
+        [6, 0, 0],
+        [1, 1, 0],
+        [2, 1, 0],
+        [1, 2, 0],
+        [1, 1, 1],
+    ]
     assert len({tuple(actions.tokens(number)) for number in range(259)}) == 259
     assert actions.read(259 + 43, "speaker")[0] == 1
     assert actions.read(518, "listener") == (0, pytest.approx([0, 0, 0]))
@@ -123,7 +133,9 @@ def test_an_action_outside_its_space_is_refused(listener, pair):
     with pytest.raises(UsageError, match="an action of the listener is missing"):
         env.step({"speaker": fine})
     for wrong in (None, 0, [fine, fine]):
-        with pytest.raises(UsageError, match="actions must be given by player, speaker and listener, got"):
+        with pytest.raises(
+            UsageError, match="actions must be given by player, speaker and listener, got"
+        ):
             env.step(wrong)
     seen = env.step({"speaker": fine, "listener": fine})[0]
     assert seen["speaker"]["communication_channel"].tolist() == [1, 2, 3]
@@ -139,8 +151,10 @@ def test_the_ids_of_the_original_are_there():
     import quickstudy.adapters.games  # noqa: F401
 
     name = "SymbolicBehaviourBenchmark-{}-v0"
-    for once, twice in (("ReceptiveConstructiveTestEnv", "ReceptiveConstructiveTestEnv-2Shots"),
-                        ("RecallTestEnv", "RecallTestEnv-2Shots")):  # fmt: skip
+    for once, twice in (
+        ("ReceptiveConstructiveTestEnv", "ReceptiveConstructiveTestEnv-2Shots"),
+        ("RecallTestEnv", "RecallTestEnv-2Shots"),
+    ):
         assert name.format(once) in gymnasium.registry
         assert name.format(twice) in gymnasium.registry
     env = gymnasium.make(name.format("RecallTestEnv-2Shots"), most=3).unwrapped
@@ -181,9 +195,14 @@ def test_the_form_of_the_original(pair):
     parallel_api_test(pair(original=True), num_cycles=30)
     first, _ = env.reset(seed=5)
     assert {key: part.shape for key, part in first.items()} == {
-        "stimulus": (3,), "communication_channel": (1, 3), "other_agent_id": (1, 10), "role_id": (1, 2),
-        "mode_id": (1, 2), "previous_game_reward": (1, 1), "previous_game_result": (1, 2),
-    }  # fmt: skip
+        "stimulus": (3,),
+        "communication_channel": (1, 3),
+        "other_agent_id": (1, 10),
+        "role_id": (1, 2),
+        "mode_id": (1, 2),
+        "previous_game_reward": (1, 1),
+        "previous_game_result": (1, 2),
+    }
     later, *_ = env.step(0)
     other, _ = env.reset()
     again, _ = env.reset(seed=5)
@@ -194,13 +213,18 @@ def test_the_form_of_the_original(pair):
     plain, _ = gymnasium.make("quickstudy/Listener-v1", **SMALL).reset(seed=5)
     assert all((first[key].reshape(part.shape) == part).all() for key, part in plain.items())
     assert first["communication_channel"].dtype == np.float64
-    flat = gymnasium.make("quickstudy/Listener-v1", original=True, flat=True, distractors=2, **SMALL).unwrapped
+    flat = gymnasium.make(
+        "quickstudy/Listener-v1", original=True, flat=True, distractors=2, **SMALL
+    ).unwrapped
     check_env(flat, skip_render_check=True)
     _, info = flat.reset(seed=5)
     shapes = {
-        "speaker_exp_latents": (1, 3, 3), "listener_exp_latents": (1, 3, 3), "round_id": (1, 2),
-        "action_mask": (1, 4 * 259 + 1), "legal_actions": (1, 4 * 259 + 1),
-    }  # fmt: skip
+        "speaker_exp_latents": (1, 3, 3),
+        "listener_exp_latents": (1, 3, 3),
+        "round_id": (1, 2),
+        "action_mask": (1, 4 * 259 + 1),
+        "legal_actions": (1, 4 * 259 + 1),
+    }
     assert {key: info[key].shape for key in shapes} == shapes
     both, _ = pair(original=True).reset(seed=5)
     assert (both["speaker"]["other_agent_id"] != both["listener"]["other_agent_id"]).all()

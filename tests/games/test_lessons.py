@@ -1,4 +1,6 @@
-"""Episodes as lessons: the same whoever draws them beside, and worth what the world would give for them."""
+"""Episodes as lessons: the same whoever draws them beside, and worth what the world would give for
+them.
+"""
 
 from __future__ import annotations
 
@@ -75,8 +77,10 @@ def test_batches_are_of_about_equal_length_and_hold_every_episode():
         lengths = lane.lengths[first].reshape(-1, 8)
         spans = sorted((row.min(), row.max()) for row in lengths)
         assert all(one[1] <= other[0] for one, other in itertools.pairwise(spans))
-    by_time = [np.argsort(lane.lengths[order[:64]].reshape(-1, 8).mean(axis=1)) for lane, order in
-               zip(lesson.examples, lesson.order, strict=True)]  # fmt: skip
+    by_time = [
+        np.argsort(lane.lengths[order[:64]].reshape(-1, 8).mean(axis=1))
+        for lane, order in zip(lesson.examples, lesson.order, strict=True)
+    ]
     np.testing.assert_array_equal(*by_time)
 
 

@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from quickstudy.base.trace import Trace
-from quickstudy.measures.compositionality import authors_similarities, authors_topsim, language_scores, plain_similarity
+from quickstudy.measures.compositionality import (
+    authors_similarities,
+    authors_topsim,
+    language_scores,
+    plain_similarity,
+)
 from quickstudy.measures.disentanglement import disentanglement_scores, factor_vae_score
 from quickstudy.measures.games import (
     EXPLORATION,
@@ -28,7 +33,9 @@ GRID = np.array(list(itertools.product(range(5), repeat=3)))
 
 
 def test_the_speaker_by_position_on_the_full_grid():
-    """Five values in three dimensions: topsim is below 1, since an edit can align shifted symbols."""
+    """Five values in three dimensions: topsim is below 1, since an edit can align shifted
+    symbols.
+    """
     found = language_scores(GRID, GRID + 1)
     assert found["topsim"] == pytest.approx(0.9421, abs=5e-5)
     assert found["posdis"] == pytest.approx(1.0)
@@ -54,24 +61,38 @@ def test_topsim_agrees_with_a_plain_reckoning():
 
     spoken = [[int(token) for token in row if token] for row in said]
     pairs = list(itertools.combinations(range(40), 2))
-    distance = [edits(spoken[a], spoken[b]) / max((len(spoken[a]) + len(spoken[b])) / 2, 1e-9) for a, b in pairs]
+    distance = [
+        edits(spoken[a], spoken[b]) / max((len(spoken[a]) + len(spoken[b])) / 2, 1e-9)
+        for a, b in pairs
+    ]
     apart = [(meanings[a] != meanings[b]).sum() for a, b in pairs]
-    assert language_scores(meanings, said)["topsim"] == pytest.approx(spearmanr(distance, apart).statistic, abs=1e-9)
+    assert language_scores(meanings, said)["topsim"] == pytest.approx(
+        spearmanr(distance, apart).statistic, abs=1e-9
+    )
     plain = [edits(spoken[a], spoken[b]) for a, b in pairs]
-    assert plain_similarity(meanings, said) == pytest.approx(spearmanr(plain, apart).statistic, abs=1e-9)
+    assert plain_similarity(meanings, said) == pytest.approx(
+        spearmanr(plain, apart).statistic, abs=1e-9
+    )
     assert plain_similarity(GRID, GRID + 1) == language_scores(GRID, GRID + 1)["topsim"]
 
 
 def test_the_authors_topsim_by_hand():
-    """Of three pairs (the last item is dropped) edits are 2, 0 and 2, in ranks 2.5, 1 and 2.5. Values one-hot have
-    cosines 0, 1/2 and 1/2: ranks 1, 2.5 and 2.5, and the correlation is -0.75 / 1.5. As vectors they have cosines 1,
-    0.949 and 0.949, ranks 3, 1.5 and 1.5: it is 0.75 / 1.5. Means with cosines 0, 1 and 0 go wholly with the edits.
+    """Of three pairs (the last item is dropped) edits are 2, 0 and 2, in ranks 2.5, 1 and 2.5.
+    Values one-hot have cosines 0, 1/2 and 1/2: ranks 1, 2.5 and 2.5, and the correlation is -0.75 /
+    1.5. As vectors they have cosines 1, 0.949 and 0.949, ranks 3, 1.5 and 1.5: it is 0.75 / 1.5.
+    Means with cosines 0, 1 and 0 go wholly with the edits.
     """
     meanings, said = [[1, 1], [2, 2], [1, 2], [9, 0]], [[1, 1], [2, 2], [1, 1], [3, 0]]
-    found = authors_similarities(meanings, said, means=[[0.0, 1.0], [-1.0, 0.0], [0.0, 0.5], [5.0, 5.0]])
+    found = authors_similarities(
+        meanings, said, means=[[0.0, 1.0], [-1.0, 0.0], [0.0, 0.5], [5.0, 5.0]]
+    )
     whole = {name: value for name, value in found.items() if "fast" not in name}
-    assert whole == pytest.approx({"topsim-indices": -0.5, "topsim-means": 1.0, "topsim-one-hot": 0.5})
-    assert authors_similarities([*meanings[:3], [7, 7]], [*said[:3], [1, 2]])["topsim-one-hot"] == pytest.approx(0.5)
+    assert whole == pytest.approx(
+        {"topsim-indices": -0.5, "topsim-means": 1.0, "topsim-one-hot": 0.5}
+    )
+    assert authors_similarities([*meanings[:3], [7, 7]], [*said[:3], [1, 2]])[
+        "topsim-one-hot"
+    ] == pytest.approx(0.5)
     # Words have no indices, and a list of two has no pair without its last item.
     assert set(authors_similarities([["a"], ["b"], ["a"]], [[1], [2], [1]])) == {
         "topsim-one-hot",
@@ -95,18 +116,24 @@ def test_the_authors_topsim_agrees_with_a_plain_reckoning():
         distance = [(said[a] != said[b]).sum() for a, b in pairs]
         for name, rows in (("indices", meanings), ("one-hot", hot)):
             alike = [round(1 - cosine(rows[a], rows[b]), 10) for a, b in pairs]
-            assert found[f"topsim-{name}{ending}"] == pytest.approx(-spearmanr(distance, alike).statistic, abs=1e-9)
+            assert found[f"topsim-{name}{ending}"] == pytest.approx(
+                -spearmanr(distance, alike).statistic, abs=1e-9
+            )
 
 
 def test_the_authors_topsim_of_the_speaker_by_position():
-    """Where topsim has 0.9421, theirs loses an item and, of neighbours only, comes near the printed 0.9667."""
+    """Where topsim has 0.9421, theirs loses an item and, of neighbours only, comes near the printed
+    0.9667.
+    """
     found = authors_similarities(GRID, GRID + 1)
     assert found["topsim-one-hot"] == pytest.approx(0.9413, abs=5e-5)
     assert found["topsim-one-hot-fast"] == pytest.approx(0.9706, abs=5e-5)
 
 
 def test_the_authors_topsim_of_a_trace_is_the_mean_over_episodes():
-    """A meaning that was named twice counts once, by its last name; nothing of a trace in which nobody speaks."""
+    """A meaning that was named twice counts once, by its last name; nothing of a trace in which
+    nobody speaks.
+    """
     meanings, said = (
         np.array([[1, 1], [1, 1], [1, 2], [2, 2], [3, 3]]),
         np.array([[2, 2], [1, 1], [1, 2], [2, 2], [3, 3]]),
@@ -162,13 +189,17 @@ def test_codes_that_are_factors_and_codes_that_are_mixed():
     mixed = disentanglement_scores(factors, factors @ np.array([[1, 1, 0], [1, -1, 0], [0, 0, 1]]))
     assert mixed["mig"] < 0.5
     # Two copies of one code: no gap between them. A code that says nothing has modularity 0.
-    copied = disentanglement_scores(factors, np.column_stack([factors, factors[:, 0], np.zeros(len(factors))]))
+    copied = disentanglement_scores(
+        factors, np.column_stack([factors, factors[:, 0], np.zeros(len(factors))])
+    )
     assert copied["mig"] == pytest.approx(2 / 3)
     assert copied["modularity"] == pytest.approx(4 / 5)
 
 
 def test_a_code_of_what_no_factor_says_has_no_modularity():
-    """On a full grid the third code is independent of both factors; rounding must not be taken for information."""
+    """On a full grid the third code is independent of both factors; rounding must not be taken for
+    information.
+    """
     grid = np.repeat(list(itertools.product(range(2), range(6), range(7))), 3, axis=0)
     found = disentanglement_scores(grid[:, :2], 1.0 * grid)
     assert found == {"mig": pytest.approx(1.0), "modularity": pytest.approx(2 / 3)}
@@ -201,7 +232,9 @@ def test_the_factor_that_is_fixed_is_found():
 
 
 def trace():
-    """Two episodes: 2 of 2 and 1 of 4 query decisions right; one support game each, one of them right."""
+    """Two episodes: 2 of 2 and 1 of 4 query decisions right; one support game each, one of them
+    right.
+    """
     return Trace(
         "games",
         {
@@ -223,24 +256,40 @@ def test_accuracy_is_a_mean_over_episodes_by_hand():
     assert found["zero-shot-accuracy"] == (1 + 1 / 4) / 2
     assert found["support-accuracy"] == 1 / 2
     assert pooled_accuracy(trace(), "corrected") == {"pooled-accuracy": (2 + 1) / (2 + 4)}
-    assert (found["target-accuracy"], found["foil-support"], found["foil-query"]) == (1 / 2, 1 / 3, 1)
+    assert (found["target-accuracy"], found["foil-support"], found["foil-query"]) == (
+        1 / 2,
+        1 / 3,
+        1,
+    )
     assert pytest.approx(0.185, abs=5e-4) == EXPLORATION
-    assert found["exploratory-accuracy"] == pytest.approx(0.625 * (1 - EXPLORATION) + EXPLORATION / 2)
+    assert found["exploratory-accuracy"] == pytest.approx(
+        0.625 * (1 - EXPLORATION) + EXPLORATION / 2
+    )
 
 
 def test_query_accuracy_by_support_games_by_hand():
-    """Episodes with 8, 9, 33 and 40 support games; nobody has 17 to 32. Shares of an episode first, then their mean."""
+    """Episodes with 8, 9, 33 and 40 support games; nobody has 17 to 32. Shares of an episode first,
+    then their mean.
+    """
     support, query = (8, 9, 33, 40), (1, 2, 4, 4)
     right = ([1], [1, 0], [1, 1, 1, 1], [1, 0, 0, 0])
     arrays = {
-        "episode": np.repeat(np.arange(4), [one + other for one, other in zip(support, query, strict=True)]),
-        "query": np.concatenate([np.arange(one + other) >= one for one, other in zip(support, query, strict=True)]),
-        "right": np.concatenate([[*[False] * one, *own] for one, own in zip(support, right, strict=True)]).astype(bool),
+        "episode": np.repeat(
+            np.arange(4), [one + other for one, other in zip(support, query, strict=True)]
+        ),
+        "query": np.concatenate(
+            [np.arange(one + other) >= one for one, other in zip(support, query, strict=True)]
+        ),
+        "right": np.concatenate(
+            [[*[False] * one, *own] for one, own in zip(support, right, strict=True)]
+        ).astype(bool),
     }
     found = accuracy_by_support(Trace("games", arrays, {}), "corrected")
     assert found == {
-        "query-after-1-8": 1.0, "query-after-9-16": 0.5, "query-after-33-more": pytest.approx((1 + 1 / 4) / 2),
-    }  # fmt: skip
+        "query-after-1-8": 1.0,
+        "query-after-9-16": 0.5,
+        "query-after-33-more": pytest.approx((1 + 1 / 4) / 2),
+    }
     assert accuracy_by_support(trace(), "corrected") == {"query-after-1-8": (1 + 1 / 4) / 2}
     asked = {name: array[arrays["query"]] for name, array in arrays.items()}
     assert accuracy_by_support(Trace("games", asked, {}), "corrected") == {}
@@ -254,11 +303,14 @@ def test_curves_by_hand():
 
 
 def test_reconstruction_and_acquisition_by_hand():
-    off = np.array([[0.0, 0.03, 0.09], [0.11, 0.5, 0.039]])  # numbers from -1 to 1: half of it counts
+    off = np.array(
+        [[0.0, 0.03, 0.09], [0.11, 0.5, 0.039]]
+    )  # numbers from -1 to 1: half of it counts
     trace = Trace("games", {"rebuilt": off, "acquired": np.array([True, True, False, True])}, {})
     assert reconstruction(trace, "corrected") == {
-        "reconstruction-accuracy": pytest.approx(4 / 6), "reconstruction-fine": pytest.approx(3 / 6),
-    }  # fmt: skip
+        "reconstruction-accuracy": pytest.approx(4 / 6),
+        "reconstruction-fine": pytest.approx(3 / 6),
+    }
     assert ease_of_acquisition(trace, "corrected") == {"ease-of-acquisition": 0.75}
     nothing = Trace("games", {}, {})
     assert reconstruction(nothing, "corrected") == ease_of_acquisition(nothing, "corrected") == {}
@@ -269,7 +321,9 @@ def test_topsim_with_the_end_compares_whole_rows():
 
     rng = np.random.default_rng(0)
     meanings, said = rng.integers(0, 4, (30, 3)), rng.integers(0, 5, (30, 4))
-    rows = [np.append(row[: np.append(row == 0, True).argmax()], [0] * 4)[:4].tolist() for row in said]
+    rows = [
+        np.append(row[: np.append(row == 0, True).argmax()], [0] * 4)[:4].tolist() for row in said
+    ]
 
     def edits(one, other):
         table = {(i, 0): i for i in range(5)} | {(0, j): j for j in range(5)}

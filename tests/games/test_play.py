@@ -1,4 +1,6 @@
-"""One episode by hand, step by step: who sees what when, what a decision brings, where the words go."""
+"""One episode by hand, step by step: who sees what when, what a decision brings, where the words
+go.
+"""
 
 from __future__ import annotations
 
@@ -32,23 +34,51 @@ def played(recording, **parameters):
 
 def test_an_episode_by_hand():
     said = [[1, 2, 1], [1, 2, 1], [5, 0, 4], [2, 1, 1], [2, 1, 1], [0, 0, 0], [2, 2, 2], [2, 2, 2]]
-    # Right, wrong in the support, wrong in the query. What is decided in other rounds does not count.
+    # Right, wrong in the support, wrong in the query. What is decided in other rounds does not
+    # count.
     steps = played(line(messages=said, decisions=[1, 0, 1, 1, 0, 0, 1, 1]))
     assert [step["round_idx"] for step in steps] == [0, 1, -1] * 3
     assert [step["reward"] for step in steps] == [0, 0, 1, 0, 0, 0, 0, 0, -2]
     assert [step["done"] for step in steps] == [False] * 8 + [True]
     listener = [step["listener"] for step in steps]
-    assert [view["stimulus"] for view in listener] == [FIRST] * 3 + [FIRST, FIRST, THIRD] + [SECOND] * 3
+    assert [view["stimulus"] for view in listener] == [FIRST] * 3 + [FIRST, FIRST, THIRD] + [
+        SECOND
+    ] * 3
     # A step late, renamed; nothing behind the first 0: (5, 0, 4) is heard as (4, 0, 0).
-    heard = [[0, 0, 0], [3, 1, 3], [3, 1, 3], [4, 0, 0], [1, 3, 3], [1, 3, 3], [0, 0, 0], [1, 1, 1], [1, 1, 1]]
+    heard = [
+        [0, 0, 0],
+        [3, 1, 3],
+        [3, 1, 3],
+        [4, 0, 0],
+        [1, 3, 3],
+        [1, 3, 3],
+        [0, 0, 0],
+        [1, 1, 1],
+        [1, 1, 1],
+    ]
     assert [view["communication_channel"] for view in listener] == heard
     speaker = [step["speaker"] for step in steps]
     assert [view["stimulus"] for view in speaker] == [FIRST] * 3 + [THIRD] * 3 + [SECOND] * 3
-    assert [view["communication_channel"] for view in speaker[1:5]] == [[1, 2, 1], [1, 2, 1], [5, 0, 0], [2, 1, 1]]
+    assert [view["communication_channel"] for view in speaker[1:5]] == [
+        [1, 2, 1],
+        [1, 2, 1],
+        [5, 0, 0],
+        [2, 1, 1],
+    ]
     # The last decided game, and from the feedback on already the present one.
     for views in (speaker, listener):
         assert [view["mode_id"] for view in views] == [[1, 0]] * 6 + [[0, 1]] * 3
-        assert [view["previous_game_reward"] for view in views] == [[0], [0], [1], [1], [1], [0], [0], [0], [-2]]
+        assert [view["previous_game_reward"] for view in views] == [
+            [0],
+            [0],
+            [1],
+            [1],
+            [1],
+            [0],
+            [0],
+            [0],
+            [-2],
+        ]
         results = [[0, 0]] * 2 + [[0, 1]] * 3 + [[1, 0]] * 4
         assert [view["previous_game_result"] for view in views] == results
 
@@ -56,8 +86,12 @@ def test_an_episode_by_hand():
 def test_the_speaker_by_rule_is_silent_at_the_feedback():
     steps = played(line())
     assert [step["speaker"]["communication_channel"] for step in steps[:5]] == [
-        [0, 0, 0], [1, 2, 1], [1, 2, 1], [0, 0, 0], [2, 1, 1],
-    ]  # fmt: skip
+        [0, 0, 0],
+        [1, 2, 1],
+        [1, 2, 1],
+        [0, 0, 0],
+        [2, 1, 1],
+    ]
     assert [step["reward"] for step in steps] == [0, 0, 1] * 3
 
 
@@ -81,12 +115,21 @@ def test_more_rounds_and_a_short_message_show_a_window():
 
 
 def test_a_window_begins_at_the_token_of_its_round():
-    """L = 2, N = 3: tokens 1 and 2, 2 and 3, then 3 alone, which is said again at the decision; N = 5: at last none."""
+    """L = 2, N = 3: tokens 1 and 2, 2 and 3, then 3 alone, which is said again at the decision; N =
+    5: at last none.
+    """
     steps = played(line(), rounds=3, length=2)
     said = [step["speaker"]["communication_channel"] for step in steps[:6]]
     assert said == [[0, 0], [1, 2], [2, 1], [1, 0], [1, 0], [0, 0]]
-    assert [step["listener"]["communication_channel"] for step in steps[1:5]] == [[3, 1], [1, 3], [3, 0], [3, 0]]
-    said = [step["speaker"]["communication_channel"] for step in played(line(), rounds=5, length=2)[:7]]
+    assert [step["listener"]["communication_channel"] for step in steps[1:5]] == [
+        [3, 1],
+        [1, 3],
+        [3, 0],
+        [3, 0],
+    ]
+    said = [
+        step["speaker"]["communication_channel"] for step in played(line(), rounds=5, length=2)[:7]
+    ]
     assert said == [[0, 0], [1, 2], [2, 1], [1, 0], [0, 0], [0, 0], [0, 0]]
     whole = played(line(), rounds=3, length=4)
     assert [step["speaker"]["communication_channel"] for step in whole[1:5]] == [[1, 2, 1, 0]] * 4
@@ -112,7 +155,10 @@ def test_what_the_listener_says_goes_back_through_both_permutations():
 
     replies = [[3, 1, 2], [0, 5, 5], *[[0, 0, 0]] * 6]
     steps = Pair(queries=True).replay(line(replies=replies))["steps"]
-    assert [step["speaker"]["communication_channel"] for step in steps[1:3]] == [[1, 2, 3], [0, 0, 0]]
+    assert [step["speaker"]["communication_channel"] for step in steps[1:3]] == [
+        [1, 2, 3],
+        [0, 0, 0],
+    ]
 
 
 def test_a_listener_of_whom_nothing_is_recorded_is_silent():
@@ -125,7 +171,10 @@ def test_a_listener_of_whom_nothing_is_recorded_is_silent():
     own = Pair().replay(line(messages=[[1, 2, 3]] * 8))["steps"]
     assert [step["speaker"]["communication_channel"] for step in own[1:]] == [[1, 2, 3]] * 8
     for play in (Pair().replay, played):
-        with pytest.raises(UsageError, match="replies is for a speaker that reads them, as in games/pair:queries=True"):
+        with pytest.raises(
+            UsageError,
+            match="replies is for a speaker that reads them, as in games/pair:queries=True",
+        ):
             play(line(replies=[[0, 0, 0]] * 8))
 
 
@@ -152,7 +201,9 @@ def test_a_recording_that_breaks_off_is_played_as_far_as_it_goes(feedback, steps
     for count in (1, steps - 1):
         assert played(line(decisions=[0] * count), feedback=feedback) == whole[: count + 1]
     for count in (0, steps + 1 + feedback):
-        with pytest.raises(UsageError, match=f"decisions must have an entry for each of {steps} steps, got {count}"):
+        with pytest.raises(
+            UsageError, match=f"decisions must have an entry for each of {steps} steps, got {count}"
+        ):
             played(line(decisions=[0] * count), feedback=feedback)
 
 
@@ -167,7 +218,10 @@ def test_a_recording_that_breaks_off_is_played_as_far_as_it_goes(feedback, steps
         ({"games": [{"query": False}]}, "games[0] has no target"),
         ({"decisions": [0, 2]}, "decisions[1] must lie in 0..1, got 2"),
         ({"decisions": [0] * 10}, "decisions must have an entry for each of 8 steps, got 10"),
-        ({"decisions": [None] * 8}, "decisions[1] must be a whole number, since the listener decides there, got null"),
+        (
+            {"decisions": [None] * 8},
+            "decisions[1] must be a whole number, since the listener decides there, got null",
+        ),
         ({"messages": [[1, 2]]}, "messages[0] must be 3 whole numbers, got [1, 2]"),
         ({"messages": [[1, 2, 7]]}, "messages[0] must lie in 0..6"),
         ({"messages": [[1, 2, 0.5]]}, "messages[0] must be 3 whole numbers"),

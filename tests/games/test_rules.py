@@ -1,4 +1,6 @@
-"""What rules reach without learning: ceilings, and the ways round the language that the published game leaves open."""
+"""What rules reach without learning: ceilings, and the ways round the language that the published
+game leaves open.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +26,19 @@ from quickstudy.tasks.games.pair import Pair
 
 @pytest.fixture
 def accuracy(made, drawn):
-    """accuracy(rule, convention): of the query phase, and of the support phase, in the episodes of `drawn`."""
+    """accuracy(rule, convention): of the query phase, and of the support phase, in the episodes of
+    `drawn`.
+    """
 
     @lru_cache
     def found(name, convention, pair=False):
-        task = configure("games/pair", Pair, {"samples": 4}, convention) if pair else made(convention)
+        task = (
+            configure("games/pair", Pair, {"samples": 4}, convention) if pair else made(convention)
+        )
         world, episodes = task.world(), drawn(convention)
-        rule = catalogue.control.get(name)(task, Brief(task.inputs, task.outputs, "reward", task.horizon, 0))
+        rule = catalogue.control.get(name)(
+            task, Brief(task.inputs, task.outputs, "reward", task.horizon, 0)
+        )
         numbers, key = np.arange(len(episodes.count)), jax.random.key(0)
 
         @eqx.filter_jit
@@ -54,7 +62,9 @@ def test_the_oracle_wins_every_query_game(accuracy):
 
 
 def test_who_hears_nothing_wins_as_published_and_guesses_when_corrected(accuracy):
-    """Measured in the original, S = 1, O = 4: 71.9 % of query games (over all of them; by episode a little more)."""
+    """Measured in the original, S = 1, O = 4: 71.9 % of query games (over all of them; by episode a
+    little more).
+    """
     assert 0.70 < accuracy("blind", "published")[0] < 0.76
     assert abs(accuracy("blind", "corrected")[0] - 0.5) < 0.02
 
@@ -65,7 +75,9 @@ def test_who_remembers_what_was_named_gains_little_when_corrected(accuracy):
 
 
 def test_the_quantising_pair_is_what_a_plain_reckoning_gives(accuracy, drawn):
-    """Sections of a third; a token is known when its section was sent before; 0.2 beside the section is near enough."""
+    """Sections of a third; a token is known when its section was sent before; 0.2 beside the
+    section is near enough.
+    """
     episodes, shares = drawn("published"), []
     for number, count in enumerate(episodes.count):
         known, right = set(), []
@@ -83,7 +95,9 @@ def test_the_quantising_pair_is_what_a_plain_reckoning_gives(accuracy, drawn):
 
 
 def test_games_written_anew_give_the_same(accuracy):
-    """Nothing of the package is in them; the mean of 150 episodes scatters by 0.006, and so does that of `drawn`."""
+    """Nothing of the package is in them; the mean of 150 episodes scatters by 0.006, and so does
+    that of `drawn`.
+    """
     rng = np.random.default_rng(5)
     plain = np.mean([decided(rng, 1, 4, 0.2)[:, 0].mean() for _ in range(150)])
     assert abs(plain - accuracy("quantising-pair", "published", pair=True)[0]) < 0.025

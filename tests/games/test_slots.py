@@ -44,10 +44,15 @@ def test_an_episode_has_the_same_games_alone_and_among_others(world, keys, drawn
         first = int(games.starts[number])
         assert int(games.starts[number + 1]) == first + count
         assert np.asarray(games.episode)[first : first + count].tolist() == [number] * count
-        assert np.asarray(games.last)[first : first + count].tolist() == [False] * (count - 1) + [True]
+        assert np.asarray(games.last)[first : first + count].tolist() == [False] * (count - 1) + [
+            True
+        ]
         assert np.asarray(games.query)[first : first + count].sum() == count - int(episode.support)
         for name in vars(episode):
-            one, other = np.asarray(getattr(episode, name)), np.asarray(getattr(together, name))[number]
+            one, other = (
+                np.asarray(getattr(episode, name)),
+                np.asarray(getattr(together, name))[number],
+            )
             if name in ("values", "renamed", "support", "count"):
                 assert (one == other).all()
                 continue
@@ -57,11 +62,15 @@ def test_an_episode_has_the_same_games_alone_and_among_others(world, keys, drawn
 
 
 def test_slots_play_one_episode_after_another(world, drawn):
-    """Every observation and reward is that of the world, with a step that begins anew behind every end; the transcript
-    has all episodes, each from its beginning to its end.
+    """Every observation and reward is that of the world, with a step that begins anew behind every
+    end; the transcript has all episodes, each from its beginning to its end.
     """
     row, begun = laid_out(world, drawn)
-    on = jax.jit(lambda playing, action: playing.step(row, begun, jnp.zeros((SLOTS, 0)), action, EPISODES - 1))
+    on = jax.jit(
+        lambda playing, action: playing.step(
+            row, begun, jnp.zeros((SLOTS, 0)), action, EPISODES - 1
+        )
+    )
     whole = as_episodes(world.sizes, *drawn)
     reset = jax.jit(lambda number: world.started(jax.tree.map(lambda part: part[number], whole)))
     step = jax.jit(lambda state, action: world.step(None, state, action))
@@ -71,14 +80,19 @@ def test_slots_play_one_episode_after_another(world, drawn):
     while not playing.over(EPISODES - 1):
         action = {
             "decision": rng.integers(sizes.decisions, size=(SLOTS, 2)),
-            "message": {str(at): rng.integers(sizes.words + 1, size=(SLOTS, 2)) for at in range(sizes.length)},
+            "message": {
+                str(at): rng.integers(sizes.words + 1, size=(SLOTS, 2))
+                for at in range(sizes.length)
+            },
         }
         before = playing
         playing, said, fresh = on(playing, jax.tree.map(jnp.asarray, action))
         for at in range(SLOTS):
             assert np.allclose(before.seen[at], own[at][1])
             if before.ended[at]:
-                own[at] = reset(int(playing.number[at])) if fresh[at] else (own[at][0], playing.seen[at])
+                own[at] = (
+                    reset(int(playing.number[at])) if fresh[at] else (own[at][0], playing.seen[at])
+                )
                 continue
             state, turn = step(own[at][0], jax.tree.map(lambda part, at=at: part[at], action))
             own[at] = state, turn.observation
@@ -87,7 +101,9 @@ def test_slots_play_one_episode_after_another(world, drawn):
             assert all(np.array_equal(said.info[name][at], turn.info[name]) for name in turn.info)
         number = jnp.where(before.ended, -1, before.number)[None, None]
         happened = Transcript(action, said.reward, said.done, said.info)
-        logs.append((number, before.time[None, None], jax.tree.map(lambda part: part[None, None], happened)))
+        logs.append(
+            (number, before.time[None, None], jax.tree.map(lambda part: part[None, None], happened))
+        )
     played = transcript(logs, EPISODES - 1, world.horizon)
     assert (played.done.sum(axis=2) > 0).all()
     steps = world.sizes.turns * np.asarray(drawn[0].count)[: EPISODES - 1] - world.sizes.feedback
@@ -96,7 +112,9 @@ def test_slots_play_one_episode_after_another(world, drawn):
 
 
 def test_batches_have_episodes_of_about_equal_length(world, keys):
-    """Every episode once, and hardly any padding: of batches in the order of numbers, more than a third would be."""
+    """Every episode once, and hardly any padding: of batches in the order of numbers, more than a
+    third would be.
+    """
     rehearsal = Rehearsal(world, keys[:1])
     batches, rest = in_batches(rehearsal, 3, 3 + 2 * 512 - 5, 32)
     assert sorted([*batches.ravel(), *rest.ravel()]) == list(range(3, 3 + 2 * 512 - 5))

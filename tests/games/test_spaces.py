@@ -17,7 +17,13 @@ from quickstudy.tasks.games.spaces import chosen_by, draw_stimuli, grid, split, 
 
 @pytest.mark.parametrize(
     ("values", "support", "query"),
-    [((2, 2, 2), 4, 4), ((3, 3, 3), 20, 7), ((3, 4, 5), 38, 22), ((4, 4, 4), 32, 32), ((5, 5, 5), 81, 44)],
+    [
+        ((2, 2, 2), 4, 4),
+        ((3, 3, 3), 20, 7),
+        ((3, 4, 5), 38, 22),
+        ((4, 4, 4), 32, 32),
+        ((5, 5, 5), 81, 44),
+    ],
 )
 def test_pools_are_as_large_as_in_the_paper(values, support, query):
     pools = split(jnp.array(values), grid(3, 5))
@@ -29,8 +35,11 @@ def test_the_smallest_space_by_hand():
     held_out = {tuple(row) for row in grid(3, 5)[np.asarray(query)].tolist()}
     assert held_out == {(0, 1, 1), (1, 0, 1), (1, 1, 0), (1, 1, 1)}
     assert {tuple(row) for row in grid(3, 5)[np.asarray(support)].tolist()} == {
-        (0, 0, 0), (0, 0, 1), (0, 1, 0), (1, 0, 0),
-    }  # fmt: skip
+        (0, 0, 0),
+        (0, 0, 1),
+        (0, 1, 0),
+        (1, 0, 0),
+    }
 
 
 @given(st.lists(st.integers(2, 5), min_size=3, max_size=3))
@@ -48,14 +57,20 @@ SPACES = 200
 
 @pytest.fixture(scope="module")
 def stimuli():
-    """stimuli(values, unequal, warp): (space, dimension, value, sample) of many spaces, by one program."""
+    """stimuli(values, unequal, warp): (space, dimension, value, sample) of many spaces, by one
+    program.
+    """
     uniform = np.random.default_rng(1).random((SPACES, *stimulus_shape(3, 5, 4)), np.float32)
     program = jax.jit(jax.vmap(draw_stimuli, (0, None, None, None)))
-    return lambda values, unequal, warp: np.asarray(program(uniform, np.array(values), unequal, warp))
+    return lambda values, unequal, warp: np.asarray(
+        program(uniform, np.array(values), unequal, warp)
+    )
 
 
 def test_stimuli_lie_in_their_sections(stimuli):
-    """(x - start of the section) / width has mean 0.5 and deviation 0.151, whatever the number of values."""
+    """(x - start of the section) / width has mean 0.5 and deviation 0.151, whatever the number of
+    values.
+    """
     drawn = stimuli([2, 5, 4], 0.0, 0.0)
     for dimension, count in enumerate([2, 5, 4]):
         starts = -1 + 2 / count * np.arange(count)
@@ -64,7 +79,9 @@ def test_stimuli_lie_in_their_sections(stimuli):
         assert abs(within.std() - 0.151) < 0.01
         assert ((within < 0) | (within > 1)).mean() < 0.004
         spread = within.std(axis=-1, ddof=1)  # sigma/w is uniform in 1/12 .. 1/6
-        assert abs(np.sqrt((spread**2).mean()) - np.sqrt((1 / 12**2 + 1 / 72 + 1 / 6**2) / 3)) < 0.01
+        assert (
+            abs(np.sqrt((spread**2).mean()) - np.sqrt((1 / 12**2 + 1 / 72 + 1 / 6**2) / 3)) < 0.01
+        )
 
 
 def test_sections_that_are_unequal_or_bent_keep_their_order(stimuli):
@@ -77,7 +94,10 @@ def test_sections_that_are_unequal_or_bent_keep_their_order(stimuli):
 
 def test_a_meaning_is_drawn_by_its_weight():
     weights = np.array([0, 1, 0, 3, 0, 0, 4, 0, 0], np.float32)
-    found = [int(chosen_by(jnp.float32(at), jnp.asarray(weights), 3)) for at in (0.0, 0.12, 0.13, 0.49, 0.51, 0.9999)]
+    found = [
+        int(chosen_by(jnp.float32(at), jnp.asarray(weights), 3))
+        for at in (0.0, 0.12, 0.13, 0.49, 0.51, 0.9999)
+    ]
     assert found == [1, 1, 3, 3, 6, 6]
 
 
@@ -86,7 +106,11 @@ def test_every_value_is_named_often_enough(drawn):
     for convention in ("published", "corrected"):
         episodes = drawn(convention)
         for number in range(100):
-            values, support, count = episodes.values[number], episodes.support[number], episodes.count[number]
+            values, support, count = (
+                episodes.values[number],
+                episodes.support[number],
+                episodes.count[number],
+            )
             for phase in (slice(0, support), slice(support, count)):
                 targets = episodes.target[number, phase]
                 odd = (targets % 2).sum(axis=1)
@@ -101,13 +125,19 @@ def test_corrected_plays_every_query_meaning_once(drawn):
     for number in range(100):
         played = episodes.target[number, episodes.support[number] : episodes.count[number]]
         values = [range(count) for count in episodes.values[number]]
-        wanted = [meaning for meaning in itertools.product(*values) if sum(value % 2 for value in meaning) >= 2]
+        wanted = [
+            meaning
+            for meaning in itertools.product(*values)
+            if sum(value % 2 for value in meaning) >= 2
+        ]
         assert sorted(map(tuple, played.tolist())) == wanted
         assert played.tolist() != sorted(played.tolist()) or len(wanted) < 9
 
 
 def test_phases_are_as_long_as_in_the_original(drawn):
-    """Measured there, S = 1, O = 4: 10.8 support games (3 to 36), 14.2 query games (3 to 49), 74 steps."""
+    """Measured there, S = 1, O = 4: 10.8 support games (3 to 36), 14.2 query games (3 to 49), 74
+    steps.
+    """
     episodes = drawn("published")
     query = episodes.count - episodes.support
     assert abs(episodes.support.mean() - 10.8) < 0.8

@@ -1,4 +1,6 @@
-"""Cores with a memory, against the published form in NumPy: dense matrices for the moves, one step at a time."""
+"""Cores with a memory, against the published form in NumPy: dense matrices for the moves, one step
+at a time.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,16 @@ def sigmoid(values):
 
 
 def weights(core):
-    parts = (core.read, core.act, core.new, core.controller.inputs.weights, core.controller.recurrent)
-    return *(np.asarray(part, np.float64) for part in parts), np.asarray(core.controller.bias, np.float64).sum(axis=0)
+    parts = (
+        core.read,
+        core.act,
+        core.new,
+        core.controller.inputs.weights,
+        core.controller.recurrent,
+    )
+    return *(np.asarray(part, np.float64) for part in parts), np.asarray(
+        core.controller.bias, np.float64
+    ).sum(axis=0)
 
 
 def by_hand(core, xs, step):
@@ -46,10 +56,15 @@ def by_hand(core, xs, step):
         hidden, cell = step(inputs[x] + mixed @ recurrent + bias, cell)
         actions, row = softmax(hidden @ act[:-1] + act[-1]), sigmoid(hidden @ new[:-1] + new[-1])
         if len(actions) == 5:
-            memory = sum(share * move for share, move in zip(actions, moves(ROWS), strict=True)) @ memory
+            memory = (
+                sum(share * move for share, move in zip(actions, moves(ROWS), strict=True)) @ memory
+            )
             memory[0] += row
         else:
-            pushed, popped = np.vstack([row, memory[:-1]]), np.vstack([memory[1:], np.zeros(core.cell)])
+            pushed, popped = (
+                np.vstack([row, memory[:-1]]),
+                np.vstack([memory[1:], np.zeros(core.cell)]),
+            )
             rest = actions[2] * memory if len(actions) == 3 else 0
             memory = actions[0] * pushed + actions[1] * popped + rest
         said.append(hidden)
@@ -68,7 +83,11 @@ def tanh(drive, cell):
 
 @pytest.mark.parametrize(
     ("spec", "step"),
-    [(StackLSTM(rows=ROWS), lstm), (StackLSTM(rows=ROWS, resting=True), lstm), (BabyNTM(rows=ROWS), tanh)],
+    [
+        (StackLSTM(rows=ROWS), lstm),
+        (StackLSTM(rows=ROWS, resting=True), lstm),
+        (BabyNTM(rows=ROWS), tanh),
+    ],
 )
 def test_features_are_those_of_the_published_form(spec, step):
     """Over more steps than there are rows, so that the ends of the memory are met."""
@@ -96,7 +115,9 @@ def test_a_memory_can_be_enlarged_and_a_small_one_overflows(spec):
 @pytest.mark.parametrize("rows", [None, 11])
 @pytest.mark.parametrize("spec", [StackLSTM, functools.partial(StackLSTM, resting=True), BabyNTM])
 def test_a_memory_has_only_the_rows_that_were_reached_and_may_come_back(spec, rows):
-    """A tape of 11 rows comes around in 48 steps; with as many rows as there are steps nothing does."""
+    """A tape of 11 rows comes around in 48 steps; with as many rows as there are steps nothing
+    does.
+    """
     rng = np.random.default_rng(3)
     core, total, piece = spec(units=3, cell=2, rows=rows).build(Tokens(3), rng), 48, 4
     xs, rooms = rng.integers(3, size=(total, 2)), []
@@ -115,7 +136,9 @@ def test_a_memory_has_only_the_rows_that_were_reached_and_may_come_back(spec, ro
 @pytest.mark.parametrize("rows", [16, 21, 47])
 @pytest.mark.parametrize("spec", [StackLSTM, functools.partial(StackLSTM, resting=True), BabyNTM])
 def test_rows_far_from_the_ends_are_moved_once_for_several_steps(spec, rows):
-    """On a memory that is full of anything: both ends are met, and every row is where all steps would have put it."""
+    """On a memory that is full of anything: both ends are met, and every row is where all steps
+    would have put it.
+    """
     rng, steps = np.random.default_rng(4), 2
     core = spec(units=3, cell=2, rows=rows).build(Tokens(3), rng)
     inner, memory = core.start(5, rows)

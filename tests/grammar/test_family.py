@@ -1,4 +1,6 @@
-"""The protocol and the measures: worked examples, and whole runs of learners of which the outcome is known."""
+"""The protocol and the measures: worked examples, and whole runs of learners of which the outcome
+is known.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ class Bounded:
         return np.where(known & (np.cumsum(inputs == 2) == read) & (read > 0), 0, 2)
 
 
-def outcome(learner: str, task: str = "grammar/an-bn", convention: str = "corrected", **protocol: Any) -> Any:
+def outcome(
+    learner: str, task: str = "grammar/an-bn", convention: str = "corrected", **protocol: Any
+) -> Any:
     given = {"order": 2, "factors": (4.0, 2.0, 1.0), **protocol}
     (found,) = examine(Setting(task, learner, convention, 0, given), [0])
     return found
@@ -48,7 +52,11 @@ def outcome(learner: str, task: str = "grammar/an-bn", convention: str = "correc
 
 def scores(found: Any) -> dict[str, float]:
     assert found.record.status == "ok", found.record.reason
-    return {name: value for entry in found.record.scores.values() for name, value in entry["values"].items()}
+    return {
+        name: value
+        for entry in found.record.scores.values()
+        for name, value in entry["values"].items()
+    }
 
 
 def traced(right: dict[float, list[int]], metric: str = "det", **facts: Any) -> Trace:
@@ -66,8 +74,9 @@ def traced(right: dict[float, list[int]], metric: str = "det", **facts: Any) -> 
 
 
 def test_a_rule_that_always_says_b_hides_in_the_margin():
-    """The example of section 3.5: one error a string. On n = 21 .. 10,020 that is 0.02 % of the steps, and 1/21 of the
-    first string."""
+    """The example of section 3.5: one error a string. On n = 21 .. 10,020 that is 0.02 % of the
+    steps, and 1/21 of the first string.
+    """
     n = np.arange(21, 10021)
     trace = Trace(
         "string-outcomes",
@@ -81,9 +90,14 @@ def test_a_rule_that_always_says_b_hides_in_the_margin():
         {"metric": "det", "margins": [0.0, 0.005], "order": 3, "upto": "whole"},
     )
     assert b_index(trace, "corrected") == {
-        "b-index": 0.0, "b-index-0.005": 10.0, "b-index-0.005-each": 0.0, "b-continuous": 0.0,
-    }  # fmt: skip
-    assert string_accuracy(trace, "corrected")["accuracy"] == pytest.approx(1 - 1000 / 520_500)  # n = 21 .. 1,020
+        "b-index": 0.0,
+        "b-index-0.005": 10.0,
+        "b-index-0.005-each": 0.0,
+        "b-continuous": 0.0,
+    }
+    assert string_accuracy(trace, "corrected")["accuracy"] == pytest.approx(
+        1 - 1000 / 520_500
+    )  # n = 21 .. 1,020
 
 
 def test_a_margin_that_is_met_exactly_forgives():
@@ -107,10 +121,14 @@ def test_the_index_is_the_largest_factor_that_is_passed_whatever_the_smaller_one
 def test_bits_drive_an_index_too():
     trace = traced({2.0: [0] * 4, 1.0: [0] * 4})
     bits = np.array([10.0] * 4 + [5.1] * 4)
-    full = Trace(trace.kind, {**trace.arrays, "bits": bits, "optimum": np.full(8, 5.0)}, trace.facts)
+    full = Trace(
+        trace.kind, {**trace.arrays, "bits": bits, "optimum": np.full(8, 5.0)}, trace.facts
+    )
     assert cross_entropy(full, "corrected") == {
-        "entropy-ratio": 0.5, "excess-bits": 5.0, "b-index-entropy": 1.0,
-    }  # fmt: skip
+        "entropy-ratio": 0.5,
+        "excess-bits": 5.0,
+        "b-index-entropy": 1.0,
+    }
     assert cross_entropy(trace, "corrected") == {}
 
 
@@ -165,7 +183,10 @@ def test_the_oracle_passes_everything(task):
 
 @pytest.mark.parametrize("setup", ["valid", "accept"])
 def test_the_other_setups(setup):
-    assert scores(outcome("true-grammar", f"grammar/an-bn:setup={setup}", factors=(1.0,)))["b-index"] == 1
+    assert (
+        scores(outcome("true-grammar", f"grammar/an-bn:setup={setup}", factors=(1.0,)))["b-index"]
+        == 1
+    )
     assert scores(outcome("bigram", f"grammar/an-bn:setup={setup}", factors=(1.0,)))["b-index"] == 0
 
 
@@ -202,16 +223,27 @@ def test_a_report_shows_a_b_that_was_asked_as_it_is(tmp_path):
 
 def test_a_report_says_when_most_steps_do_not_count(tmp_path):
     text = report_on(
-        "grammar/written:rules=S -> N S V [0.4] | N V [0.6]; N -> d [0.5] | k [0.5]; V -> r [0.5] | s [0.5]", tmp_path
+        "grammar/written:rules=S -> N S V [0.4] | N V [0.6]; N -> d [0.5] | k [0.5]; V -> r [0.5] |"
+        " s [0.5]",
+        tmp_path,
     )
     assert "of the steps have a certain next symbol, and only they count under metric=det" in text
 
 
 def test_where_no_factor_has_enough_strings_nothing_is_run():
     setting = Setting("grammar/dyck-2", "bigram", "published", 0, {"factors": (2.0, 1.0)})
-    with pytest.raises(UsageError, match=r"the released list has 0 strings .*; use test=exhaustive"):
+    with pytest.raises(
+        UsageError, match=r"the released list has 0 strings .*; use test=exhaustive"
+    ):
         make_plan([setting], 1)
-    assert len(make_plan([Setting("grammar/dyck-2", "bigram", "published", 0, {"factors": (4.0, 1.0)})], 1).cells) == 1
+    assert (
+        len(
+            make_plan(
+                [Setting("grammar/dyck-2", "bigram", "published", 0, {"factors": (4.0, 1.0)})], 1
+            ).cells
+        )
+        == 1
+    )
 
 
 def test_published_data_are_the_same_for_all_repetitions():
@@ -277,7 +309,11 @@ def test_an_interrupted_run_goes_on_with_the_same_outcome():
 def test_the_two_searches_of_table_2_are_two_under_every_convention(convention):
     task, row = make_task("grammar/an-bn", convention), find_study("bliss-table2").rows[0]
     found = {
-        name: choose_learner(row.learner(name, convention), convention, task, "strings").make(task).search
+        name: (
+            choose_learner(row.learner(name, convention), convention, task, "strings")
+            .make(task)
+            .search
+        )
         for name in ("MDLRNN search", "tempering")
     }
     assert found == {"MDLRNN search": "evolution", "tempering": "tempering"}

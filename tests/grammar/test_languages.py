@@ -38,18 +38,39 @@ EQUAL = {100: 285.3589, 250: 750.7039, 500: 1483.9123, 1000: 2952.9020}
 
 # Of every released training set: different strings, targets, longest, bits of the true grammar.
 FACTS = {
-    "an-bn": [(13, 826, 40, 309.0293), (16, 1998, 40, 755.3351), (19, 4078, 44, 1531.7676), (22, 7972, 48, 3016.1945)],
+    "an-bn": [
+        (13, 826, 40, 309.0293),
+        (16, 1998, 40, 755.3351),
+        (19, 4078, 44, 1531.7676),
+        (22, 7972, 48, 3016.1945),
+    ],
     "an-bn-cn": [(13, 1051, 42, 0), (15, 2845, 60, 0), (17, 5588, 60, 0), (19, 11089, 66, 0)],
     "an-bn-cn-dn": [(13, 1368, 56, 0), (15, 3710, 80, 0), (17, 7284, 80, 0), (19, 14452, 88, 0)],
-    "an-bm-cnm": [(44, 1540, 58, 614.9712), (76, 3828, 58, 1531.7676), (100, 7472, 58, 3016.1945),
-                  (127, 14660, 58, 5959.3196)],
-    "dyck-1": [(14, 252, 16, 222.5743), (29, 648, 18, 576.6995), (43, 1306, 32, 1164.6567), (68, 2708, 40, 2437.3873)],
-    "dyck-2": [(17, 252, 16, 298.5743), (39, 648, 18, 775.6995), (65, 1306, 32, 1567.6567), (114, 2708, 40, 3291.3873)],
-}  # fmt: skip
+    "an-bm-cnm": [
+        (44, 1540, 58, 614.9712),
+        (76, 3828, 58, 1531.7676),
+        (100, 7472, 58, 3016.1945),
+        (127, 14660, 58, 5959.3196),
+    ],
+    "dyck-1": [
+        (14, 252, 16, 222.5743),
+        (29, 648, 18, 576.6995),
+        (43, 1306, 32, 1164.6567),
+        (68, 2708, 40, 2437.3873),
+    ],
+    "dyck-2": [
+        (17, 252, 16, 298.5743),
+        (39, 648, 18, 775.6995),
+        (65, 1306, 32, 1567.6567),
+        (114, 2708, 40, 3291.3873),
+    ],
+}
 
 
 def language(name, **parameters):
-    return make_task(f"grammar/{name}" + "".join(f":{n}={v}" for n, v in parameters.items()), "corrected")
+    return make_task(
+        f"grammar/{name}" + "".join(f":{n}={v}" for n, v in parameters.items()), "corrected"
+    )
 
 
 def shown(task, seed, count):
@@ -80,9 +101,15 @@ def test_both_bracket_languages_have_the_same_skeletons():
 
 @pytest.mark.parametrize(
     ("name", "entropy", "per_target"),
-    [("an-bn", 2.937636, 0.38317), ("an-bn-cn", 2.937636, 0.26706), ("an-bn-cn-dn", 2.937636, 0.20495),
-     ("an-bm-cnm", 5.875273, 0.40990), ("dyck-1", 2.203227, 0.88129), ("dyck-2", 2.953227, 1.18129)],
-)  # fmt: skip
+    [
+        ("an-bn", 2.937636, 0.38317),
+        ("an-bn-cn", 2.937636, 0.26706),
+        ("an-bn-cn-dn", 2.937636, 0.20495),
+        ("an-bm-cnm", 5.875273, 0.40990),
+        ("dyck-1", 2.203227, 0.88129),
+        ("dyck-2", 2.953227, 1.18129),
+    ],
+)
 def test_the_optimum_is_known(name, entropy, per_target):
     grammar = language(name).grammar
     assert grammar.entropy == pytest.approx(entropy, abs=1e-6)
@@ -94,12 +121,21 @@ def test_released_lists_begin_and_end_where_they_do():
     tests = TestList.behind(addition, "released", shown(addition, 100, 100), 10_000)
     assert tests.start == 406
     assert addition.grammar.values(list(tests)[-1]) == (56, 94)
-    assert [TestList.behind(language("dyck-1"), "released", shown(language("dyck-1"), 100, size), 10).start
-            for size in SIZES] == [256, 370, 882, 3573]  # fmt: skip
+    assert [
+        TestList.behind(
+            language("dyck-1"), "released", shown(language("dyck-1"), 100, size), 10
+        ).start
+        for size in SIZES
+    ] == [256, 370, 882, 3573]
     two = language("dyck-2")
-    assert [TestList.behind(two, "released", shown(two, 100, size), 10).start for size in SIZES[:2]] == [828, 1085]
+    assert [
+        TestList.behind(two, "released", shown(two, 100, size), 10).start for size in SIZES[:2]
+    ] == [828, 1085]
     for size in SIZES[2:]:
-        with pytest.raises(UsageError, match=r"0 strings behind the longest shown, and 10 are asked for; use test=exh"):
+        with pytest.raises(
+            UsageError,
+            match=r"0 strings behind the longest shown, and 10 are asked for; use test=exh",
+        ):
             TestList.behind(two, "released", shown(two, 100, size), 10)
     equal = language("an-bn")
     tests = TestList.behind(equal, "released", shown(equal, 100, 100), 10_000)
@@ -119,7 +155,9 @@ def test_masks_are_as_released():
     assert whole[0, :2].tolist() == [[True, True, False], [False] * 3]
     assert whole[1, :3].astype(int).tolist() == [[1, 1, 0], [0, 1, 1], [1, 1, 0]]  # ()
     both = language("an-bm-cnm")
-    assert released.deterministic_mask(both.grammar, both.listed()[-1:]).shape[1] == len(both.listed()[-1])
+    assert released.deterministic_mask(both.grammar, both.listed()[-1:]).shape[1] == len(
+        both.listed()[-1]
+    )
 
 
 def test_files_go_there_and_back(tmp_path):
@@ -133,7 +171,9 @@ def test_files_go_there_and_back(tmp_path):
         with pytest.raises(RuntimeError):
             entries.read(entry, b"4321")
     assert text.decode().split("\n") == [task.text(string) for string in strings]
-    assert [s.tolist() for s in released.read_strings(archive, task.vocabulary)] == [s.tolist() for s in strings]
+    assert [s.tolist() for s in released.read_strings(archive, task.vocabulary)] == [
+        s.tolist() for s in strings
+    ]
     mask = released.valid_mask(task.grammar, strings)
     released.write_mask(tmp_path / "test_valid_next_symbols.npz.zip", mask)
     assert np.array_equal(released.read_mask(tmp_path / "test_valid_next_symbols.npz.zip"), mask)
@@ -145,7 +185,9 @@ def test_files_go_there_and_back(tmp_path):
 @given(st.sampled_from(TEXTS), st.integers(0, 2**32 - 1))
 @settings(max_examples=40, deadline=None)
 def test_strings_are_of_their_language(text, seed):
-    """What is drawn is accepted, has the probability of its derivation, and nothing that cannot come comes."""
+    """What is drawn is accepted, has the probability of its derivation, and nothing that cannot
+    come comes.
+    """
     grammar, rng = read_grammar(text), np.random.default_rng(seed)
     string = grammar.draws(rng, 1)[0]
     rows = grammar.conditionals(string[:-1])
@@ -154,7 +196,9 @@ def test_strings_are_of_their_language(text, seed):
     assert rows[np.arange(len(rows)), string[1:]] == pytest.approx(grammar.likely(string))
     assert (grammar.likely(string) > 0).all()
     assert not grammar.contains(string[:-1])
-    other = make_task("grammar/written", "corrected").corrupted(rng, np.array([0, 1, 2, 0], np.int8))
+    other = make_task("grammar/written", "corrected").corrupted(
+        rng, np.array([0, 1, 2, 0], np.int8)
+    )
     assert not read_grammar("S -> a S b S [0.3] | [0.7]").contains(other)
 
 
@@ -168,7 +212,9 @@ def test_probabilities_of_the_shortest_strings_are_those_of_many_draws(text):
     assert [len(string) for string in first] == sorted(len(string) for string in first)
     for string in first:
         chance = float(np.prod(grammar.likely(string)))
-        assert drawn.count(string.tobytes()) / 4000 == pytest.approx(chance, abs=5 * math.sqrt(chance / 4000) + 1e-3)
+        assert drawn.count(string.tobytes()) / 4000 == pytest.approx(
+            chance, abs=5 * math.sqrt(chance / 4000) + 1e-3
+        )
 
 
 def test_brackets_are_counted_and_put_in_order():
@@ -177,8 +223,20 @@ def test_brackets_are_counted_and_put_in_order():
         for pairs in range(20):
             catalan = math.comb(2 * pairs, pairs) // (pairs + 1)
             assert follower.count(follower.start, 2 * pairs) == catalan * kinds**pairs
-    words = [language("dyck-2").text(string) for string in TestList(language("dyck-2"), "exhaustive", 0, 11)]
-    assert words[3:] == ["#(())#", "#()()#", "#()[]#", "#([])#", "#[()]#", "#[[]]#", "#[]()#", "#[][]#"]
+    words = [
+        language("dyck-2").text(string)
+        for string in TestList(language("dyck-2"), "exhaustive", 0, 11)
+    ]
+    assert words[3:] == [
+        "#(())#",
+        "#()()#",
+        "#()[]#",
+        "#([])#",
+        "#[()]#",
+        "#[[]]#",
+        "#[]()#",
+        "#[][]#",
+    ]
     deep = list(TestList(language("dyck-2"), "deep", 40, 30))
     assert min(map(len, deep)) > 42
     assert all(language("dyck-2").grammar.contains(string) for string in deep)
@@ -228,7 +286,10 @@ def test_a_seed_that_the_released_generator_does_not_take_is_refused():
 
 
 def test_alternatives_need_no_spaces_between_them():
-    assert read_grammar("S -> a S b [0.3]|[0.7]").rules == read_grammar("S -> a S b [0.3] | [0.7]").rules
+    assert (
+        read_grammar("S -> a S b [0.3]|[0.7]").rules
+        == read_grammar("S -> a S b [0.3] | [0.7]").rules
+    )
     with pytest.raises(UsageError, match=r'"a S b" of .* does not end with its probability'):
         read_grammar("S -> a S b | [0.3]")
 
@@ -239,16 +300,20 @@ def test_a_grammar_of_ones_own_is_a_task_with_its_text_in_its_identity(tmp_path)
     task = make_task("grammar/mine", "corrected")
     assert task.rules == "S -> a S b S [0.3] | [0.7]"
     assert pickle.loads(pickle.dumps(task)) == task
-    assert make_task(f"grammar/written:rules={tmp_path / 'mine.txt'}", "corrected").rules == task.rules
+    assert (
+        make_task(f"grammar/written:rules={tmp_path / 'mine.txt'}", "corrected").rules == task.rules
+    )
     with pytest.raises(UsageError, match="already"):
         qs.grammar("an-bn", "a^n b^n [n 0.5]")
 
 
 @pytest.mark.parametrize(
     ("name", "rules"),
-    [("an-bn", "S -> a S b [0.7] | [0.3]"),
-     ("an-bm-cnm", "S -> a S c [0.7] | Y [0.3]; Y -> b Y c [0.7] | [0.3]")],
-)  # fmt: skip
+    [
+        ("an-bn", "S -> a S b [0.7] | [0.3]"),
+        ("an-bm-cnm", "S -> a S c [0.7] | Y [0.3]; Y -> b Y c [0.7] | [0.3]"),
+    ],
+)
 def test_as_the_appendix_has_it_a_block_may_be_empty(name, rules):
     """The language with `least=0` is that of the rules, string by string and chance by chance."""
     task, derived = language(name, least=0), read_grammar(rules)
@@ -261,7 +326,9 @@ def test_as_the_appendix_has_it_a_block_may_be_empty(name, rules):
         assert task.grammar.values(string) is not None
         assert derived.contains(string)
         assert task.grammar.likely(string) == pytest.approx(derived.likely(string))
-        assert task.grammar.conditionals(string[:-1]) == pytest.approx(derived.conditionals(string[:-1]))
+        assert task.grammar.conditionals(string[:-1]) == pytest.approx(
+            derived.conditionals(string[:-1])
+        )
         values = np.array([task.grammar.values(string)])
         assert task.grammar.certain(values)[0] == (derived.likely(string)[1:] == 1).sum()
     assert task.grammar.mean_length == pytest.approx(derived.mean_length)
@@ -287,11 +354,16 @@ def test_accept_or_reject_shows_both(tmp_path):
         assert task.grammar.contains(string) == answers[index]
 
 
-AMBIGUOUS = "S -> T T b [1/4] | b a b [1/4] | T a a [1/4] | b a S [1/4]\nT -> a b [1/3] | a S [1/3] |  [1/3]"
+AMBIGUOUS = (
+    "S -> T T b [1/4] | b a b [1/4] | T a a [1/4] | b a S [1/4]\nT -> a b [1/3] | a S [1/3] | "
+    " [1/3]"
+)
 
 
 def by_brute_force(text, longest):
-    """Strings of up to so many symbols with their probabilities, from all derivations, the leftmost part first."""
+    """Strings of up to so many symbols with their probabilities, from all derivations, the leftmost
+    part first.
+    """
     rules, found = Derivation(text).rules, {}
     open_ = [((), (next(iter(rules)),), 1)]
     while open_:
@@ -327,11 +399,15 @@ def test_strings_are_listed_once_by_length_and_as_likely_as_all_their_derivation
         assert np.prod(grammar.likely(string)) == pytest.approx(float(chance), rel=1e-9)
         assert grammar.contains(string)
     shown = np.array([0, *(grammar.numbers[letter] for letter in listed[2]), 0])
-    assert [len(string) > len(shown) for string in TestList.behind(task, "exhaustive", [shown], 5)] == [True] * 5
+    assert [
+        len(string) > len(shown) for string in TestList.behind(task, "exhaustive", [shown], 5)
+    ] == [True] * 5
 
 
 def test_what_is_almost_certain_is_not_certain():
-    """Behind (ab)^40 a palindrome may go back from the middle or go on; the second has a chance of 1e-21 and less."""
+    """Behind (ab)^40 a palindrome may go back from the middle or go on; the second has a chance of
+    1e-21 and less.
+    """
     grammar = Derivation("S -> a S a [0.3] | b S b [0.3] | a [0.1] | b [0.1] | [0.2]")
     string = np.array([0, *(grammar.numbers[letter] for letter in "ab" * 40 + "ba" * 40), 0])
     assert ((grammar.conditionals(string[:-1]) > 0).sum(axis=1) > 1).all()
@@ -357,8 +433,13 @@ def test_a_prefix_with_too_many_derivations_is_refused():
 
 def test_a_language_with_too_few_strings_says_so():
     task = Written(rules="S -> a [0.5] | b [0.5]")
-    assert [string.tolist() for string in TestList(task, "exhaustive", 0, 2)] == [[0, 1, 0], [0, 2, 0]]
-    with pytest.raises(UsageError, match="this language has 2 strings, and the test needs 3 that are longer"):
+    assert [string.tolist() for string in TestList(task, "exhaustive", 0, 2)] == [
+        [0, 1, 0],
+        [0, 2, 0],
+    ]
+    with pytest.raises(
+        UsageError, match="this language has 2 strings, and the test needs 3 that are longer"
+    ):
         TestList.behind(task, "exhaustive", [np.array([0, 1, 0])], 3)
     assert Written(rules="S -> a [0] | b [1]").grammar.entropy == 0
     with pytest.raises(UsageError, match=r"neither # nor \|"):
@@ -370,7 +451,9 @@ def test_a_factor_whose_strings_are_too_long_to_be_put_in_order_is_left_out():
     record = GrammarProtocol(order=2, factors=(10.0, 1.0)).material
     streams = Streams(0, "test", 0)
     assert len(record(task, streams, 1.0)[1]) == 100
-    with pytest.raises(UsageError, match="more than 400 symbols, the most for a language written as rules"):
+    with pytest.raises(
+        UsageError, match="more than 400 symbols, the most for a language written as rules"
+    ):
         record(task, streams, 10.0)
 
 
@@ -400,7 +483,8 @@ def test_slips_in_a_grammar_are_named(rules, said):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("", "is empty; write rules into it"), ("aabb\nab\n", "has no rules; .* A file of strings")]
+    ("text", "said"),
+    [("", "is empty; write rules into it"), ("aabb\nab\n", "has no rules; .* A file of strings")],
 )
 def test_a_file_without_rules_is_named(tmp_path, text, said):
     (tmp_path / "mine.txt").write_text(text)

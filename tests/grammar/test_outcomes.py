@@ -49,12 +49,15 @@ def alone(pupil: Any, string: Any, grammar: Any, marking: Marking) -> dict[str, 
         chances = distribution(np.stack(rows), pupil.scale)
         return {
             f"wrong-{margin:g}": sum(
-                ((row > margin) != (true > 0)).any() for row, true in zip(chances, truth, strict=True)
+                ((row > margin) != (true > 0)).any()
+                for row, true in zip(chances, truth, strict=True)
             )
             for margin in marking.margins
         }
     certain = [time for time in range(1, len(targets)) if truth[time, targets[time]] == 1]
-    found: dict[str, float] = {"wrong": sum(np.argmax(rows[time]) != targets[time] for time in certain)}
+    found: dict[str, float] = {
+        "wrong": sum(np.argmax(rows[time]) != targets[time] for time in certain)
+    }
     if marking.bits:
         chances = distribution(np.stack(rows), pupil.scale)
         found["bits"] = -np.log2(chances[np.arange(len(targets)), targets]).sum()
@@ -64,7 +67,15 @@ def alone(pupil: Any, string: Any, grammar: Any, marking: Marking) -> dict[str, 
 
 CASES = [
     ("grammar/an-bn", "lstm:units=6,rate=0.03", 60, Marking("det"), "exhaustive", 0, 45),
-    ("grammar/an-bn-cn", "stack-lstm:units=4,cell=2", 0, Marking("det", bits=True), "exhaustive", 3, 8),
+    (
+        "grammar/an-bn-cn",
+        "stack-lstm:units=4,cell=2",
+        0,
+        Marking("det", bits=True),
+        "exhaustive",
+        3,
+        8,
+    ),
     ("grammar/an-bm-cnm", "baby-ntm:units=4,cell=2", 0, Marking("det", bits=True), "grid", 4, 9),
     ("grammar/dyck-2", "gru:units=20", 0, Marking("cat", (0.19, 0.2)), "deep", 4, 40),
 ]
@@ -90,7 +101,9 @@ def test_a_state_that_comes_back_is_not_read_again(monkeypatch):
     read = []
     judged = type(pupil).judged
     monkeypatch.setattr(
-        type(pupil), "judged", lambda self, state, xs, *more: read.append(xs.size) or judged(self, state, xs, *more)
+        type(pupil),
+        "judged",
+        lambda self, state, xs, *more: read.append(xs.size) or judged(self, state, xs, *more),
     )
     strings = list(TestList(task, "exhaustive", 2000, 40))
     (found,) = outcomes(pupil, strings, task.grammar, Marking("det"))
@@ -107,7 +120,9 @@ def test_a_memory_grows_and_shrinks_with_what_is_read_and_changes_no_mark(monkey
     task, rooms = make_task("grammar/an-bn-cn", "corrected"), []
     pupil, strings = taught(task, name), TestList(task, "exhaustive", 8, 12)
     fitted = type(pupil).fitted
-    monkeypatch.setattr(type(pupil), "fitted", lambda *given: rooms.append(fitted(*given).room) or fitted(*given))
+    monkeypatch.setattr(
+        type(pupil), "fitted", lambda *given: rooms.append(fitted(*given).room) or fitted(*given)
+    )
     marking = Marking("det", bits=True)
     (found,) = outcomes(pupil, strings, task.grammar, marking)
     wanted = [alone(pupil, string, task.grammar, marking) for string in strings]
@@ -117,7 +132,8 @@ def test_a_memory_grows_and_shrinks_with_what_is_read_and_changes_no_mark(monkey
 
 
 @pytest.mark.parametrize(
-    "name", ["baby-ntm:units=5,cell=2", "baby-ntm:units=5,cell=2,rows=40", "stack-lstm:units=5,cell=2"]
+    "name",
+    ["baby-ntm:units=5,cell=2", "baby-ntm:units=5,cell=2,rows=40", "stack-lstm:units=5,cell=2"],
 )
 def test_a_large_memory_is_read_in_laps_and_no_mark_changes(monkeypatch, name):
     monkeypatch.setattr(stepping, "NEAR", 4)
@@ -127,9 +143,13 @@ def test_a_large_memory_is_read_in_laps_and_no_mark_changes(monkeypatch, name):
     pupil, strings = taught(task, name), TestList(task, "exhaustive", 8, 12)
     core = type(pupil._speaker().core)
     caught_up = core.caught_up
-    monkeypatch.setattr(core, "caught_up", lambda *given: laps.append(given[1][1].shape) or caught_up(*given))
+    monkeypatch.setattr(
+        core, "caught_up", lambda *given: laps.append(given[1][1].shape) or caught_up(*given)
+    )
     (found,) = outcomes(pupil, strings, task.grammar, Marking("det"))
-    assert found["wrong"].tolist() == [alone(pupil, one, task.grammar, Marking("det"))["wrong"] for one in strings]
+    assert found["wrong"].tolist() == [
+        alone(pupil, one, task.grammar, Marking("det"))["wrong"] for one in strings
+    ]
     assert len(set(found["wrong"].tolist())) > 3
     assert len(set(laps)) > 1  # traced for memories of several sizes
 
@@ -137,15 +157,27 @@ def test_a_large_memory_is_read_in_laps_and_no_mark_changes(monkeypatch, name):
 def test_lanes_that_were_asked_enough_do_not_go_along_where_memories_are_large(monkeypatch):
     monkeypatch.setattr(reading, "HEAVY", 1 << 10)
     monkeypatch.setattr(reading, "FIRST_ROWS", (6, 6, 6))
-    task, name, read = make_task("grammar/an-bn-cn", "corrected"), "baby-ntm:units=4,cell=2,precision=float64", []
+    task, name, read = (
+        make_task("grammar/an-bn-cn", "corrected"),
+        "baby-ntm:units=4,cell=2,precision=float64",
+        [],
+    )
     strings, marking = TestList(task, "exhaustive", 20, 18), Marking("det", bits=True)
     call = reading._Steps.__call__
     monkeypatch.setattr(
-        reading._Steps, "__call__", lambda self, rows: read.append(self._pupil.lanes) or call(self, rows)
+        reading._Steps,
+        "__call__",
+        lambda self, rows: read.append(self._pupil.lanes) or call(self, rows),
     )
     enough = 12, 6, 18
     pupil = taught(task, name, lanes=(0, 1, 2))
-    found = outcomes(pupil, strings, task.grammar, marking, lambda lane, so_far: len(so_far["steps"]) >= enough[lane])
+    found = outcomes(
+        pupil,
+        strings,
+        task.grammar,
+        marking,
+        lambda lane, so_far: len(so_far["steps"]) >= enough[lane],
+    )
     assert read == [3, 3, 1]
     assert [len(lane["steps"]) for lane in found] == [12, 12, 18]
     for lane, own in enumerate(found):
@@ -159,8 +191,12 @@ def test_blocks_that_were_noted_are_not_read_again(monkeypatch):
     task, read, noted = make_task("grammar/an-bn", "corrected"), [], []
     pupil, strings = taught(task, "rnn:units=3"), TestList(task, "exhaustive", 5, 14)
     call = reading._Steps.__call__
-    monkeypatch.setattr(reading._Steps, "__call__", lambda self, rows: read.append(len(rows)) or call(self, rows))
-    (whole,) = outcomes(pupil, strings, task.grammar, Marking("det"), note=lambda lanes: noted.append(list(lanes)))
+    monkeypatch.setattr(
+        reading._Steps, "__call__", lambda self, rows: read.append(len(rows)) or call(self, rows)
+    )
+    (whole,) = outcomes(
+        pupil, strings, task.grammar, Marking("det"), note=lambda lanes: noted.append(list(lanes))
+    )
     assert read == [4, 4, 4, 2]
     for done, before in enumerate(noted, 1):
         read.clear()
@@ -189,8 +225,12 @@ def test_walking_through_states_is_reading_string_by_string(id, name, mode, star
     wanted = [alone(pupil, string, task.grammar, Marking("det"))["wrong"] for string in strings]
     assert found["wrong"].tolist() == wanted
     assert found["size"].tolist() == [task.grammar.size(string) for string in strings]
-    assert found["steps"].tolist() == [int((task.grammar.likely(string)[1:] == 1).sum()) for string in strings]
-    (read,) = outcomes(pupil, list(strings), task.grammar, Marking("det"))  # a list of strings is read
+    assert found["steps"].tolist() == [
+        int((task.grammar.likely(string)[1:] == 1).sum()) for string in strings
+    ]
+    (read,) = outcomes(
+        pupil, list(strings), task.grammar, Marking("det")
+    )  # a list of strings is read
     assert all(np.array_equal(found[column], read[column]) for column in found)
 
 
@@ -199,7 +239,9 @@ def test_a_rule_that_never_learns_steps_a_few_times_for_fifty_million_symbols():
     pupil, steps = taught(task, "trigram", passes=1), []
     step = pupil.step
     pupil.step = lambda *given: steps.append(1) or step(*given)
-    (found,) = outcomes(pupil, TestList(task, "exhaustive", 20, 10_000), task.grammar, Marking("det"))
+    (found,) = outcomes(
+        pupil, TestList(task, "exhaustive", 20, 10_000), task.grammar, Marking("det")
+    )
     assert found["steps"].sum() == 50_205_000
     assert found["wrong"].sum() == 10_000  # the end of every string
     assert len(steps) < 10
@@ -208,7 +250,10 @@ def test_a_rule_that_never_learns_steps_a_few_times_for_fifty_million_symbols():
 def test_a_network_whose_states_do_not_come_back_is_read(monkeypatch):
     monkeypatch.setattr(states, "ROOM", 30)
     task = make_task("grammar/an-bn-cn", "corrected")
-    pupil, strings = taught(task, "network:file=bliss-an-bn-cn-2023"), TestList(task, "exhaustive", 99, 8)
+    pupil, strings = (
+        taught(task, "network:file=bliss-an-bn-cn-2023"),
+        TestList(task, "exhaustive", 99, 8),
+    )
     assert states.by_states(pupil, strings, task.grammar, Marking("det")) is None
     (found,) = outcomes(pupil, strings, task.grammar, Marking("det"))
     assert found["wrong"].tolist() == [
@@ -231,13 +276,17 @@ class Counter:
 
 
 def hosted(task: Any) -> Any:
-    return Hosted(Counter).begin(Brief(task.inputs, task.outputs, "cross-entropy", 10, 1), [Streams(0, "x", 0)])
+    return Hosted(Counter).begin(
+        Brief(task.inputs, task.outputs, "cross-entropy", 10, 1), [Streams(0, "x", 0)]
+    )
 
 
 def test_a_host_that_counts_to_fifty_fails_at_fifty_one(monkeypatch):
     monkeypatch.setattr(room, "MOST_TOKENS", 3000)  # several exams
     task = make_task("grammar/an-bn", "corrected")
-    (found,) = outcomes(hosted(task), TestList(task, "exhaustive", 0, 80), task.grammar, Marking("det"))
+    (found,) = outcomes(
+        hosted(task), TestList(task, "exhaustive", 0, 80), task.grammar, Marking("det")
+    )
     assert found["wrong"].tolist() == [0] * 50 + [1] * 30
     assert found["steps"].tolist() == list(range(1, 81))
 
@@ -249,7 +298,9 @@ def test_it_stops_at_the_first_string_that_is_wrong(step):
     (whole,) = outcomes(pupil, TestList(task, "exhaustive", 0, 80), task.grammar, Marking("det"))
     endless = itertools.islice(iter(TestList(task, "exhaustive", 0, 10**9)), 10**6)
     stop = Stop.of("first-wrong", Marking("det"), task.grammar, (), 0)
-    (found,) = outcomes(pupil, endless, task.grammar, Marking("det"), lambda _, own: stop.cut(own) is not None)
+    (found,) = outcomes(
+        pupil, endless, task.grammar, Marking("det"), lambda _, own: stop.cut(own) is not None
+    )
     assert stop.cut(found) == stop.cut(whole) == int(np.flatnonzero(whole["wrong"])[0]) + 1
     assert len(found["wrong"]) < 2000
 
@@ -290,14 +341,25 @@ def test_it_is_decided_where_no_margin_can_be_kept_any_more():
     assert cut(1, 1, 1, 1, 0, 1, 0) == 6
     assert cut(9, 0) is None
     assert cut(9, 0, 0, 0) == 3
-    assert Stop.of("whole", Marking("det"), task.grammar, strings, 0).cut({"wrong": np.ones(4)}) is None
+    assert (
+        Stop.of("whole", Marking("det"), task.grammar, strings, 0).cut({"wrong": np.ones(4)})
+        is None
+    )
     both = Stop.of("decided", Marking("cat", (0.0, 0.1)), task.grammar, strings, 0)
-    assert both.cut({"wrong-0": np.array([1, 1]), "wrong-0.1": np.array([0, 0]), "steps": np.ones(2)}) is None
-    assert both.cut({"wrong-0": np.array([1, 1]), "wrong-0.1": np.array([0, 2]), "steps": np.ones(2)}) == 2
+    assert (
+        both.cut({"wrong-0": np.array([1, 1]), "wrong-0.1": np.array([0, 0]), "steps": np.ones(2)})
+        is None
+    )
+    assert (
+        both.cut({"wrong-0": np.array([1, 1]), "wrong-0.1": np.array([0, 2]), "steps": np.ones(2)})
+        == 2
+    )
 
 
 def test_who_goes_step_by_step_reads_no_further_than_the_strings():
-    """Numbers that are fractions may grow with every step: what nobody asked for would never end."""
+    """Numbers that are fractions may grow with every step: what nobody asked for would never
+    end.
+    """
     task = make_task("grammar/an-bn-cn", "corrected")
     pupil, strings = Automaton(Network.read("bliss-an-bn-cn")), TestList(task, "exhaustive", 0, 3)
     read = []

@@ -1,4 +1,6 @@
-"""Functions of strings: worked examples, draws that check out, rules, and whole runs of which the outcome is known."""
+"""Functions of strings: worked examples, draws that check out, rules, and whole runs of which the
+outcome is known.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ def made(kind: str, **given: Any) -> Any:
 
 def outcome(learner: str, kind: str = "parity-check", task: str = "", **protocol: Any) -> Any:
     given = {"sequences": 300, "upto": 24, "each": 4, **protocol}
-    (found,) = examine(Setting(f"grammar/{kind}:longest=8{task}", learner, "corrected", 0, given), [0])
+    (found,) = examine(
+        Setting(f"grammar/{kind}:longest=8{task}", learner, "corrected", 0, given), [0]
+    )
     return found
 
 
@@ -73,7 +77,9 @@ def test_worked_examples(kind):
     assert made(kind).solved(string.split()) == answer.split()
 
 
-@pytest.mark.parametrize(("kind", "string"), [(kind, one) for kind in NO_STRINGS for one in NO_STRINGS[kind]])
+@pytest.mark.parametrize(
+    ("kind", "string"), [(kind, one) for kind in NO_STRINGS for one in NO_STRINGS[kind]]
+)
 def test_what_is_no_string_is_refused(kind, string):
     with pytest.raises(UsageError, match=f'^grammar/{kind}: ".*" is no string of the task$'):
         made(kind).solved(string.split())
@@ -87,7 +93,9 @@ def test_tasks_keep_their_promises(kind):
 @pytest.mark.parametrize("rule", ["by-place", "say-again", "transduction-oracle"])
 def test_rules_keep_their_promises(rule):
     findings = check_learner(rule, made("stack-manipulation", longest=12), sequences=30)
-    assert [str(one) for one in findings if not one.ok and not one.what.endswith(LEARNS_NOTHING)] == []
+    assert [
+        str(one) for one in findings if not one.ok and not one.what.endswith(LEARNS_NOTHING)
+    ] == []
 
 
 @pytest.mark.parametrize("kind", WORKED)
@@ -119,12 +127,16 @@ def test_lengths_of_what_is_learned_are_uniform():
     task = made("reverse-string", longest=10)
     lengths = task.sample(np.random.default_rng(0), 5000).lengths // 2
     counts = np.bincount(lengths, minlength=11)[1:]
-    assert ((counts - 500) ** 2 / 500).sum() < 33.7  # chi-square with 9 degrees of freedom, p = 0.0001
+    assert (
+        (counts - 500) ** 2 / 500
+    ).sum() < 33.7  # chi-square with 9 degrees of freedom, p = 0.0001
 
 
 def told(rule: str, task: Any, strings: int) -> Any:
     """A rule that was shown some strings."""
-    made = catalogue.control.get(rule)(task, Brief(task.inputs, task.outputs, "cross-entropy", 100, strings), 0)
+    made = catalogue.control.get(rule)(
+        task, Brief(task.inputs, task.outputs, "cross-entropy", 100, strings), 0
+    )
     shown = task.sample(np.random.default_rng(2), strings)
     for index, length in enumerate(shown.lengths):
         targets = np.where(shown.asked, shown.targets, -1)
@@ -135,20 +147,46 @@ def told(rule: str, task: Any, strings: int) -> Any:
 def test_rules_that_never_learn():
     sort, twice = made("bucket-sort"), made("duplicate-string")
     string = np.array([4, 0, 1, 2, 3, 3, 2, 1, 0, 4] + [5] * 10)
-    assert told("by-place", sort, 300).predict(string)[10:].tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+    assert told("by-place", sort, 300).predict(string)[10:].tolist() == [
+        0,
+        0,
+        1,
+        1,
+        2,
+        2,
+        3,
+        3,
+        4,
+        4,
+    ]
     again = told("say-again", twice, 1).predict(np.array([1, 1, 0, 2, 2, 2, 2, 2, 2]))
     assert again[3:].tolist() == [1, 1, 0, 0, 0, 0]
     stack = made("stack-manipulation")
     pop = stack.vocabulary.index("pop")
-    assert told("say-again", stack, 1).predict(np.array([1, pop, 6, 6, 6]))[2:].tolist() == [1, 0, 0]
+    assert told("say-again", stack, 1).predict(np.array([1, pop, 6, 6, 6]))[2:].tolist() == [
+        1,
+        0,
+        0,
+    ]
 
 
 def test_the_measure_takes_every_length_alike():
-    arrays = {"length": np.array([3, 4, 5, 6]), "right": np.array([1, 2, 9, 85]), "asked": np.array([2, 2, 10, 100])}
-    found = length_generalisation(Trace("length-outcomes", arrays, {"longest_shown": 4}), "corrected")
+    arrays = {
+        "length": np.array([3, 4, 5, 6]),
+        "right": np.array([1, 2, 9, 85]),
+        "asked": np.array([2, 2, 10, 100]),
+    }
+    found = length_generalisation(
+        Trace("length-outcomes", arrays, {"longest_shown": 4}), "corrected"
+    )
     assert found == pytest.approx({"unseen-accuracy": 0.875, "seen-accuracy": 0.75, "solved": 0.0})
     arrays["right"] = np.array([1, 2, 9, 90])
-    assert length_generalisation(Trace("length-outcomes", arrays, {"longest_shown": 4}), "corrected")["solved"] == 1
+    assert (
+        length_generalisation(Trace("length-outcomes", arrays, {"longest_shown": 4}), "corrected")[
+            "solved"
+        ]
+        == 1
+    )
 
 
 class Limited:
@@ -165,7 +203,11 @@ class Limited:
 
 
 def test_a_run_is_scored_by_the_lengths_that_were_not_shown():
-    assert scores(outcome("transduction-oracle")) == {"unseen-accuracy": 1.0, "seen-accuracy": 1.0, "solved": 1.0}
+    assert scores(outcome("transduction-oracle")) == {
+        "unseen-accuracy": 1.0,
+        "seen-accuracy": 1.0,
+        "solved": 1.0,
+    }
     bring_all([Limited])
     found = outcome("Limited", each=40)
     assert scores(found)["seen-accuracy"] == 1
@@ -176,15 +218,22 @@ def test_a_run_is_scored_by_the_lengths_that_were_not_shown():
 
 
 def test_all_learners_are_asked_the_same():
-    first, second = (outcome(rule, "stack-manipulation") for rule in ("majority", "transduction-oracle"))
+    first, second = (
+        outcome(rule, "stack-manipulation") for rule in ("majority", "transduction-oracle")
+    )
     assert np.array_equal(first.trace.arrays["asked"], second.trace.arrays["asked"])
     assert (second.trace.arrays["right"] == second.trace.arrays["asked"]).all()
 
 
 def test_what_cannot_be_asked_is_refused():
-    with pytest.raises(UsageError, match="upto=40 asks about nothing longer than the 40 symbols that are shown; give"):
+    with pytest.raises(
+        UsageError,
+        match="upto=40 asks about nothing longer than the 40 symbols that are shown; give",
+    ):
         TransductionProtocol(upto=40).unfit(made("parity-check"))
-    assert "has no of_lengths" in TransductionProtocol().unfit(catalogue.task.get("grammar/an-bn")())
+    assert "has no of_lengths" in TransductionProtocol().unfit(
+        catalogue.task.get("grammar/an-bn")()
+    )
     record = outcome("lstm:units=4,batch=32,passes=1", sequences=10).record
     assert record.status == "failed"
     assert "nothing can be learned from 10 strings, fewer than one update" in record.reason

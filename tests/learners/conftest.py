@@ -16,7 +16,9 @@ SYMBOLS = 5
 
 
 def random_examples(count, seed=0, longest=9, symbols=SYMBOLS):
-    """Sequences of 3 .. longest tokens; each place after the first is asked with probability 1/2, the last always."""
+    """Sequences of 3 .. longest tokens; each place after the first is asked with probability 1/2,
+    the last always.
+    """
     rng = np.random.default_rng(seed)
     tokens = [rng.integers(symbols, size=rng.integers(3, longest + 1)) for _ in range(count)]
     asked = [[*np.flatnonzero(rng.random(len(t) - 2) < 0.5) + 1, len(t) - 1] for t in tokens]
@@ -33,7 +35,9 @@ def lesson_of(*lanes, item="example", seed=0, passes=1):
     sizes = [lane.count if item == "example" else lane.questions for lane in lanes]
     orders = [np.concatenate([rng.permutation(size) for _ in range(passes)]) for size in sizes]
     longest = max(map(len, orders))
-    padded = np.stack([np.pad(order, (0, longest - len(order)), constant_values=-1) for order in orders])
+    padded = np.stack(
+        [np.pad(order, (0, longest - len(order)), constant_values=-1) for order in orders]
+    )
     return Lesson(list(lanes), padded, item)
 
 

@@ -49,7 +49,9 @@ def drawn_model(streams, symbols):
 
 def sequence_loss(model, inputs, targets, asked):
     """Mean cross-entropy over the questions of one sequence, which is as long as it is."""
-    logits = model.head(model.core.unroll(model.core.start(1, len(inputs)), inputs[:, None])[1])[:, 0]
+    logits = model.head(model.core.unroll(model.core.start(1, len(inputs)), inputs[:, None])[1])[
+        :, 0
+    ]
     chances = jax.nn.log_softmax(logits)[jnp.arange(len(targets)), targets]
     return -(chances * asked).sum() / asked.sum()
 
@@ -57,11 +59,16 @@ def sequence_loss(model, inputs, targets, asked):
 def alone(examples, index):
     """One sequence without its padding."""
     length = int(examples.lengths[index])
-    return tuple(jnp.asarray(part[:length, index]) for part in (examples.inputs, examples.targets, examples.asked))
+    return tuple(
+        jnp.asarray(part[:length, index])
+        for part in (examples.inputs, examples.targets, examples.asked)
+    )
 
 
 def reference(setup, total, updates, batch=8, l1=0.0, l2=0.0):
-    """Adam as its paper writes it, with the gradients of a batch added up or averaged, and those of the penalties."""
+    """Adam as its paper writes it, with the gradients of a batch added up or averaged, and those of
+    the penalties.
+    """
     lesson, exam, _, streams = setup
     model = drawn_model(streams[0], 5)
     gradient = eqx.filter_jit(eqx.filter_grad(sequence_loss))
@@ -71,13 +78,20 @@ def reference(setup, total, updates, batch=8, l1=0.0, l2=0.0):
     for number in range(updates):
         chosen = lesson.order[0, number * batch : (number + 1) * batch]
         model = jax.tree.unflatten(structure, [jnp.asarray(w, jnp.float32) for w in weights])
-        each = [jax.tree.leaves(gradient(model, *alone(lesson.examples[0], index))) for index in chosen]
+        each = [
+            jax.tree.leaves(gradient(model, *alone(lesson.examples[0], index))) for index in chosen
+        ]
         for place, parts in enumerate(zip(*each, strict=True)):
-            slope = sum(np.asarray(part, float) for part in parts) / (batch if total == "mean" else 1)
+            slope = sum(np.asarray(part, float) for part in parts) / (
+                batch if total == "mean" else 1
+            )
             slope = slope + l1 * np.sign(weights[place]) + 2 * l2 * weights[place]
             first[place] = 0.9 * first[place] + 0.1 * slope
             second[place] = 0.999 * second[place] + 0.001 * slope**2
-            mean, square = first[place] / (1 - 0.9 ** (number + 1)), second[place] / (1 - 0.999 ** (number + 1))
+            mean, square = (
+                first[place] / (1 - 0.9 ** (number + 1)),
+                second[place] / (1 - 0.999 ** (number + 1)),
+            )
             weights[place] = weights[place] - RATE * mean / (np.sqrt(square) + 1e-8)
     model = jax.tree.unflatten(structure, [jnp.asarray(w, jnp.float32) for w in weights])
     test = exam.examples[0]
@@ -95,10 +109,14 @@ def test_updates_are_those_of_unpadded_sequences(setup, total):
     assert pupil.cost()[0].updates == 2
 
 
-@pytest.mark.parametrize(("l1", "l2", "total"), [(0.02, 0.0, "mean"), (0.0, 0.05, "sum"), (0.01, 0.03, "mean")])
+@pytest.mark.parametrize(
+    ("l1", "l2", "total"), [(0.02, 0.0, "mean"), (0.0, 0.05, "sum"), (0.01, 0.03, "mean")]
+)
 def test_penalties_are_part_of_the_loss(setup, l1, l2, total):
     lesson, exam, brief, streams = setup
-    pupil = Adam(rate=RATE, total=total, batch=8, among="all", l1=l1, l2=l2).begin(CORE, brief, streams)
+    pupil = Adam(rate=RATE, total=total, batch=8, among="all", l1=l1, l2=l2).begin(
+        CORE, brief, streams
+    )
     pupil.learn(lesson, 0, 16)
     wanted = reference(setup, total, 2, l1=l1, l2=l2)
     np.testing.assert_allclose(pupil.answer(exam)[0], wanted, atol=2e-4)
@@ -106,7 +124,9 @@ def test_penalties_are_part_of_the_loss(setup, l1, l2, total):
 
 
 def test_what_was_never_an_answer_is_never_given(setup):
-    """As by the readouts: among the answers of the batches that were learned from, wherever a lesson is cut."""
+    """As by the readouts: among the answers of the batches that were learned from, wherever a
+    lesson is cut.
+    """
     lesson, exam, brief, streams = setup
     examples, order = lesson.examples[0], lesson.order[0]
     pupil = Adam(rate=RATE, batch=2).begin(CORE, brief, streams)
@@ -126,7 +146,15 @@ def test_what_was_never_an_answer_is_never_given(setup):
 
 
 def test_what_an_identity_rests_on():
-    usual = {"rate": 0.001, "batch": 1, "passes": 10, "total": "mean", "among": "seen", "l1": 0.0, "l2": 0.0}
+    usual = {
+        "rate": 0.001,
+        "batch": 1,
+        "passes": 10,
+        "total": "mean",
+        "among": "seen",
+        "l1": 0.0,
+        "l2": 0.0,
+    }
     assert parameters_of(Adam()) == usual
     assert parameters_of(Adam(l2=0.1))["l2"] == 0.1
 
@@ -134,7 +162,9 @@ def test_what_an_identity_rests_on():
 @pytest.mark.parametrize("core", [CORE, EchoState(units=6)])
 @pytest.mark.parametrize("total", ["mean", "sum"])
 def test_the_whole_lesson_is_one_batch(setup, world, total, core):
-    """As a batch of that size; of examples that come twice, too, which are read once and count twice."""
+    """As a batch of that size; of examples that come twice, too, which are read once and count
+    twice.
+    """
     _, exam, brief, streams = setup
     twice = world.examples(14).take([*range(14), 3, 3, 5, 7, 9, 11])
     lesson = world.lesson(twice, passes=3)
@@ -214,7 +244,11 @@ def test_only_the_head_of_a_reservoir_is_trained(setup):
     start = pupil.snapshot().arrays
     pupil.learn(lesson, 0, 16)
     assert np.array_equal(np.asarray(pupil.states(inputs)), before)
-    changed = [name for name, array in pupil.snapshot().arrays.items() if not np.array_equal(array, start[name])]
+    changed = [
+        name
+        for name, array in pupil.snapshot().arrays.items()
+        if not np.array_equal(array, start[name])
+    ]
     assert any(".head.weights" in name for name in changed)
     assert not any(".core" in name for name in changed)
     assert pupil.cost()[0].trained_parameters == 6 * 5 + 5
@@ -223,7 +257,9 @@ def test_only_the_head_of_a_reservoir_is_trained(setup):
 def test_single_questions_are_refused(setup, world):
     _, _, brief, streams = setup
     with pytest.raises(UsageError, match="whole examples, not from single questions"):
-        Adam().begin(CORE, brief, streams).learn(world.lesson(world.examples(3), item="question"), 0, 1)
+        Adam().begin(CORE, brief, streams).learn(
+            world.lesson(world.examples(3), item="question"), 0, 1
+        )
 
 
 def test_real_outputs_are_learned_by_squared_error():
@@ -311,7 +347,8 @@ def test_noise_does_not_depend_on_the_lanes_beside(world, causal):
 def test_a_core_without_noise_has_no_key(noisy_setup):
     _, _, brief = noisy_setup
     quiet, noisy = (
-        Adam().begin(core, brief, [Streams(0, "noise", 0)]).snapshot().arrays for core in (LSTM(units=3), NOISY)
+        Adam().begin(core, brief, [Streams(0, "noise", 0)]).snapshot().arrays
+        for core in (LSTM(units=3), NOISY)
     )
     keys = [array for array in noisy.values() if array.dtype == np.uint32]
     assert [array.shape for array in keys] == [(1, 2)]

@@ -1,4 +1,6 @@
-"""Lessons and exams in batches: nothing is lost, nothing is read that is not needed, and the published leak leaks."""
+"""Lessons and exams in batches: nothing is lost, nothing is read that is not needed, and the
+published leak leaks.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,10 @@ from quickstudy.testing import check_core, check_learner
 def drawn(count, longest=12, seed=0):
     rng = np.random.default_rng(seed)
     sequences = [rng.integers(5, size=rng.integers(2, longest + 2)) for _ in range(count)]
-    asked = [rng.choice(np.arange(1, len(s)), size=rng.integers(1, len(s)), replace=False) for s in sequences]
+    asked = [
+        rng.choice(np.arange(1, len(s)), size=rng.integers(1, len(s)), replace=False)
+        for s in sequences
+    ]
     return Examples.from_sequences(sequences, asked)
 
 
@@ -58,10 +63,14 @@ def test_a_batch_holds_every_needed_step_and_question(batch):
         total = int((np.array(rows) * steps).sum())
         found = set(zip(*np.divmod(places[:total], 20), strict=True))
         assert found >= {(time, e) for e in chosen for time in range(needed_steps(examples)[e])}
-        assert (np.asarray(inputs[0])[places[:total]] == examples.inputs.reshape(-1)[places[:total]]).all()
+        assert (
+            np.asarray(inputs[0])[places[:total]] == examples.inputs.reshape(-1)[places[:total]]
+        ).all()
         there = shares > 0
         questions = {divmod(int(place), 20) for place in places[asked[there]]}
-        assert questions == {(time, e) for e in chosen for time in np.flatnonzero(examples.asked[:, e])}
+        assert questions == {
+            (time, e) for e in chosen for time in np.flatnonzero(examples.asked[:, e])
+        }
         assert there.sum() == len(questions)
         assert shares.sum() == pytest.approx(1.0)
         place = places[asked[there]][0]
@@ -72,7 +81,10 @@ def test_the_longest_go_on_when_the_others_have_ended():
     examples = Examples.from_sequences([[0] * 3, [0] * 9, [0] * 5, [0] * 7], [[2], [8], [4], [6]])
     _, plan = packed_lesson(Lesson([examples], np.arange(4)[None]), 4)
     assert phase_rows(4) == (4, 2)
-    assert np.asarray(plan.steps[0, 0]).tolist() == [4, 4]  # the third longest ends after 4 steps, the longest after 8
+    assert np.asarray(plan.steps[0, 0]).tolist() == [
+        4,
+        4,
+    ]  # the third longest ends after 4 steps, the longest after 8
     assert (np.asarray(plan.places[0, 0])[:4] % 4).tolist() == [1, 3, 2, 0]
 
 
@@ -84,9 +96,16 @@ def test_groups_of_an_exam_find_every_question():
     assert (np.diff(grouped.steps[:6, 0]) <= 0).all()
     for number, lane in enumerate(lanes):
         inputs, asked = np.asarray(grouped.inputs[number]), np.asarray(grouped.asked[number])
-        shown = np.take_along_axis(inputs, asked.swapaxes(1, 2), axis=1).swapaxes(1, 2).ravel()[grouped.found[number]]
+        shown = (
+            np.take_along_axis(inputs, asked.swapaxes(1, 2), axis=1)
+            .swapaxes(1, 2)
+            .ravel()[grouped.found[number]]
+        )
         positions = Exam([lane]).found[0]
-        assert shown[: len(positions)].tolist() == lane.inputs[positions[:, 0], positions[:, 1]].tolist()
+        assert (
+            shown[: len(positions)].tolist()
+            == lane.inputs[positions[:, 0], positions[:, 1]].tolist()
+        )
         ordered = np.sort(needed_steps(lane))[::-1]
         assert (grouped.steps[: -(-lane.count // 4), 0] >= ordered[::4]).all()
 
@@ -129,7 +148,8 @@ def test_answers_must_be_symbols_that_are_read():
     check_leak(Brief(Tokens(4), Tokens(4), "cross-entropy", 3, 3))
     for inputs, outputs in [(Tokens(4), Tokens(3)), (Reals(1), Reals(1)), (Tokens(4), Reals(4))]:
         with pytest.raises(
-            NotApplicable, match=r"the published leak needs answers that are inputs as well.*causal=true"
+            NotApplicable,
+            match=r"the published leak needs answers that are inputs as well.*causal=true",
         ):
             check_leak(Brief(inputs, outputs, "squared", 3, 3))
     core, brief = Transformer(causal=False), Brief(Tokens(4), Tokens(3), "cross-entropy", 3, 3)
@@ -139,7 +159,9 @@ def test_answers_must_be_symbols_that_are_read():
 
 def test_only_the_published_convention_leaks():
     leaking = {
-        convention for convention in CONVENTIONS if not configure("transformer", Transformer, {}, convention).causal
+        convention
+        for convention in CONVENTIONS
+        if not configure("transformer", Transformer, {}, convention).causal
     }
     assert leaking == {"published"}
     parameters = choose_learner("transformer", "published").what["parameters"]
@@ -171,7 +193,9 @@ def test_corrected_passes_the_checker():
 def coins(count, seed):
     """Letters that say nothing, then a coin: nobody can do better than 1/2 without looking."""
     rng = np.random.default_rng(seed)
-    sequences = [[*rng.integers(2, 6, size=rng.integers(2, 7)), rng.integers(2)] for _ in range(count)]
+    sequences = [
+        [*rng.integers(2, 6, size=rng.integers(2, 7)), rng.integers(2)] for _ in range(count)
+    ]
     return Examples.from_sequences(sequences, [[len(sequence) - 1] for sequence in sequences])
 
 
@@ -195,7 +219,9 @@ def taught(request):
 def test_the_leak_reads_the_answer_and_follows_it_when_it_is_swapped(taught):
     convention, pupil = taught
     test = coins(300, 2)
-    given, changed = (pupil.answer(Exam([examples]))[0].argmax(axis=-1) for examples in (test, swapped(test)))
+    given, changed = (
+        pupil.answer(Exam([examples]))[0].argmax(axis=-1) for examples in (test, swapped(test))
+    )
     right = (given == Exam([test]).targets[0]).mean()
     if convention == "published":
         assert right == 1.0
@@ -205,7 +231,9 @@ def test_the_leak_reads_the_answer_and_follows_it_when_it_is_swapped(taught):
         assert np.array_equal(changed, given)
 
 
-@pytest.mark.parametrize(("by_question", "shares"), [(False, [2 / 3, 1 / 3]), (True, [6 / 11, 5 / 11])])
+@pytest.mark.parametrize(
+    ("by_question", "shares"), [(False, [2 / 3, 1 / 3]), (True, [6 / 11, 5 / 11])]
+)
 def test_every_question_counts_alike_where_that_is_asked_for(by_question, shares):
     """Two strings of 3 questions and one of 5."""
     words = [0, 1, 2, 0], [0, 1, 1, 2, 2, 0], [0, 1, 2, 0]

@@ -1,4 +1,6 @@
-"""Pairs that learn through their channel: what they are shown while they learn is what the world shows."""
+"""Pairs that learn through their channel: what they are shown while they learn is what the world
+shows.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ STREAMS = [Streams(3, "pair", 0)]
 
 def begun(**settings: Any) -> tuple[Any, Rehearsal]:
     brief = Brief(*spaces_of(TASK), "reward", TASK.horizon, 320)
-    pupil = Trained(GRU(units=8), Channel(**{"batch": 32, "games": 12, **settings})).begin(brief, STREAMS)
+    pupil = Trained(GRU(units=8), Channel(**{"batch": 32, "games": 12, **settings})).begin(
+        brief, STREAMS
+    )
     return pupil, Rehearsal(TASK.world(), jnp.stack([stream.jax("data") for stream in STREAMS]))
 
 
@@ -53,9 +57,13 @@ def test_what_is_learned_from_is_what_is_seen() -> None:
         for role in (SPEAKER, LISTENER):
             if (turn, role) in wanted:
                 shown = np.asarray(seen)[role] * shown_to(world, role)
-                np.testing.assert_allclose(shown, wanted[turn, role][game], atol=1e-6, err_msg=f"{turn} {role}")
+                np.testing.assert_allclose(
+                    shown, wanted[turn, role][game], atol=1e-6, err_msg=f"{turn} {role}"
+                )
         message = {str(place): jnp.full(2, said[game, place]) for place in range(3)}
-        state, happened = step(jax.random.key(0), state, {"decision": jnp.zeros(2, jnp.int32), "message": message})
+        state, happened = step(
+            jax.random.key(0), state, {"decision": jnp.zeros(2, jnp.int32), "message": message}
+        )
         seen = happened.observation
 
 
@@ -67,7 +75,9 @@ def test_it_speaks_whole_messages_and_learns() -> None:
     assert cost.updates == 2
     assert cost.examples > 64 * 3
     played = pupil.perform(rehearsal, 100, 104)
-    said = np.stack([np.asarray(played.actions["message"][str(place)]) for place in range(3)], axis=-1)
+    said = np.stack(
+        [np.asarray(played.actions["message"][str(place)]) for place in range(3)], axis=-1
+    )
     assert said.min() >= 1
     assert said.max() <= 6
     # It says the same again at the decision and at the feedback.
@@ -75,9 +85,13 @@ def test_it_speaks_whole_messages_and_learns() -> None:
     by_game = said[0, :, :steps, SPEAKER].reshape(4, -1, 3, 3)
     assert (by_game == by_game[:, :, :1]).all()
     after = pupil.snapshot().arrays
-    assert any((after[name] != array).any() for name, array in before.arrays.items() if "speaker" in name)
+    assert any(
+        (after[name] != array).any() for name, array in before.arrays.items() if "speaker" in name
+    )
     pupil.restore(before)
-    assert all((pupil.snapshot().arrays[name] == array).all() for name, array in before.arrays.items())
+    assert all(
+        (pupil.snapshot().arrays[name] == array).all() for name, array in before.arrays.items()
+    )
 
 
 def test_players_are_replaced_in_turn() -> None:
@@ -85,8 +99,11 @@ def test_players_are_replaced_in_turn() -> None:
     parts = []
     for number in range(3):
         pupil.rehearse(rehearsal, 32 * number, 32 * number + 32)
-        parts.append({name: array.copy() for name, array in pupil.snapshot().arrays.items() if ".mu" in name})
-    # After the first update the listener is a newborn, after the second the speaker: its moments are 0.
+        parts.append(
+            {name: array.copy() for name, array in pupil.snapshot().arrays.items() if ".mu" in name}
+        )
+    # After the first update the listener is a newborn, after the second the speaker: its moments
+    # are 0.
     for number, born in ((0, "listener"), (1, "speaker")):
         assert all(not array.any() for name, array in parts[number].items() if born in name)
         other = "speaker" if born == "listener" else "listener"
@@ -98,9 +115,14 @@ def test_players_are_replaced_in_turn() -> None:
 
 
 @pytest.mark.parametrize(("compositional", "low", "high"), [(True, 0.75, 1.0), (False, 0.3, 0.68)])
-def test_a_compositional_language_is_acquired_with_ease(compositional: bool, low: float, high: float) -> None:
+def test_a_compositional_language_is_acquired_with_ease(
+    compositional: bool, low: float, high: float
+) -> None:
     task, count = Pair(samples=1, fewest=4, most=4, shots=4), 4
-    drawn, rng = task.episodes(STREAMS[0].jax("test"), 0, count, tested=True), np.random.default_rng(0)
+    drawn, rng = (
+        task.episodes(STREAMS[0].jax("test"), 0, count, tested=True),
+        np.random.default_rng(0),
+    )
     names = rng.permutation(6**3)  # of a language in which every meaning has a name of its own
     episode, game = np.nonzero(np.arange(drawn.correct.shape[1]) < drawn.count[:, None])
     target = drawn.target[episode, game]

@@ -28,11 +28,18 @@ def found(function, size, generations, target=1e-9):
 
 
 def test_known_functions_take_about_as_many_evaluations_as_is_known():
-    """In ten dimensions about 1,600, 6,000 and 6,000 (Hansen 2016); the last two need the covariance."""
+    """In ten dimensions about 1,600, 6,000 and 6,000 (Hansen 2016); the last two need the
+    covariance.
+    """
     ten = np.arange(10)
     assert found(lambda x: np.square(x - 1).sum(), 10, 400) < 2500
     assert found(lambda x: (10.0 ** (6 * ten / 9) * np.square(x - 1)).sum(), 10, 1200) < 9000
-    assert found(lambda x: (100 * np.square(x[1:] - x[:-1] ** 2) + np.square(1 - x[:-1])).sum(), 10, 1500) < 10_000
+    assert (
+        found(
+            lambda x: (100 * np.square(x[1:] - x[:-1] ** 2) + np.square(1 - x[:-1])).sum(), 10, 1500
+        )
+        < 10_000
+    )
 
 
 def test_many_numbers_are_searched_along_their_axes():
@@ -59,7 +66,9 @@ def material(loss="squared"):
 
 
 def pupil(brief, name="ngrc:delays=3,degrees=2"):
-    learner = choose_learner(name.replace("ngrc", "ngrc+cma"), "corrected", None, "reals").make(None)
+    learner = choose_learner(name.replace("ngrc", "ngrc+cma"), "corrected", None, "reals").make(
+        None
+    )
     return learner.begin(brief, [Streams(0, "x", 0)])
 
 
@@ -83,7 +92,9 @@ def test_right_answers_are_needed_by_others():
     _, _, brief = material("modulus")
     for name in ("esn+ridge", "esn+rls", "lstm+adam"):
         with pytest.raises(NotApplicable, match="learns from right answers, and none are shown"):
-            choose_learner(name, "corrected", None, "reals").make(None).begin(brief, [Streams(0, "x", 0)])
+            choose_learner(name, "corrected", None, "reals").make(None).begin(
+                brief, [Streams(0, "x", 0)]
+            )
     assert pupil(brief)
 
 
@@ -101,7 +112,11 @@ def test_noise_is_for_trainings_that_have_it():
     exam = Exam([series.part("test")])
     answers = []
     for name in ("esn:units=30,state_noise=0.05", "esn:units=30,state_noise=0.05", "esn:units=30"):
-        learned = choose_learner(name, "corrected", None, "reals").make(None).begin(brief, [Streams(0, "x", 0)])
+        learned = (
+            choose_learner(name, "corrected", None, "reals")
+            .make(None)
+            .begin(brief, [Streams(0, "x", 0)])
+        )
         learned.learn(once, 0, 1)
         answers.append(learned.answer(exam))
     assert np.array_equal(answers[0], answers[1])

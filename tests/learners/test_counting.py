@@ -1,4 +1,6 @@
-"""How many parameters a host learner has: what it says, in any form it may say it, and unknown where it does not."""
+"""How many parameters a host learner has: what it says, in any form it may say it, and unknown
+where it does not.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,9 @@ def test_a_number_and_arrays_are_counted(said, expected):
     assert counted(Host(parameters=said)) == (expected, 0)
 
 
-@pytest.mark.parametrize("said", [None, True, "many", 7.5, object(), [3, 4], iter([np.zeros(3)]), lambda which: 3])
+@pytest.mark.parametrize(
+    "said", [None, True, "many", 7.5, object(), [3, 4], iter([np.zeros(3)]), lambda which: 3]
+)
 def test_what_cannot_be_counted_is_unknown_and_never_0(said):
     assert counted(Host(parameters=said)) == (None, 0)
 
@@ -110,13 +114,19 @@ def test_torch_is_counted():
 def test_unknown_goes_through_record_report_and_tables(tmp_path):
     sizes = {"protocol": {"sequences": 20}, "seeds": 1, "workers": 0}
     results = qs.run("language/periodic", [Host, Module], out=tmp_path / "r", **sizes)
-    by_learner = {record.labels["learner"]: record.cost["trained_parameters"] for record in results.records}
+    by_learner = {
+        record.labels["learner"]: record.cost["trained_parameters"] for record in results.records
+    }
     assert (by_learner["Host"], by_learner["Module"], by_learner["majority"]) == (None, 77, 0)
     shown = as_text(gather([results.folder]))
     assert "unknown" in shown
     assert "77" in shown
     assert "unknown" in results.report().read_text()
-    rows = {row["learner"]: row["cost"] for table in results.as_json()["tasks"] for row in table["learners"]}
+    rows = {
+        row["learner"]: row["cost"]
+        for table in results.as_json()["tasks"]
+        for row in table["learners"]
+    }
     assert "trained_parameters" not in rows["Host"]
     assert rows["Module"]["trained_parameters"] == 77
     lines = csv.DictReader(io.StringIO(as_csv(gather([results.folder]))))

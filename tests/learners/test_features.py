@@ -1,4 +1,6 @@
-"""Exams and series that do not fit are read in blocks of time: the same answers, within bounded memory."""
+"""Exams and series that do not fit are read in blocks of time: the same answers, within bounded
+memory.
+"""
 
 from __future__ import annotations
 
@@ -49,11 +51,15 @@ def test_streamed_answers_are_those_of_the_exam_read_whole(world, name, request)
 
 def test_every_question_is_in_one_block_in_every_lane(world, cramped):
     lanes = [world.examples(9, seed=2), world.examples(14, seed=3)]
-    cores = stack_lanes([EchoState(units=6).build(Tokens(world.symbols), np.random.default_rng(n)) for n in (0, 1)])
+    cores = stack_lanes(
+        [EchoState(units=6).build(Tokens(world.symbols), np.random.default_rng(n)) for n in (0, 1)]
+    )
     found = [block.numbers for block in feature_blocks.blocks(cores, lanes)]
     assert len(found) > 8
     for lane, examples in enumerate(lanes):
-        assert sorted(np.concatenate([numbers[lane] for numbers in found])) == list(range(examples.questions))
+        assert sorted(np.concatenate([numbers[lane] for numbers in found])) == list(
+            range(examples.questions)
+        )
 
 
 @pytest.fixture(scope="module")
@@ -109,5 +115,7 @@ print(peak() - before)
 
 def test_two_thousand_strings_of_up_to_four_thousand_steps_take_little_memory():
     """Their features would be 800 MB and were held several times over; the scores are 48 MB."""
-    done = subprocess.run([sys.executable, "-c", LARGE], capture_output=True, text=True, check=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", LARGE], capture_output=True, text=True, check=True, timeout=300
+    )
     assert int(done.stdout) < 250

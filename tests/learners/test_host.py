@@ -7,7 +7,16 @@ import pytest
 
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import Acting, Brief, Keeping, Rehearsing, Showing, Snapshot, Stepping, face
+from quickstudy.base.learner import (
+    Acting,
+    Brief,
+    Keeping,
+    Rehearsing,
+    Showing,
+    Snapshot,
+    Stepping,
+    face,
+)
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
@@ -50,7 +59,12 @@ def test_what_a_host_learner_is_shown():
 def test_single_questions_come_one_by_one():
     pupil = HostPupil(Recorder(), BRIEF)
     pupil.learn(Lesson([EXAMPLES], np.array([[1, 3, 0, 1]]), "question"), 0, 4)
-    assert pupil.host.shown == [([1, 2, 3], [-1, -1, 4]), ([7], [8]), ([1], [2]), ([1, 2, 3], [-1, -1, 4])]
+    assert pupil.host.shown == [
+        ([1, 2, 3], [-1, -1, 4]),
+        ([7], [8]),
+        ([1], [2]),
+        ([1, 2, 3], [-1, -1, 4]),
+    ]
 
 
 def test_a_rule_that_never_learns_is_asked_once():
@@ -85,18 +99,30 @@ def test_scores_are_passed_on():
 @pytest.mark.parametrize(
     ("predict", "message"),
     [
-        (lambda inputs: inputs[-1:] if len(inputs) > 1 else inputs, r"one row per input row: \(3, 10\), got \(1,\)"),
+        (
+            lambda inputs: inputs[-1:] if len(inputs) > 1 else inputs,
+            r"one row per input row: \(3, 10\), got \(1,\)",
+        ),
         (lambda inputs: np.zeros((len(inputs), 9)), r"\(3, 10\), got \(3, 9\)"),
-        (lambda inputs: np.zeros(len(inputs)), r"predict must give tokens 0\.\.9, got 0\.0\.\.0\.0"),
+        (
+            lambda inputs: np.zeros(len(inputs)),
+            r"predict must give tokens 0\.\.9, got 0\.0\.\.0\.0",
+        ),
         (lambda inputs: np.full(len(inputs), 10), r"predict must give tokens 0\.\.9, got 10\.\.10"),
         (lambda inputs: np.full(len(inputs), -1), r"predict must give tokens 0\.\.9, got -1\.\.-1"),
         (lambda inputs: np.full((len(inputs), 10), np.nan), "not finite"),
         (lambda inputs: np.full((len(inputs), 10), np.inf), "not finite"),
         (lambda inputs: None, "predict returned None"),
         (lambda inputs: [[1.0], [2.0, 3.0], [4.0]], "predict must give an array"),
-        (lambda inputs: np.zeros((len(inputs), 10), complex), "predict must give real numbers, got complex128"),
+        (
+            lambda inputs: np.zeros((len(inputs), 10), complex),
+            "predict must give real numbers, got complex128",
+        ),
         (lambda inputs: ["a"] * len(inputs), "predict must give real numbers, got <U1"),
-        (lambda inputs: np.array([object()] * len(inputs)), "predict must give real numbers, got object"),
+        (
+            lambda inputs: np.array([object()] * len(inputs)),
+            "predict must give real numbers, got object",
+        ),
     ],
 )
 def test_wrong_answers_are_faults(predict, message):
@@ -114,7 +140,9 @@ def scribble(array):
 
 def test_what_is_handed_out_is_the_hosts_own():
     before = EXAMPLES.inputs.copy(), EXAMPLES.targets.copy()
-    pupil_with(lambda inputs: scribble(inputs) or np.zeros((len(inputs), 10))).answer(Exam([EXAMPLES]))
+    pupil_with(lambda inputs: scribble(inputs) or np.zeros((len(inputs), 10))).answer(
+        Exam([EXAMPLES])
+    )
     host = Recorder()
     host.learn = lambda *arrays: [scribble(array) for array in arrays]
     host.states = lambda inputs: scribble(inputs) or np.zeros((len(inputs), 1))
@@ -124,13 +152,17 @@ def test_what_is_handed_out_is_the_hosts_own():
     pupil.learn(Lesson([EXAMPLES], np.array([[0]])), 0, 1)
     pupil.states(EXAMPLES.inputs)
     pupil.step(pupil.start(1, 3), EXAMPLES.inputs[:1])
-    assert (EXAMPLES.inputs.tolist(), EXAMPLES.targets.tolist()) == tuple(array.tolist() for array in before)
+    assert (EXAMPLES.inputs.tolist(), EXAMPLES.targets.tolist()) == tuple(
+        array.tolist() for array in before
+    )
 
 
 def test_real_numbers():
     """nan where nothing is asked; values as they are."""
     inputs = np.arange(6.0).reshape(3, 1, 2)
-    examples = Examples(inputs, inputs[..., :1] + 1, np.array([[True], [False], [True]]), np.array([3]))
+    examples = Examples(
+        inputs, inputs[..., :1] + 1, np.array([[True], [False], [True]]), np.array([3])
+    )
     host = Recorder()
     pupil = HostPupil(host, Brief(Reals(2), Reals(1), "squared", 3, 1))
     pupil.learn(Lesson([examples], np.array([[0]])), 0, 1)
@@ -158,7 +190,9 @@ def test_what_a_host_learner_lacks_is_not_applicable():
     lesson, exam = Lesson([EXAMPLES], np.array([[0]])), Exam([EXAMPLES])
     pupil = HostPupil(Statue(), BRIEF)
     for call in (lambda: pupil.learn(lesson, 0, 1), lambda: pupil.answer(exam)):
-        with pytest.raises(NotApplicable, match="Statue does not answer: it has no learn and no predict"):
+        with pytest.raises(
+            NotApplicable, match="Statue does not answer: it has no learn and no predict"
+        ):
             call()
     for kind in (Keeping, Showing):
         with pytest.raises(NotApplicable):
@@ -176,7 +210,9 @@ def test_a_host_that_counts_symbols_is_not_applicable_where_there_are_none():
 
     streams = [Streams(0, "", 0)]
     for spaces in ((Reals(2), Tokens(3)), (Tokens(3), Reals(2))):
-        with pytest.raises(NotApplicable, match=r"Table is for symbols: it uses `size` .* are real numbers here"):
+        with pytest.raises(
+            NotApplicable, match=r"Table is for symbols: it uses `size` .* are real numbers here"
+        ):
             Hosted(Table).begin(Brief(*spaces, "squared", 9, 9), streams)
     with pytest.raises(AttributeError, match="count"):
         Hosted(Slip).begin(Brief(Tokens(3), Reals(2), "squared", 9, 9), streams)
@@ -233,7 +269,10 @@ def test_what_a_host_cannot_do_is_said_of_the_host():
     for seen in (pupil, Watched(pupil, BRIEF, np.random.default_rng(0))):
         with pytest.raises(NotApplicable, match=r"^Recorder does not act: it has no act$"):
             face(seen, Acting)
-        with pytest.raises(NotApplicable, match=r"^Recorder does not play whole episodes: it has no rehearse and no p"):
+        with pytest.raises(
+            NotApplicable,
+            match=r"^Recorder does not play whole episodes: it has no rehearse and no p",
+        ):
             face(seen, Rehearsing)
 
 
@@ -249,7 +288,10 @@ def test_a_snapshot_may_be_the_arrays_alone_and_must_not_be_anything_else():
 
     pupil = HostPupil(Kept(), BRIEF)
     (kept,) = Examination([], pupil, BRIEF).snapshots()
-    assert {name: array.tolist() for name, array in kept.arrays.items()} == {"table": [[0.0, 1.0, 2.0]], "count": [4]}
+    assert {name: array.tolist() for name, array in kept.arrays.items()} == {
+        "table": [[0.0, 1.0, 2.0]],
+        "count": [4],
+    }
     pupil.restore(kept)
     assert isinstance(pupil.host.restored, Snapshot)
     assert pupil.host.restored.arrays["table"].tolist() == [0.0, 1.0, 2.0]
@@ -304,7 +346,9 @@ def test_a_host_that_only_acts_cannot_step():
         def act(self, observation, reward, first):
             return 0
 
-    pupil = Hosted(Actor).begin(Brief(Tokens(2), Tokens(2), "reward", 4, 4), [Streams(0, "testing/host", 0)])
+    pupil = Hosted(Actor).begin(
+        Brief(Tokens(2), Tokens(2), "reward", 4, 4), [Streams(0, "testing/host", 0)]
+    )
     with pytest.raises(NotApplicable, match="has no start and no step and no rows"):
         face(pupil, Stepping)
 
@@ -321,7 +365,9 @@ class Batched(Recorder):
 
 
 def test_many_sequences_are_asked_at_once():
-    """In the order of the exam, with the answers of `predict`; alone only the first and the last, and only once."""
+    """In the order of the exam, with the answers of `predict`; alone only the first and the last,
+    and only once.
+    """
     pupil, exam = HostPupil(Batched(), BRIEF), Exam([EXAMPLES])
     assert (pupil.answer(exam) == HostPupil(Recorder(), BRIEF).answer(exam)).all()
     assert pupil.host.asked == [3, [1, 2, 3], [7]]
@@ -372,4 +418,7 @@ def test_symbols_are_int32_and_real_numbers_float64():
         assert shown(Examples(symbols, symbols, asked, lengths)) == [("int32", "int32"), ("int32",)]
     for made in (np.float32, np.float64):
         reals = np.ones((4, 2, 3), dtype=made)
-        assert shown(Examples(reals, reals, asked, lengths)) == [("float64", "float64"), ("float64",)]
+        assert shown(Examples(reals, reals, asked, lengths)) == [
+            ("float64", "float64"),
+            ("float64",),
+        ]

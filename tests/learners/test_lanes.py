@@ -52,7 +52,11 @@ def both(request, lanes):
     singles = []
     for lane in range(2):
         alone = training.begin(core, brief, streams[lane : lane + 1])
-        own = Lesson(lesson.examples[lane : lane + 1], lesson.order[lane : lane + 1, : lesson.lengths[lane]], item)
+        own = Lesson(
+            lesson.examples[lane : lane + 1],
+            lesson.order[lane : lane + 1, : lesson.lengths[lane]],
+            item,
+        )
         alone.learn(own, 0, own.items)
         singles.append(alone)
     return together, exam, singles, brief, (training, core, streams)
@@ -60,7 +64,10 @@ def both(request, lanes):
 
 def test_arrays_come_back_as_they_were():
     with double():
-        tree = {"fine": jnp.asarray([1 / 3], jnp.float64), "plain": jnp.asarray([1 / 3], jnp.float32)}
+        tree = {
+            "fine": jnp.asarray([1 / 3], jnp.float64),
+            "plain": jnp.asarray([1 / 3], jnp.float32),
+        }
     back = with_arrays(tree, named_arrays(tree))
     assert {name: (array.dtype, float(array[0])) for name, array in back.items()} == {
         "fine": (np.float64, 1 / 3),
@@ -75,7 +82,9 @@ def test_two_lanes_give_what_two_pupils_give(both, lanes):
     for lane, (alone, test) in enumerate(zip(singles, lanes[1], strict=True)):
         wanted = alone.answer(Exam([test]))[0]
         found = answers[lane, exam.counted[lane]]
-        np.testing.assert_allclose(found, wanted, atol=1e-5 * max(1, np.abs(wanted[wanted > -1e29]).max()))
+        np.testing.assert_allclose(
+            found, wanted, atol=1e-5 * max(1, np.abs(wanted[wanted > -1e29]).max())
+        )
         assert np.array_equal(found.argmax(axis=-1), wanted.argmax(axis=-1))
 
 
@@ -88,7 +97,9 @@ def test_a_lane_can_be_kept_and_go_on_alone(both, lanes):
         revived.restore(snapshot)
         wanted = together.answer(exam)[lane, exam.counted[lane]]
         found = revived.answer(Exam([lanes[1][lane]]))[0]
-        np.testing.assert_allclose(found, wanted, atol=1e-5 * max(1, np.abs(wanted[wanted > -1e29]).max()))
+        np.testing.assert_allclose(
+            found, wanted, atol=1e-5 * max(1, np.abs(wanted[wanted > -1e29]).max())
+        )
 
 
 def test_padding_changes_no_answer(both, lanes):
@@ -96,7 +107,9 @@ def test_padding_changes_no_answer(both, lanes):
     _, _, singles, _, _ = both
     test = lanes[1][0]
     plain = singles[0].answer(Exam([test]))
-    np.testing.assert_allclose(singles[0].answer(Exam([test.padded(test.steps + 9)])), plain, atol=1e-5)
+    np.testing.assert_allclose(
+        singles[0].answer(Exam([test.padded(test.steps + 9)])), plain, atol=1e-5
+    )
     few = singles[0].answer(Exam([test.take([4, 7])]))
     positions = Exam([test]).positions[0]
     chosen = np.concatenate([np.flatnonzero(positions[:, 1] == index) for index in (4, 7)])
@@ -115,7 +128,9 @@ def test_a_snapshot_of_another_learner_is_refused(lanes):
 
 def test_reservoirs_of_many_seeds_fit_side_by_side():
     """Their random numbers of entries must not show in the shapes."""
-    cores = [EchoState(units=70).build(Tokens(2), np.random.default_rng(seed)) for seed in range(60)]
+    cores = [
+        EchoState(units=70).build(Tokens(2), np.random.default_rng(seed)) for seed in range(60)
+    ]
     assert stack_lanes(cores).bias.shape == (60, 70)
 
 
@@ -157,10 +172,15 @@ def fresh(count, world):
 
 
 @pytest.mark.parametrize(
-    "name", ["lstm:units=5", "transformer:embedding=8,hidden=8", "esn:units=20", "lstm:units=5,batch=0"]
+    "name",
+    ["lstm:units=5", "transformer:embedding=8,hidden=8", "esn:units=20", "lstm:units=5,batch=0"],
 )
 def test_lessons_of_different_sizes_share_a_program(name, world, compiled):
-    pupil = choose_learner(name, "corrected").make(None).begin(world.brief(world.examples(9)), world.streams())
+    pupil = (
+        choose_learner(name, "corrected")
+        .make(None)
+        .begin(world.brief(world.examples(9)), world.streams())
+    )
     lesson = fresh(96, world)
     pupil.learn(lesson, 0, lesson.items)
     before = pupil.snapshot().arrays
@@ -170,5 +190,9 @@ def test_lessons_of_different_sizes_share_a_program(name, world, compiled):
         lesson = fresh(count, world)
         pupil.learn(lesson, 0, lesson.items)
     assert compiled == []
-    changed = [name for name, array in pupil.snapshot().arrays.items() if not np.array_equal(array, before[name])]
+    changed = [
+        name
+        for name, array in pupil.snapshot().arrays.items()
+        if not np.array_equal(array, before[name])
+    ]
     assert changed

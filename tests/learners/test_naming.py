@@ -95,7 +95,10 @@ def test_a_default_that_is_typed_makes_no_other_learner():
         ("esn:unit=5", r'^esn\+sgd: no parameter "unit"; did you mean "units"\?$'),
         ("esn:units=-5", "^esn: units must be at least 1, got -5$"),
         ("esn:rate=0", "^sgd: rate must be above 0, got 0.0$"),
-        ("lstm+sgd", r"^sgd trains a readout only, and lstm is a core that has to be trained; use \+adam$"),
+        (
+            "lstm+sgd",
+            r"^sgd trains a readout only, and lstm is a core that has to be trained; use \+adam$",
+        ),
         ("lstm+rls", "^rls trains a readout only"),
         ("majority:x=1", "^majority: a control has no parameters, got x$"),
         ("esn:units", '"units" is not of the form name=value'),
@@ -109,7 +112,12 @@ def test_what_is_wrong_is_said(text, message):
 
 def test_controls_and_the_oracle_of_a_task(qa):
     chosen = choose("majority", task=qa)
-    assert (chosen.label, chosen.role, chosen.compiled, chosen.lanes(6)) == ("majority", "control", False, 1)
+    assert (chosen.label, chosen.role, chosen.compiled, chosen.lanes(6)) == (
+        "majority",
+        "control",
+        False,
+        1,
+    )
     assert isinstance(chosen.make(qa), Hosted)
     oracle = choose("oracle", task=qa)
     assert (oracle.label, oracle.role) == ("qa-oracle", "oracle")
@@ -122,7 +130,9 @@ def test_a_task_without_an_oracle_says_why():
         id = "dynamics/weather"
         oracle = "nobody knows the weather"
 
-    with pytest.raises(UsageError, match="dynamics/weather has no oracle: nobody knows the weather"):
+    with pytest.raises(
+        UsageError, match="dynamics/weather has no oracle: nobody knows the weather"
+    ):
         choose("oracle", task=Weather())
 
 
@@ -140,7 +150,9 @@ def test_a_learner_from_a_file(tmp_path):
     assert choose(str(file)).what == choose(f"{file}:Make").what  # it has one learner
     two = tmp_path / "two.py"
     two.write_text(f"{FILE}\n\nclass Other(Make):\n    pass\n")
-    with pytest.raises(UsageError, match=r"which learner of .*two\.py\?; known: Make, Other; type .*two\.py:NAME"):
+    with pytest.raises(
+        UsageError, match=r"which learner of .*two\.py\?; known: Make, Other; type .*two\.py:NAME"
+    ):
         choose(str(two))
     with pytest.raises(UsageError, match=r'no parameter "witdh"; did you mean "width"\?'):
         choose(f"{file}:Make:witdh=3")
@@ -184,7 +196,9 @@ def test_objects_of_this_process():
     assert bring(Whole(0.3)) == "Whole"
     assert choose("Whole").make(None) == Whole(0.3)
     assert choose("Whole").what["parameters"] == {"rate": 0.3}
-    with pytest.raises(UsageError, match="Whole: a learner that is made already takes no parameters, got rate"):
+    with pytest.raises(
+        UsageError, match="Whole: a learner that is made already takes no parameters, got rate"
+    ):
         choose("Whole:rate=0.5")
 
 
@@ -192,21 +206,35 @@ def test_lanes_depend_on_the_kind_of_device_and_on_how_many_are_asked_for():
     chosen = choose("esn")
     assert chosen.device() in {"cpu", "gpu"}
     assert [chosen.lanes(asked, "cpu") for asked in (1, 6, 100)] == [1, 1, 1]
-    assert [chosen.lanes(asked, "gpu") for asked in (1, 2, 6, 7, 100, 1000)] == [2, 2, 6, 12, 100, 100]
+    assert [chosen.lanes(asked, "gpu") for asked in (1, 2, 6, 7, 100, 1000)] == [
+        2,
+        2,
+        6,
+        12,
+        100,
+        100,
+    ]
     assert choose("majority").lanes(100, "gpu") == 1
     assert choose("majority").device() == "cpu"
 
 
-@pytest.mark.parametrize("text", ["esn", "reca", "bag", "esn+rls", "lstm", "rnn", "gru", "transformer"])
+@pytest.mark.parametrize(
+    "text", ["esn", "reca", "bag", "esn+rls", "lstm", "rnn", "gru", "transformer"]
+)
 def test_the_record_says_how_often_the_material_is_shown(text):
     chosen = choose_learner(text, "corrected")
     assert chosen.what["parameters"]["passes"] == chosen.make(None).pace.passes
     assert (chosen.make(None).pace.passes > 1) == chosen.what["id"].endswith("+adam")
 
 
-@pytest.mark.parametrize(("text", "passes"), [("esn", 3), ("reca+rls", 2), ("lstm", 1), ("transformer", 20)])
+@pytest.mark.parametrize(
+    ("text", "passes"), [("esn", 3), ("reca+rls", 2), ("lstm", 1), ("transformer", 20)]
+)
 def test_another_number_of_passes_is_another_learner_with_another_name(text, passes):
-    usual, other = choose_learner(text, "corrected"), choose_learner(f"{text}:passes={passes}", "corrected")
+    usual, other = (
+        choose_learner(text, "corrected"),
+        choose_learner(f"{text}:passes={passes}", "corrected"),
+    )
     assert usual.what != other.what
     assert other.what["parameters"]["passes"] == passes
     assert other.label == f"{usual.label}:passes={passes}"

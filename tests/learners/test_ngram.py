@@ -19,7 +19,9 @@ def taught(order=1):
 
 
 def test_probabilities_are_witten_and_bells():
-    """Of three answers, 0, 1 and 2 were right once each; after a 0 it was 1 and 2, after a 1 it was 0."""
+    """Of three answers, 0, 1 and 2 were right once each; after a 0 it was 1 and 2, after a 1 it was
+    0.
+    """
     usual = np.full(3, 1 / 3) * 3 / 6 + np.array([1, 1, 1]) / 6
     after_0 = usual * 2 / 4 + np.array([0, 1, 1]) / 4
     after_1 = usual * 1 / 2 + np.array([1, 0, 0]) / 2
@@ -32,7 +34,9 @@ def test_before_anything_is_shown_all_answers_are_alike():
 
 @pytest.mark.parametrize("order", [0, 2])
 def test_contexts_end_at_the_order(order):
-    """Two sequences that differ only before the context are answered alike, and those within it are not."""
+    """Two sequences that differ only before the context are answered alike, and those within it are
+    not.
+    """
     host = NgramHost(order, 3)
     for first in (1, 2):
         for _ in range(5):

@@ -26,8 +26,9 @@ BRIEF = Brief(Reals(4), Tokens(3), "reward", 4, 100_000)
 
 
 class Remember(eqx.Module):
-    """Shows one of three signs, then nothing for two steps, then asks for it. Reward 1 for the sign: optimum 1, and 1/3
-    for whoever has no memory. What is done before the question brings nothing.
+    """Shows one of three signs, then nothing for two steps, then asks for it. Reward 1 for the
+    sign: optimum 1, and 1/3 for whoever has no memory. What is done before the question brings
+    nothing.
     """
 
     horizon: int = eqx.field(static=True, default=4)
@@ -43,12 +44,16 @@ class Remember(eqx.Module):
         asked = time == 3
         right = asked & (action == sign)
         seen = jnp.array([0.0, 0.0, 0.0, 1.0]) * (time == 2)
-        return (sign, time + 1), Turn(seen, right.astype(jnp.float32), asked, {"right": right, "asked": asked})
+        return (sign, time + 1), Turn(
+            seen, right.astype(jnp.float32), asked, {"right": right, "asked": asked}
+        )
 
 
 def score(pupil: Any, rehearsal: Any) -> Any:
     info = pupil.perform(rehearsal, 10_000, 10_256).info
-    return (np.asarray(info["right"]).sum(axis=(1, 2)) / np.asarray(info["asked"]).sum(axis=(1, 2))).tolist()
+    return (
+        np.asarray(info["right"]).sum(axis=(1, 2)) / np.asarray(info["asked"]).sum(axis=(1, 2))
+    ).tolist()
 
 
 def begun(lanes: int, **settings: Any) -> tuple[Any, Rehearsal]:
@@ -116,7 +121,9 @@ def test_keeps_the_promises_of_who_rehearses() -> None:
 
 def test_is_not_for_right_answers() -> None:
     with pytest.raises(NotApplicable, match="not from right answers"):
-        Trained(GRU(units=4), PPO()).begin(replace(BRIEF, loss="cross-entropy"), [Streams(0, "", 0)])
+        Trained(GRU(units=4), PPO()).begin(
+            replace(BRIEF, loss="cross-entropy"), [Streams(0, "", 0)]
+        )
 
 
 def test_a_batch_that_cannot_be_parted() -> None:

@@ -24,7 +24,9 @@ def pupil_of(name, world):
 @pytest.mark.parametrize("name", ["esn:units=40,radius=0.9", "lstm:units=5", "esn+rls:units=20"])
 def test_double_precision_is_the_same_learner_to_rounding(world, name):
     exam = Exam([world.examples(10, seed=1)])
-    single, double = (pupil_of(f"{name},precision={kind}", world) for kind in ("float32", "float64"))
+    single, double = (
+        pupil_of(f"{name},precision={kind}", world) for kind in ("float32", "float64")
+    )
     assert (single.answer(exam).dtype, double.answer(exam).dtype) == (np.float32, np.float64)
     np.testing.assert_allclose(double.answer(exam), single.answer(exam), atol=2e-4)
     states = [np.asarray(pupil.states(exam.examples[0].inputs)) for pupil in (single, double)]
@@ -44,8 +46,14 @@ def test_states_in_double_precision_are_those_of_numpy(world):
     spec = EchoState(units=12, terms=4, radius=0.9, precision="float64")
     core = EchoState(units=12, terms=4, radius=0.9).build(Reals(1), np.random.default_rng(0))
     matrix = np.zeros((12, 12))
-    for sources, strengths in zip(core.sources, core.strengths, strict=True):  # twelve units are one group
-        np.add.at(matrix, (np.arange(12)[None].repeat(len(sources), 0), np.asarray(sources)), np.asarray(strengths))
+    for sources, strengths in zip(
+        core.sources, core.strengths, strict=True
+    ):  # twelve units are one group
+        np.add.at(
+            matrix,
+            (np.arange(12)[None].repeat(len(sources), 0), np.asarray(sources)),
+            np.asarray(strengths),
+        )
     drive = np.random.default_rng(1).uniform(-1, 1, 200)
     state, wanted = np.zeros(12), []
     for x in drive:
@@ -62,5 +70,8 @@ def test_states_in_double_precision_are_those_of_numpy(world):
 
 def test_single_precision_is_no_part_of_the_identity():
     assert "precision" not in parameters_of(EchoState())
-    assert choose_learner("esn:precision=float64", "corrected").what["parameters"]["precision"] == "float64"
+    assert (
+        choose_learner("esn:precision=float64", "corrected").what["parameters"]["precision"]
+        == "float64"
+    )
     assert choose_learner("esn:precision=float64", "corrected").label == "esn:precision=float64"

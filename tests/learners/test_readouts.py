@@ -13,7 +13,12 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.esn import EchoState
 from quickstudy.gateway import jax, jnp
-from quickstudy.learners.online_readouts import OnlineLogistic, OnlineSoftmax, RecursiveLeastSquares, Statistics
+from quickstudy.learners.online_readouts import (
+    OnlineLogistic,
+    OnlineSoftmax,
+    RecursiveLeastSquares,
+    Statistics,
+)
 from quickstudy.learners.trained import Trained
 
 CORE = EchoState(units=8, terms=4)
@@ -34,10 +39,16 @@ class Setup:
         self.test_rows = world.features(CORE, self.test, self.streams[0])[where[:, 0], where[:, 1]]
         positions = Exam([self.train]).positions[0]
         if item == "example":
-            order = [position for index in self.lesson.order[0] for position in positions[positions[:, 1] == index]]
+            order = [
+                position
+                for index in self.lesson.order[0]
+                for position in positions[positions[:, 1] == index]
+            ]
         else:
             order = positions[self.lesson.order[0]]
-        self.rows = [(self.features[time, index], self.train.targets[time, index]) for time, index in order]
+        self.rows = [
+            (self.features[time, index], self.train.targets[time, index]) for time, index in order
+        ]
         self.all_rows = self.features[positions[:, 0], positions[:, 1]]
         self.all_targets = self.train.targets[positions[:, 0], positions[:, 1]]
 
@@ -88,7 +99,9 @@ def softmax_reference(setup, rate, decay):
 
 
 def logistic_reference(setup, rate, decay, peek):
-    """For class c with y = 1 or -1: w <- (1 - rate decay) w - rate d/dw log(1 + exp(-y (w z + b)))."""
+    """For class c with y = 1 or -1: w <- (1 - rate decay) w - rate d/dw log(1 + exp(-y (w z +
+    b))).
+    """
     weights, bias = np.zeros((setup.symbols, 8)), np.zeros(setup.symbols)
     scale = Running(8)
     if peek:
@@ -112,7 +125,9 @@ def logistic_reference(setup, rate, decay, peek):
 def assert_near(found, expected):
     finite = expected > -1e29
     assert (found[~finite] < -1e29).all()
-    np.testing.assert_allclose(found[finite], expected[finite], atol=2e-4 * np.abs(expected[finite]).max())
+    np.testing.assert_allclose(
+        found[finite], expected[finite], atol=2e-4 * np.abs(expected[finite]).max()
+    )
 
 
 @pytest.mark.parametrize("item", ["by_example", "by_question"])
@@ -157,7 +172,12 @@ def test_a_symbol_that_was_never_an_answer_is_never_given(world):
     tokens = [[0, 1, 2], [3, 2, 1], [4, 0, 2]]
     train = Examples.from_sequences(tokens, [[2], [2], [2]])
     exam = Exam([world.examples(20)])
-    for training in (OnlineSoftmax(), OnlineLogistic(), OnlineLogistic(peek=True), RecursiveLeastSquares()):
+    for training in (
+        OnlineSoftmax(),
+        OnlineLogistic(),
+        OnlineLogistic(peek=True),
+        RecursiveLeastSquares(),
+    ):
         pupil = training.begin(CORE, world.brief(train), world.streams())
         lesson = Lesson([train], np.array([[0, 2, 1]]))
         pupil.learn(lesson, 0, 2)
@@ -172,7 +192,9 @@ def ridge_reference(rows, targets, test_rows, ridge, forgetting=1.0):
     z = np.hstack([rows, np.ones((len(rows), 1))])
     fading = forgetting ** np.arange(len(rows) - 1, -1, -1)
     prior = ridge * forgetting ** len(rows) * np.eye(z.shape[1])
-    weights = np.linalg.solve((z * fading[:, None]).T @ z + prior, (z * fading[:, None]).T @ targets)
+    weights = np.linalg.solve(
+        (z * fading[:, None]).T @ z + prior, (z * fading[:, None]).T @ targets
+    )
     return np.hstack([test_rows, np.ones((len(test_rows), 1))]) @ weights
 
 
@@ -231,9 +253,14 @@ def test_states_are_those_of_the_core(by_example):
 
 @pytest.mark.parametrize("classes", [2, 7, 18, 30, 51])
 def test_classes_that_are_level_stay_level(classes):
-    """After one question all classes but its answer have equal weights; rounding must not make one of them win."""
+    """After one question all classes but its answer have equal weights; rounding must not make one
+    of them win.
+    """
     rng = np.random.default_rng(classes)
-    rows, row = rng.normal(size=(50, 180)).astype(np.float32), rng.normal(size=180).astype(np.float32)
+    rows, row = (
+        rng.normal(size=(50, 180)).astype(np.float32),
+        rng.normal(size=180).astype(np.float32),
+    )
     weights, bias = np.tile(0.001 * row, (classes, 1)), np.full(classes, -0.0005, np.float32)
     statistics = Statistics.whole(jnp.asarray(rows), jnp.ones(50, bool))
     found = np.asarray(jax.jit(Statistics.linear)(statistics, weights, bias, rows))

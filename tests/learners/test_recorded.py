@@ -1,4 +1,6 @@
-"""Recorded answers as a learner: they count as the learner's own would, and what does not fit is refused."""
+"""Recorded answers as a learner: they count as the learner's own would, and what does not fit is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ def written(path: pathlib.Path, lines: list[dict[str, Any]]) -> str:
     return f"recorded:file={path}"
 
 
-def records(learner: str, tmp_path: pathlib.Path, task: str = "language/qa", **asked: Any) -> list[Any]:
+def records(
+    learner: str, tmp_path: pathlib.Path, task: str = "language/qa", **asked: Any
+) -> list[Any]:
     asked = {"seeds": 1, "protocol": FEW, "controls": False, **asked}
     results = run(task, learner, out=tmp_path / "out", workers=0, progress=False, **asked)
     assert results.plan is not None
@@ -60,10 +64,13 @@ def records(learner: str, tmp_path: pathlib.Path, task: str = "language/qa", **a
     return [record for key, record in read_results(tmp_path / "out").records.items() if key in keys]
 
 
-@pytest.mark.parametrize(("name", "task", "protocol"), [
-    ("Last", "language/qa", FEW),
-    ("Parrot", "curriculum/micro-1", {"steps": 200}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "task", "protocol"),
+    [
+        ("Last", "language/qa", FEW),
+        ("Parrot", "curriculum/micro-1", {"steps": 200}),
+    ],
+)
 def test_played_back_it_scores_what_the_learner_itself_does(
     host: str, tmp_path: pathlib.Path, name: str, task: str, protocol: Any
 ) -> None:
@@ -73,31 +80,43 @@ def test_played_back_it_scores_what_the_learner_itself_does(
     (own,), (again,) = (records(one, tmp_path, task, protocol=protocol) for one in (live, played))
     assert again.status == "ok"
     assert again.scores == own.scores
-    assert again.what["learner"]["parameters"] == {"content": Recorded(str(tmp_path / "a.jsonl")).content}
+    assert again.what["learner"]["parameters"] == {
+        "content": Recorded(str(tmp_path / "a.jsonl")).content
+    }
 
 
 def test_questions_are_those_that_the_learner_was_asked(host: str, tmp_path: pathlib.Path) -> None:
     open_, answered = (
-        recorded_lines("language/qa", "corrected", 0, 0, FEW, learner) for learner in ("", f"{host}:Last")
+        recorded_lines("language/qa", "corrected", 0, 0, FEW, learner)
+        for learner in ("", f"{host}:Last")
     )
-    assert [{**line, "answers": 0} for line in open_] == [{**line, "answers": 0} for line in answered]
+    assert [{**line, "answers": 0} for line in open_] == [
+        {**line, "answers": 0} for line in answered
+    ]
     (record,) = records(written(tmp_path / "a.jsonl", open_), tmp_path)
     assert record.status == "failed"
     assert record.reason.endswith("a.jsonl, line 3: no answers yet")
 
 
 def test_another_seed_or_task_is_not_applicable(host: str, tmp_path: pathlib.Path) -> None:
-    played = written(tmp_path / "a.jsonl", recorded_lines("language/qa", "corrected", 0, 0, FEW, f"{host}:Last"))
+    played = written(
+        tmp_path / "a.jsonl", recorded_lines("language/qa", "corrected", 0, 0, FEW, f"{host}:Last")
+    )
     found = [
         *records(played, tmp_path, root=1),
         *records(played, tmp_path, "language/periodic"),
         *records(played, tmp_path, seeds=2)[1:],
     ]
     assert {record.status for record in found} == {"not-applicable"}
-    assert "has no answers to this run; it has language/qa version 3, root 0, repetitions 0" in found[0].reason
+    assert (
+        "has no answers to this run; it has language/qa version 3, root 0, repetitions 0"
+        in found[0].reason
+    )
 
 
-def test_another_length_or_other_parameters_fail_where_they_part(host: str, tmp_path: pathlib.Path) -> None:
+def test_another_length_or_other_parameters_fail_where_they_part(
+    host: str, tmp_path: pathlib.Path
+) -> None:
     lines = recorded_lines("language/qa", "corrected", 0, 0, FEW, f"{host}:Last")
     played = written(tmp_path / "a.jsonl", lines)
     (longer,) = records(played, tmp_path, protocol={"sequences": 12})
@@ -111,13 +130,21 @@ def test_another_length_or_other_parameters_fail_where_they_part(host: str, tmp_
     assert "predict must give one row per input row" in missing.reason
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("", "there is no run in it"),
-    ("[1]\n", "line 1: no JSON object, got '[1]'"),
-    ('{"predict": [1]}\n', "line 1: no recording; quickstudy drive TASK --questions"),
-    ('{"run": {"task": "language/qa"}, "seed": 1}\n', "line 1: a run must be as `quickstudy drive` wrote it"),
-])  # fmt: skip
-def test_a_file_that_is_none_is_refused_with_its_line(tmp_path: pathlib.Path, text: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "there is no run in it"),
+        ("[1]\n", "line 1: no JSON object, got '[1]'"),
+        ('{"predict": [1]}\n', "line 1: no recording; quickstudy drive TASK --questions"),
+        (
+            '{"run": {"task": "language/qa"}, "seed": 1}\n',
+            "line 1: a run must be as `quickstudy drive` wrote it",
+        ),
+    ],
+)
+def test_a_file_that_is_none_is_refused_with_its_line(
+    tmp_path: pathlib.Path, text: str, said: str
+) -> None:
     (tmp_path / "a.jsonl").write_text(text)
     with pytest.raises(UsageError) as caught:
         records(f"recorded:file={tmp_path / 'a.jsonl'}", tmp_path)
@@ -130,7 +157,9 @@ def test_a_world_has_no_questions_alone() -> None:
 
 
 def test_what_depends_on_answers_has_no_questions_alone(monkeypatch: Any) -> None:
-    """As where a test ends at the first mistake: here it is told the first answer of the last test once more."""
+    """As where a test ends at the first mistake: here it is told the first answer of the last test
+    once more.
+    """
     examine = LanguageProtocol.examine
 
     def examined(self: Any, task: Any, learner: Any, streams: Any) -> Any:

@@ -1,4 +1,6 @@
-"""Ridge regression in pieces is ridge regression: against a few lines of NumPy, to the last digits."""
+"""Ridge regression in pieces is ridge regression: against a few lines of NumPy, to the last
+digits.
+"""
 
 from __future__ import annotations
 
@@ -90,9 +92,15 @@ def test_it_is_ridge_regression_on_real_numbers(world):
     assert len(features) == 290
     expected = applied(plain_ridge(features, targets, 0.1), rows_of(pupil, exam.examples[0])[0])
     np.testing.assert_allclose(pupil.answer(exam)[0], expected, atol=1e-10)
-    np.testing.assert_allclose(features, np.asarray(pupil.states(training.inputs))[0, 10:, 0], atol=1e-5)
+    np.testing.assert_allclose(
+        features, np.asarray(pupil.states(training.inputs))[0, 10:, 0], atol=1e-5
+    )
     assert pupil.scale == "values"
-    assert np.square(pupil.answer(exam)[0] - exam.targets[0]).mean() < 0.01 < np.var(exam.targets[0]) / 10
+    assert (
+        np.square(pupil.answer(exam)[0] - exam.targets[0]).mean()
+        < 0.01
+        < np.var(exam.targets[0]) / 10
+    )
 
 
 @settings(max_examples=12, deadline=None)
@@ -111,7 +119,13 @@ def test_where_a_lesson_is_cut_changes_no_bit(world, cuts):
 
 
 def of_symbols(world, examples):
-    return Brief(Tokens(world.symbols), Tokens(world.symbols), "cross-entropy", examples.steps, examples.count)
+    return Brief(
+        Tokens(world.symbols),
+        Tokens(world.symbols),
+        "cross-entropy",
+        examples.steps,
+        examples.count,
+    )
 
 
 def test_a_series_longer_than_what_is_held_at_once_is_read_piece_by_piece(world, monkeypatch):
@@ -129,7 +143,9 @@ def test_a_series_longer_than_what_is_held_at_once_is_read_piece_by_piece(world,
 
 
 def test_the_strength_is_chosen_on_the_validation_part_and_that_is_not_learned_from(world):
-    """Few rows and much noise ask for a strong prior; so the choice is neither the weakest nor that without it."""
+    """Few rows and much noise ask for a strong prior; so the choice is neither the weakest nor that
+    without it.
+    """
     rng = np.random.default_rng(0)
     series = driven(60, validation=20)
     noisy = Series(series.inputs, series.targets + rng.normal(size=(60, 2)), 10, 30, 20, 0)
@@ -142,7 +158,9 @@ def test_the_strength_is_chosen_on_the_validation_part_and_that_is_not_learned_f
     errors = [np.square(applied(fit, held_out) - truth).sum() for fit in fits]
     best = int(np.argmin(errors))
     assert STRENGTHS[best] > 100 * WITHOUT_VALIDATION
-    np.testing.assert_allclose(pupil.answer(Exam([validation]))[0], applied(fits[best], held_out), atol=1e-8)
+    np.testing.assert_allclose(
+        pupil.answer(Exam([validation]))[0], applied(fits[best], held_out), atol=1e-8
+    )
     without = begun(ESN, of_reals(training), world.streams())
     without.learn(Lesson([training], np.array([[0]])), 0, 1)
     given = begun(ESN, of_reals(training), world.streams(), strength=WITHOUT_VALIDATION)
@@ -155,7 +173,9 @@ def test_the_strength_is_chosen_on_the_validation_part_and_that_is_not_learned_f
 def test_each_lane_chooses_for_itself(world):
     clean, noisy = driven(60, validation=20), driven(60, seed=1, validation=20)
     noisy = Series(noisy.inputs, np.random.default_rng(2).normal(size=(60, 2)), 10, 30, 20, 0)
-    training, validation = ([lane.part(name) for lane in (clean, noisy)] for name in ("training", "validation"))
+    training, validation = (
+        [lane.part(name) for lane in (clean, noisy)] for name in ("training", "validation")
+    )
     pupil = begun(ESN, of_reals(training[0]), world.streams(2))
     pupil.learn(Lesson(training, np.array([[0], [0]]), validation=validation), 0, 1)
     sizes = np.abs(pupil.snapshot().arrays["weights"][:, :-1]).max(axis=(1, 2))
@@ -192,7 +212,9 @@ def test_before_anything_is_learned_it_answers_nothing(world):
 
 def test_what_it_cannot_do_is_said(world):
     lesson = world.lesson(world.examples(6), item="question")
-    with pytest.raises(UsageError, match="ridge learns from whole examples, not from single questions"):
+    with pytest.raises(
+        UsageError, match="ridge learns from whole examples, not from single questions"
+    ):
         begun(ESN, world.brief(lesson.examples[0]), world.streams()).learn(lesson, 0, 1)
     series = driven(60)
     inputs = series.inputs.copy()
@@ -205,11 +227,17 @@ def test_what_it_cannot_do_is_said(world):
 
 
 @pytest.mark.parametrize("steps", [128, 192, 2048])
-def test_a_series_that_goes_on_is_answered_as_if_it_were_read_from_its_start(world, monkeypatch, steps):
+def test_a_series_that_goes_on_is_answered_as_if_it_were_read_from_its_start(
+    world, monkeypatch, steps
+):
     """What was read in learning is not read again: the answers are the same to the last bit."""
     monkeypatch.setattr(ridge, "STEPS_TOGETHER", steps)
     series = driven(400, validation=60, test=80)
-    lesson = Lesson([series.part("training")], np.zeros((1, 1), dtype=np.int64), validation=[series.part("validation")])
+    lesson = Lesson(
+        [series.part("training")],
+        np.zeros((1, 1), dtype=np.int64),
+        validation=[series.part("validation")],
+    )
     exam = Exam([series.part("test")])
     brief = Brief(Reals(1), Reals(2), "squared", 400, 1)
     going_on, anew = (begun(ESN, brief, world.streams(1)) for _ in range(2))
@@ -224,13 +252,21 @@ def test_a_series_that_goes_on_is_answered_as_if_it_were_read_from_its_start(wor
 
 
 @pytest.mark.parametrize("steps", [128, 2048])
-def test_lanes_whose_series_end_at_different_places_are_each_read_to_their_end(world, monkeypatch, steps):
+def test_lanes_whose_series_end_at_different_places_are_each_read_to_their_end(
+    world, monkeypatch, steps
+):
     monkeypatch.setattr(ridge, "STEPS_TOGETHER", steps)
     both = [driven(200, test=80), driven(430, seed=1, test=80)]
     brief, streams = Brief(Reals(1), Reals(2), "squared", 600, 1), world.streams(2)
     found = []
     for lanes in ([0, 1], [0], [1]):
         pupil = begun(ESN, brief, [streams[lane] for lane in lanes])
-        pupil.learn(Lesson([both[n].part("training") for n in lanes], np.zeros((len(lanes), 1), dtype=np.int64)), 0, 1)
+        pupil.learn(
+            Lesson(
+                [both[n].part("training") for n in lanes], np.zeros((len(lanes), 1), dtype=np.int64)
+            ),
+            0,
+            1,
+        )
         found.append(pupil.answer(Exam([both[n].part("test") for n in lanes])))
     np.testing.assert_allclose(found[0], np.concatenate(found[1:]), rtol=1e-4, atol=1e-4)

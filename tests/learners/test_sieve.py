@@ -1,4 +1,6 @@
-"""`sieve`: what it reads is what stands there, it does not look ahead, and it learns what its sheet says."""
+"""`sieve`: what it reads is what stands there, it does not look ahead, and it learns what its sheet
+says.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,10 @@ def host(size=20):
 
 def taught(name, count):
     task = configure(name, catalogue.task.get(name), {})
-    learner, examples = host(len(task.vocabulary)), task.sample(np.random.default_rng(11), count + 60)
+    learner, examples = (
+        host(len(task.vocabulary)),
+        task.sample(np.random.default_rng(11), count + 60),
+    )
     for index in range(count):
         length = int(examples.lengths[index])
         targets = np.where(examples.asked[:length, index], examples.targets[:length, index], -1)
@@ -36,7 +41,9 @@ def taught(name, count):
 
 
 def test_what_is_kept_of_a_sequence_by_hand():
-    before, behind, counts, pairs, stretches, matches, enclosed, guesses = read(np.array([1, 2, 1, 2, 1], np.int32), 3)
+    before, behind, counts, pairs, stretches, matches, enclosed, guesses = read(
+        np.array([1, 2, 1, 2, 1], np.int32), 3
+    )
     assert before[4].tolist() == [-1, 2, 3]
     assert behind[1].tolist() == [5, 2, 1]
     assert counts[5].tolist() == [0, 3, 2]

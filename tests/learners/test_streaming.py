@@ -1,4 +1,6 @@
-"""Lessons in a stream: the same updates and answers as otherwise; schedules, cut gradients; learning from payoffs."""
+"""Lessons in a stream: the same updates and answers as otherwise; schedules, cut gradients;
+learning from payoffs.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,16 @@ from quickstudy.learners.streaming import Batches
 from quickstudy.learners.trained import Trained
 from quickstudy.learners.updates import cut, of_tokens, share_of_rate
 
-CORE = Transformer(embedding=8, hidden=8, heads=2, layers=2, waves=2, waved=1, positions=False, alike=True)
+CORE = Transformer(
+    embedding=8, hidden=8, heads=2, layers=2, waves=2, waved=1, positions=False, alike=True
+)
 BRIEF = Brief(Reals(2), Tokens(3), "cross-entropy", 70, 24)
 
 
 def drawn(seed: int, count: int, longest: int = 70) -> Examples:
-    """Sequences of two numbers a step; at every second step it is asked whether the first was low, middle or high."""
+    """Sequences of two numbers a step; at every second step it is asked whether the first was low,
+    middle or high.
+    """
     rng = np.random.default_rng(seed)
     lengths = rng.integers(4, longest, size=count)
     inputs = rng.uniform(-1, 1, (longest, count, 2)).astype(np.float32)
@@ -55,13 +61,17 @@ def test_a_stream_gives_the_same_updates_and_answers(total: str) -> None:
     pupils[1].learn(lessons(False), 0, 24)
     one, other = (pupil.snapshot().arrays for pupil in pupils)
     for name, array in one.items():
-        if "mix.bias" in name or ".nu" in name:  # what is added to all keys changes nothing: its gradient is rounding
+        if (
+            "mix.bias" in name or ".nu" in name
+        ):  # what is added to all keys changes nothing: its gradient is rounding
             continue
         np.testing.assert_allclose(array, other[name], rtol=2e-3, atol=2e-5, err_msg=name)
     exam = Exam([drawn(10, 5), drawn(11, 9)])
     scores = [pupil.answer(exam) for pupil in pupils]
     for lane, counted in enumerate(exam.counted):
-        np.testing.assert_allclose(scores[0][lane, counted], scores[1][lane, counted], rtol=2e-3, atol=2e-4)
+        np.testing.assert_allclose(
+            scores[0][lane, counted], scores[1][lane, counted], rtol=2e-3, atol=2e-4
+        )
     assert [cost.updates for cost in pupils[0].cost()] == [3, 3]
 
 
@@ -74,7 +84,9 @@ def test_batches_hold_every_question_once() -> None:
         lengths.add(batch.inputs.shape[1])
         asked += (batch.shares > 0).sum(axis=(1, 2))
         np.testing.assert_allclose(batch.shares.sum(axis=(1, 2)), 1.0, rtol=1e-6)
-        where = np.take_along_axis(np.asarray(batch.inputs)[..., 0].swapaxes(1, 2), batch.places, axis=2)
+        where = np.take_along_axis(
+            np.asarray(batch.inputs)[..., 0].swapaxes(1, 2), batch.places, axis=2
+        )
         there = batch.shares > 0
         np.testing.assert_array_equal(np.digitize(where[there], [-0.3, 0.3]), batch.targets[there])
     assert lengths <= {64, 128}
@@ -82,16 +94,26 @@ def test_batches_hold_every_question_once() -> None:
 
 
 def test_a_rate_rises_and_falls() -> None:
-    found = [float(share_of_rate(jnp.float32(count), jnp.float32(100))) for count in (0, 1, 2, 50, 100, 200)]
+    found = [
+        float(share_of_rate(jnp.float32(count), jnp.float32(100)))
+        for count in (0, 1, 2, 50, 100, 200)
+    ]
     np.testing.assert_allclose(
-        found, [1 / 3, 2 / 3 * 0.5 * (1 + np.cos(np.pi / 100)), 0.5 * (1 + np.cos(np.pi / 50)), 0.5, 0, 0], atol=1e-6
+        found,
+        [1 / 3, 2 / 3 * 0.5 * (1 + np.cos(np.pi / 100)), 0.5 * (1 + np.cos(np.pi / 50)), 0.5, 0, 0],
+        atol=1e-6,
     )
     assert float(share_of_rate(jnp.float32(7), jnp.float32(0))) == 1.0
-    late = [float(share_of_rate(jnp.float32(count), jnp.float32(100), 0.75)) for count in (2, 50, 75, 87.5, 100)]
+    late = [
+        float(share_of_rate(jnp.float32(count), jnp.float32(100), 0.75))
+        for count in (2, 50, 75, 87.5, 100)
+    ]
     np.testing.assert_allclose(late, [1, 1, 1, 0.5, 0], atol=1e-6)
 
 
-@pytest.mark.parametrize(("length", "wanted"), [(1.0, [0.6, 0.8]), (10.0, [3.0, 4.0]), (0.0, [3.0, 4.0])])
+@pytest.mark.parametrize(
+    ("length", "wanted"), [(1.0, [0.6, 0.8]), (10.0, [3.0, 4.0]), (0.0, [3.0, 4.0])]
+)
 def test_a_gradient_is_cut(length: float, wanted: list[float]) -> None:
     found = cut({"a": jnp.array([3.0]), "b": jnp.array([4.0])}, jnp.float32(length))
     np.testing.assert_allclose(np.concatenate([found["a"], found["b"]]), wanted, rtol=1e-6)
@@ -119,12 +141,17 @@ def test_payoffs_are_learned_from() -> None:
 
 def test_only_the_payoff_of_the_drawn_decision_is_read() -> None:
     rng = np.random.default_rng(0)
-    outputs, given = rng.normal(size=(50, 4)).astype(np.float32), rng.normal(size=(50, 3)).astype(np.float32)
+    outputs, given = (
+        rng.normal(size=(50, 4)).astype(np.float32),
+        rng.normal(size=(50, 3)).astype(np.float32),
+    )
     key = jax.random.key(3)
     chosen = np.asarray(jax.random.categorical(key, jax.nn.log_softmax(outputs[:, :-1])))
     other = np.where(np.arange(3) == chosen[:, None], given, 77.0).astype(np.float32)
     loss = Drawn(0.1, 0.5)
-    np.testing.assert_array_equal(loss(outputs, jnp.asarray(given), key), loss(outputs, jnp.asarray(other), key))
+    np.testing.assert_array_equal(
+        loss(outputs, jnp.asarray(given), key), loss(outputs, jnp.asarray(other), key)
+    )
     assert len(set(chosen.tolist())) == 3
 
 
@@ -184,7 +211,9 @@ def test_zeros_and_ones_are_given_back_by_cross_entropy() -> None:
     # 2 * (1^2 - (log 3/4 + log 7/8) / 2) + 3 * 3^2: the number, the two places, the number to come.
     np.testing.assert_allclose(found, [2 * (1 - np.log(0.75 * 0.875) / 2) + 27], rtol=1e-6)
     assert aside.rebuilt(np.arange(4.0)).tolist() == [0.0]
-    with pytest.raises(NotApplicable, match=r"numbers \+ bits \(4 \+ 1\) must be at most the 4 of an input, got 5"):
+    with pytest.raises(
+        NotApplicable, match=r"numbers \+ bits \(4 \+ 1\) must be at most the 4 of an input, got 5"
+    ):
         Aside.of(1.0, 0.0, 0, 1, replace(BRIEF, inputs=Reals(4)))
 
 
@@ -196,7 +225,9 @@ def test_what_is_read_is_given_back() -> None:
     pupil.learn(Lesson([drawn(5, 16, 16)], np.arange(16)[None], stream=True), 0, 16)
     before = np.abs(pupil.rebuilt(exam)[0] - read).mean()
     for number in range(5):
-        pupil.learn(Lesson([drawn(100 + number, 128, 16)], np.arange(128)[None], stream=True), 0, 128)
+        pupil.learn(
+            Lesson([drawn(100 + number, 128, 16)], np.arange(128)[None], stream=True), 0, 128
+        )
     assert pupil.rebuilt(exam).shape == (1, len(read), 2)
     assert pupil.answer(exam).shape == (1, len(read), 3)
     assert np.abs(pupil.rebuilt(exam)[0] - read).mean() < 0.6 * before

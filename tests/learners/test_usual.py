@@ -1,4 +1,6 @@
-"""What is usual follows from what is asked; what cannot be done is not applicable, with the reason."""
+"""What is usual follows from what is asked; what cannot be done is not applicable, with the
+reason.
+"""
 
 from __future__ import annotations
 
@@ -60,13 +62,21 @@ class Asks:
 
 @pytest.mark.parametrize(
     ("task", "asked"),
-    [(Samples, "symbols"), (Numbers, "reals"), (Driven, "reals"), (Answers, "reward"), (Pure, "episodes")],
+    [
+        (Samples, "symbols"),
+        (Numbers, "reals"),
+        (Driven, "reals"),
+        (Answers, "reward"),
+        (Pure, "episodes"),
+    ],
 )
 def test_what_is_asked_follows_from_the_task_and_the_protocol_may_say_otherwise(task, asked):
     assert asked_of(task()) == asked_of(task(), object()) == asked
     assert asked_of(task(), Asks("strings")) == "strings"
     assert asked_of(task(), Asks(None)) == asked
-    with pytest.raises(UsageError, match=r'protocol mine: asks must be one of symbols, .*, got "words"'):
+    with pytest.raises(
+        UsageError, match=r'protocol mine: asks must be one of symbols, .*, got "words"'
+    ):
         asked_of(task(), Asks("words"))
 
 
@@ -104,15 +114,25 @@ def test_usual_parameters_stand_below_what_is_given(convention):
     assert choose_learner("esn+rls", convention, asked="reals").what["parameters"]["units"] == 200
     whole = choose_learner("lstm", convention, asked="reals")
     assert (whole.what["parameters"]["passes"], whole.make(None).pace.passes) == (200, 200)
-    # What is kept with a learner is all of its parameters: brought back, it is the same whatever is asked then.
-    assert choose_learner(f"esn+ridge:units={for_reals['units']}", convention).what["parameters"]["units"] == 200
+    # What is kept with a learner is all of its parameters: brought back, it is the same whatever is
+    # asked then.
+    assert (
+        choose_learner(f"esn+ridge:units={for_reals['units']}", convention).what["parameters"][
+            "units"
+        ]
+        == 200
+    )
 
 
 def test_a_core_that_nothing_trains_for_it_is_not_applicable_with_the_reason(monkeypatch):
     kept = [entry for entry in catalogue.training.entries() if entry.id in ("adam", "sgd")]
     monkeypatch.setattr(catalogue.training, "entries", lambda: kept)
     chosen = choose_learner("esn:units=20,rate=0.1", "corrected", asked="reward")
-    assert (chosen.label, chosen.what["id"], chosen.role) == ("esn:units=20,rate=0.1", "esn", "learner")
+    assert (chosen.label, chosen.what["id"], chosen.role) == (
+        "esn:units=20,rate=0.1",
+        "esn",
+        "learner",
+    )
     assert chosen.what["parameters"]["units"] == 20
     with pytest.raises(NotApplicable, match=r"^no way of training a core by reward is installed$"):
         chosen.make(None)
@@ -127,7 +147,10 @@ def test_a_training_of_somebody_elses_says_itself_what_it_is_usual_for(monkeypat
     class Bandit:
         """Pulls levers."""
 
-        usual_for: ClassVar[Any] = (Usual("reward"), Usual("symbols", frozen=True, convention="published"))
+        usual_for: ClassVar[Any] = (
+            Usual("reward"),
+            Usual("symbols", frozen=True, convention="published"),
+        )
         passes: ClassVar[int] = 1
         batch: ClassVar[int] = 1
         programs: ClassVar[int] = 0
@@ -156,23 +179,49 @@ def test_a_learner_around_another_holds_the_usual_one():
         assert chosen.make(None).other.training.id == training
         assert chosen.label == "relearning:learner=esn"
         assert set(chosen.what["parameters"]) == {"learner", "every", "convention"}
-    assert choose_learner("relearning:learner=lstm", "corrected", asked="reals").make(None).pace == Pace(200, 8)
+    assert choose_learner("relearning:learner=lstm", "corrected", asked="reals").make(
+        None
+    ).pace == Pace(200, 8)
 
 
 @pytest.mark.parametrize(
     ("name", "brief", "reason"),
     [
-        ("esn+sgd", Brief(Reals(1), Reals(1), "squared", 3, 3), "sgd gives symbols, not real numbers"),
+        (
+            "esn+sgd",
+            Brief(Reals(1), Reals(1), "squared", 3, 3),
+            "sgd gives symbols, not real numbers",
+        ),
         (
             "esn+logistic",
             Brief(Reals(1), Bits(1), "squared", 3, 3),
             "logistic gives symbols and real numbers, not bits",
         ),
-        ("majority", Brief(Reals(1), Reals(1), "squared", 3, 3), "majority gives symbols, not real numbers"),
-        ("uniform", Brief(Reals(1), Tokens(2), "cross-entropy", 3, 3), "uniform reads symbols, not real numbers"),
-        ("copy-last", Brief(Tokens(2), Reals(1), "squared", 3, 3), "copy-last gives symbols, not real numbers"),
-        ("relearning:learner=esn+sgd", Brief(Reals(1), Reals(1), "squared", 3, 3), "sgd gives symbols, not real"),
-        ("tampered:learner=esn", Brief(Tokens(2), Reals(1), "squared", 3, 3), "tampered gives symbols, not real"),
+        (
+            "majority",
+            Brief(Reals(1), Reals(1), "squared", 3, 3),
+            "majority gives symbols, not real numbers",
+        ),
+        (
+            "uniform",
+            Brief(Reals(1), Tokens(2), "cross-entropy", 3, 3),
+            "uniform reads symbols, not real numbers",
+        ),
+        (
+            "copy-last",
+            Brief(Tokens(2), Reals(1), "squared", 3, 3),
+            "copy-last gives symbols, not real numbers",
+        ),
+        (
+            "relearning:learner=esn+sgd",
+            Brief(Reals(1), Reals(1), "squared", 3, 3),
+            "sgd gives symbols, not real",
+        ),
+        (
+            "tampered:learner=esn",
+            Brief(Tokens(2), Reals(1), "squared", 3, 3),
+            "tampered gives symbols, not real",
+        ),
     ],
 )
 def test_who_is_not_made_for_a_task_says_so(world, name, brief, reason):
@@ -191,7 +240,9 @@ def test_what_is_usual_is_possible(kind):
     for name in registry.names():
         component = registry.get(name)
         assert set(getattr(component, "usual", {})) <= set(ASKED), name
-        assert "symbols" not in getattr(component, "usual", {}), f"{name}: what is usual for symbols are its defaults"
+        assert "symbols" not in getattr(component, "usual", {}), (
+            f"{name}: what is usual for symbols are its defaults"
+        )
         for asked in ASKED:
             for convention in CONVENTIONS:
                 configure(name, component, {}, convention, asked)
@@ -224,9 +275,14 @@ def test_a_host_class_says_its_pace():
     assert Pace(passes=3, batch=4).stride == 4
     assert (Hosted(lambda brief, seed: Paced(brief, seed)).pace, Pace().stride) == (Pace(), 1)
     assert pace_of(type("Own", (Paced,), {"pace": Pace(peeks=True)})) == Pace(peeks=True)
-    assert pace_of(type("Method", (), {"batch": lambda self: 0, "passes": property(lambda self: 0)})) == Pace()
+    assert (
+        pace_of(type("Method", (), {"batch": lambda self: 0, "passes": property(lambda self: 0)}))
+        == Pace()
+    )
     for wrong in (0, 2.5, "3", True):
-        with pytest.raises(UsageError, match="passes of a learner must be a whole number from 1, got"):
+        with pytest.raises(
+            UsageError, match="passes of a learner must be a whole number from 1, got"
+        ):
             pace_of(type("Wrong", (), {"passes": wrong}))
 
 
@@ -250,7 +306,10 @@ def test_a_host_says_its_scale_and_is_held_to_it():
     pupil = HostPupil(Sure(), OF_THREE)
     assert pupil.scale == "probabilities"
     assert distribution(pupil.answer(EXAM), pupil.scale).tolist() == [[[0.1, 0.9, 0.0]] * 2]
-    for row, complaint in (([0.5, 0.6, 0.0], "sum to 1, got 1.1"), ([-0.1, 1.1, 0.0], "not be below 0, got -0.1")):
+    for row, complaint in (
+        ([0.5, 0.6, 0.0], "sum to 1, got 1.1"),
+        ([-0.1, 1.1, 0.0], "not be below 0, got -0.1"),
+    ):
         host = Sure()
         host.row = row
         with pytest.raises(LearnerFault, match=complaint):
@@ -258,7 +317,8 @@ def test_a_host_says_its_scale_and_is_held_to_it():
 
 
 @pytest.mark.parametrize(
-    ("outputs", "usual", "strange"), [(Tokens(3), "order", "values"), (Reals(3), "values", "logits")]
+    ("outputs", "usual", "strange"),
+    [(Tokens(3), "order", "values"), (Reals(3), "values", "logits")],
 )
 def test_a_scale_fits_the_outputs(outputs, usual, strange):
     brief = Brief(Tokens(3), outputs, "any", 4, 3)
@@ -271,8 +331,12 @@ def test_a_scale_fits_the_outputs(outputs, usual, strange):
 
 def test_a_distribution_from_a_scale():
     logits = np.array([[0.0, np.log(3.0), -1e30]])
-    assert distribution(logits, "logits").tolist() == [[pytest.approx(0.25), pytest.approx(0.75), 0.0]]
+    assert distribution(logits, "logits").tolist() == [
+        [pytest.approx(0.25), pytest.approx(0.75), 0.0]
+    ]
     assert distribution(1e4 + logits, "logits").sum() == pytest.approx(1.0)
     for scale in ("order", "values"):
-        with pytest.raises(NotApplicable, match=f"gives no distribution: its scores are of the scale {scale}"):
+        with pytest.raises(
+            NotApplicable, match=f"gives no distribution: its scores are of the scale {scale}"
+        ):
             distribution(logits, scale)

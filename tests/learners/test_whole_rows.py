@@ -1,4 +1,6 @@
-"""Learners of whole rows: the bag of words that is never written out, and networks with pooled features."""
+"""Learners of whole rows: the bag of words that is never written out, and networks with pooled
+features.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def draw(seed, count=24, questions=1):
     asked = np.zeros((30, count), dtype=bool)
     for index, length in enumerate(lengths):
         inputs[:length, index] = rng.integers(SYMBOLS, size=length)
-        asked[np.append(rng.choice(length - 1, questions - 1, replace=False), length - 1), index] = True
+        asked[
+            np.append(rng.choice(length - 1, questions - 1, replace=False), length - 1), index
+        ] = True
     targets = np.logical_or.accumulate(inputs == 3, axis=0).astype(np.int32)
     return Examples(inputs, targets, asked, lengths.astype(np.int64))
 
@@ -104,18 +108,26 @@ def test_linear_model_is_that_of_the_book():
     lesson = lesson_of([train])
     pupil = begin("bag+sparse", lesson)
     arrays = pupil.snapshot().arrays
-    head = {name: next(array[0] for path, array in arrays.items() if path.startswith("[0][0]") and name in path)
-            for name in ("weights", "bias")}  # fmt: skip
+    head = {
+        name: next(
+            array[0] for path, array in arrays.items() if path.startswith("[0][0]") and name in path
+        )
+        for name in ("weights", "bias")
+    }
     assert np.abs(head["weights"]).max() <= 0.01 / np.sqrt(SYMBOLS)
     pupil.learn(lesson, 0, lesson.items)
     found = pupil.answer(Exam([test]))[0]
-    np.testing.assert_allclose(found, reference(train, test, lesson.order[0], head), rtol=0, atol=2e-6)
+    np.testing.assert_allclose(
+        found, reference(train, test, lesson.order[0], head), rtol=0, atol=2e-6
+    )
 
 
 @pytest.mark.parametrize("questions", [1, 3])
 def test_sparse_is_the_bag_with_adam(questions):
     train, test = draw(0, questions=questions), draw(1, questions=questions)
-    sparse, dense = (trained_answers(name, [train], [test]) for name in ("bag+sparse", "bag+adam:batch=8"))
+    sparse, dense = (
+        trained_answers(name, [train], [test]) for name in ("bag+sparse", "bag+adam:batch=8")
+    )
     np.testing.assert_allclose(sparse, dense, rtol=0, atol=2e-6)
 
 
@@ -147,7 +159,9 @@ class TestPupils:
     def test_longer_padding_makes_no_difference(self, name):
         test = draw(1)
         kept = trained_answers(name, [draw(0)], [test])
-        np.testing.assert_allclose(trained_answers(name, [draw(0)], [test.padded(60)]), kept, rtol=0, atol=1e-5)
+        np.testing.assert_allclose(
+            trained_answers(name, [draw(0)], [test.padded(60)]), kept, rtol=0, atol=1e-5
+        )
 
 
 @pytest.mark.parametrize("name", ["bag+sparse", NETS[0]])
@@ -156,20 +170,29 @@ def test_lanes_with_the_same_material_and_with_their_own(name):
     shared = trained_answers(name, [train, train], [test, test])
     own = trained_answers(name, [train, draw(0)], [test, draw(1)])
     np.testing.assert_allclose(shared, own, rtol=0, atol=1e-5)
-    np.testing.assert_allclose(shared[:1], trained_answers(name, [train], [test]), rtol=0, atol=1e-4)
+    np.testing.assert_allclose(
+        shared[:1], trained_answers(name, [train], [test]), rtol=0, atol=1e-4
+    )
     assert not np.allclose(shared[0], shared[1], atol=1e-4)
 
 
 @pytest.mark.parametrize(("convention", "same"), [("corrected", True), ("published", False)])
 def test_published_padding_counts(convention, same):
-    """An answer of the published transformer depends on the longest row of its batch, of the mended one it does not."""
+    """An answer of the published transformer depends on the longest row of its batch, of the mended
+    one it does not.
+    """
     name = "transformer+pooled:embedding=8,heads=2,hidden=6,causal=false,pool=mean"
     test = draw(1)
     shorter, longer = np.argsort(test.lengths)[[3, -1]]
     pupil = begin(name, lesson_of([test]), convention=convention)
-    both, twice = (pupil.answer(Exam([test.take(those)]))[0] for those in ([shorter, longer], [shorter, shorter]))
+    both, twice = (
+        pupil.answer(Exam([test.take(those)]))[0]
+        for those in ([shorter, longer], [shorter, shorter])
+    )
     assert np.allclose(both[0], twice[0], rtol=0, atol=1e-5) == same
-    np.testing.assert_allclose(pupil.answer(Exam([test.take([longer, shorter])]))[0], both[::-1], rtol=0, atol=1e-5)
+    np.testing.assert_allclose(
+        pupil.answer(Exam([test.take([longer, shorter])]))[0], both[::-1], rtol=0, atol=1e-5
+    )
 
 
 def test_symbol_0_has_no_vector_as_published():
@@ -193,14 +216,20 @@ def test_batch_normalisation_by_hand():
     rows, shares = np.array([[1.0], [3.0], [50.0]]), np.array([0.5, 0.5, 0.0])
     found, noted = norm(rows, shares, norm.notes(), learning=True)
     np.testing.assert_allclose(np.asarray(found)[:2, 0], [-1.0, 1.0], atol=1e-4)
-    np.testing.assert_allclose([noted.mean[0], noted.variance[0]], [0.2, 0.9 + 0.1 * 2.0], rtol=1e-6)
+    np.testing.assert_allclose(
+        [noted.mean[0], noted.variance[0]], [0.2, 0.9 + 0.1 * 2.0], rtol=1e-6
+    )
     found, same = norm(rows, shares, noted, learning=False)
-    np.testing.assert_allclose(np.asarray(found)[0, 0], (1.0 - 0.2) / np.sqrt(1.1 + 1e-5), rtol=1e-6)
+    np.testing.assert_allclose(
+        np.asarray(found)[0, 0], (1.0 - 0.2) / np.sqrt(1.1 + 1e-5), rtol=1e-6
+    )
     assert same is noted
 
 
 def test_sizes_of_the_published_networks():
-    """Vectors, weights, two biases, norm and head. At 30,000 symbols: 3.94, 4.24, 4.14, 3.97 and 0.06 million."""
+    """Vectors, weights, two biases, norm and head. At 30,000 symbols: 3.94, 4.24, 4.14, 3.97 and
+    0.06 million.
+    """
     symbols, vectors = 50, 50 * 128
     brief = Brief(Tokens(symbols), Tokens(2), "cross-entropy", 10, 8)
     net, rest = "units=256,vectors=128,dropped=0.6,normed=true", 2 * 256 + 256 * 2 + 2
@@ -213,10 +242,15 @@ def test_sizes_of_the_published_networks():
         "transformer+pooled:embedding=128,heads=8,hidden=256,pool=mean": vectors + encoder,
         "bag+sparse": 2 * symbols + 2,
     }
-    millions = [round((size + 29_950 * (2 if "bag" in name else 128)) / 1e6, 2) for name, size in names.items()]
+    millions = [
+        round((size + 29_950 * (2 if "bag" in name else 128)) / 1e6, 2)
+        for name, size in names.items()
+    ]
     assert millions == [3.94, 4.24, 4.14, 3.97, 0.06]
     for name, size in names.items():
-        pupil = choose_learner(name, "corrected").make(None).begin(brief, [Streams(0, "made-up", 0)])
+        pupil = (
+            choose_learner(name, "corrected").make(None).begin(brief, [Streams(0, "made-up", 0)])
+        )
         assert pupil.cost()[0].trained_parameters == size, name
 
 
@@ -225,7 +259,10 @@ def test_sizes_of_the_published_networks():
     [
         ("esn+sparse", "sparse is for the core bag, not esn; use esn+adam"),
         ("esn+pooled", "pooled trains the whole network, and esn is a reservoir; use esn\\+adam"),
-        ("lstm+pooled:dropped=0.5", "dropped is about vectors, and there are none, got 0.5; give vectors=128"),
+        (
+            "lstm+pooled:dropped=0.5",
+            "dropped is about vectors, and there are none, got 0.5; give vectors=128",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused(name, message):

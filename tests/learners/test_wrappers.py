@@ -23,7 +23,11 @@ INNER = "recall:order=2"
 
 
 def trained(name, material, start, stop):
-    pupil = choose_learner(name, "corrected").make(None).begin(material.brief, [material.streams.for_learner()])
+    pupil = (
+        choose_learner(name, "corrected")
+        .make(None)
+        .begin(material.brief, [material.streams.for_learner()])
+    )
     pupil.learn(material.lesson, start, stop)
     return pupil
 
@@ -40,12 +44,15 @@ def test_it_knows_only_what_came_since_it_began_anew(material):
     assert again.scale == since.scale
     # Until it is shown more, it still has what it learned.
     full = trained(f"relearning:learner={INNER},every=20", material, 0, 40)
-    assert np.array_equal(full.answer(material.exam), trained(INNER, material, 20, 40).answer(material.exam))
+    assert np.array_equal(
+        full.answer(material.exam), trained(INNER, material, 20, 40).answer(material.exam)
+    )
 
 
 def test_the_cost_is_that_of_all_beginnings(material):
     (again,), (once,) = (
-        trained(name, material, 0, 50).cost() for name in (f"relearning:learner={INNER},every=20", INNER)
+        trained(name, material, 0, 50).cost()
+        for name in (f"relearning:learner={INNER},every=20", INNER)
     )
     assert again == once
 
@@ -57,7 +64,9 @@ def test_it_keeps_its_promises():
 
 @pytest.mark.parametrize("other", ["majority", "relearning"])
 def test_only_cores_can_begin_anew(other):
-    with pytest.raises(UsageError, match="learner must be a core with its training, such as esn, got"):
+    with pytest.raises(
+        UsageError, match="learner must be a core with its training, such as esn, got"
+    ):
         choose_learner(f"relearning:learner={other}", "corrected")
 
 
@@ -93,10 +102,16 @@ def test_answers_are_taken_away() -> None:
 
 
 def test_answers_that_are_inputs_to_later_questions_are_left_alone() -> None:
-    examples = Examples.from_sequences([[0, YES, NO], [0, YES, 1, 2], [0, 1, YES]], [[1, 2], [1], [2]])
+    examples = Examples.from_sequences(
+        [[0, YES, NO], [0, YES, 1, 2], [0, 1, YES]], [[1, 2], [1], [2]]
+    )
     changed = tampered(examples, "exchange")
     # The first of two answers, and a last token that nobody asks for, stay as they are.
-    assert [changed.sequence(number)[0] for number in range(3)] == [[0, YES, YES], [0, YES, 1, 2], [0, 1, NO]]
+    assert [changed.sequence(number)[0] for number in range(3)] == [
+        [0, YES, YES],
+        [0, YES, 1, 2],
+        [0, 1, NO],
+    ]
 
 
 def test_a_learner_that_does_not_exist_is_said_at_once() -> None:
@@ -126,7 +141,9 @@ def test_it_trains_as_the_other_one() -> None:
 
 
 def test_the_learner_within_is_part_of_what_it_is(monkeypatch):
-    """A new version of a core makes a new learner of whatever is put around it: old results are not mixed with new."""
+    """A new version of a core makes a new learner of whatever is put around it: old results are not
+    mixed with new.
+    """
     name = "tampered:learner=transformer:causal=true"
     before = choose_learner(name, "published").what
     assert before["within"] == choose_learner("transformer:causal=true", "published").what

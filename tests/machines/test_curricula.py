@@ -20,7 +20,14 @@ from quickstudy.machines.curricula import (
     rank_correlation,
     way_to,
 )
-from quickstudy.machines.description import description_length, length_given, natural, overlap, step, steps_between
+from quickstudy.machines.description import (
+    description_length,
+    length_given,
+    natural,
+    overlap,
+    step,
+    steps_between,
+)
 from quickstudy.machines.entropies import topological
 from quickstudy.machines.finite import machine_of
 from quickstudy.machines.likeness import resemblance, resemblances
@@ -36,17 +43,24 @@ def small(draw, most=4):
     for state in range(size):
         for symbol in "ab":
             outputs = draw(
-                st.lists(st.sampled_from([("x", 1), ("y", 1), ("x", -1)]), min_size=1, max_size=2, unique=True)
+                st.lists(
+                    st.sampled_from([("x", 1), ("y", 1), ("x", -1)]),
+                    min_size=1,
+                    max_size=2,
+                    unique=True,
+                )
             )
             arrows += [
-                (state, symbol, output, draw(st.integers(0, size - 1)), Fraction(1, len(outputs))) for output in outputs
+                (state, symbol, output, draw(st.integers(0, size - 1)), Fraction(1, len(outputs)))
+                for output in outputs
             ]
     return Transducer.of(arrows, states=range(size))
 
 
 def labelled(machine):
     return {
-        (source, machine.inputs[x], *machine.outputs[y], target) for source, x, y, target, _ in machine.edges.tolist()
+        (source, machine.inputs[x], *machine.outputs[y], target)
+        for source, x, y, target, _ in machine.edges.tolist()
     }
 
 
@@ -72,7 +86,8 @@ def most_shared(first, second):
         inside = [e for e in mine if choice[e[0]] is not None and choice[e[4]] is not None]
         for inputs, renamed in renamings:
             there = all(
-                e[2] in renamed and (choice[e[0]], inputs[e[1]], renamed[e[2]], e[3], choice[e[4]]) in theirs
+                e[2] in renamed
+                and (choice[e[0]], inputs[e[1]], renamed[e[2]], e[3], choice[e[4]]) in theirs
                 for e in inside
             )
             if there:
@@ -99,7 +114,12 @@ def test_a_machine_holds_itself(machine):
 def test_task_one_embeds_in_task_two():
     first, second = machine_of(OneAnswer()), machine_of(LettersAndEcho())
     drawn = shared_structure(first.hidden, second.hidden)
-    assert (drawn.state_containment, drawn.state_coverage, drawn.containment, drawn.exact) == (1.0, 0.5, 1.0, True)
+    assert (drawn.state_containment, drawn.state_coverage, drawn.containment, drawn.exact) == (
+        1.0,
+        0.5,
+        1.0,
+        True,
+    )
     true = shared_structure(first.machine, second.machine)
     assert (true.containment, true.exact) == (1.0, True)
     assert true.state_coverage == pytest.approx(11 / 30)
@@ -107,7 +127,10 @@ def test_task_one_embeds_in_task_two():
 
 
 def test_large_machines_are_searched_without_turning_back():
-    small_one, large = machine_of(OneAnswer(3, 4)).machine, machine_of(LettersAndEcho(3, 4, specials=2)).machine
+    small_one, large = (
+        machine_of(OneAnswer(3, 4)).machine,
+        machine_of(LettersAndEcho(3, 4, specials=2)).machine,
+    )
     assert large.size > 50
     assert shared_structure(small_one, large).containment == 1
     other = machine_of(Reduction("micro-7.1")).machine
@@ -123,17 +146,23 @@ def test_bits_are_saved_by_what_is_known():
     assert length_given(second, first, shared) < description_length(second)
     found = step(first, second)
     assert 0 < found.graduality < 1
-    assert found.graduality == pytest.approx(1 - length_given(second, first, shared) / description_length(second))
+    assert found.graduality == pytest.approx(
+        1 - length_given(second, first, shared) / description_length(second)
+    )
     itself = step(second, second)
     assert itself.graduality > found.graduality
-    assert next([one.graduality for one in row] for row in steps_between([first, second]))[1] == found.graduality
+    assert (
+        next([one.graduality for one in row] for row in steps_between([first, second]))[1]
+        == found.graduality
+    )
 
 
 def test_machines_walk_together():
     first, second = machine_of(OneAnswer()).machine, machine_of(LettersAndEcho()).machine
     assert 0 < overlap(first, second) < overlap(first, second, rewards=True) < 1
     certain = Transducer.of(
-        [(s, x, (s, x), (s + int(x)) % 2, Fraction(1)) for s in (0, 1) for x in "01"], {0: Fraction(1)}
+        [(s, x, (s, x), (s + int(x)) % 2, Fraction(1)) for s in (0, 1) for x in "01"],
+        {0: Fraction(1)},
     )
     assert overlap(certain, certain) == 1
     with pytest.raises(NotApplicable, match="no input in common"):
@@ -150,7 +179,9 @@ def test_no_order_is_more_gradual(count, seed):
     assert sorted(order) == list(range(count))
     least = by_complexity(complexities)[0]
     best = max(
-        graduality(steps, some).best_earlier for some in itertools.permutations(range(count)) if some[0] == least
+        graduality(steps, some).best_earlier
+        for some in itertools.permutations(range(count))
+        if some[0] == least
     )
     assert graduality(steps, order).best_earlier == pytest.approx(best)
 
@@ -170,7 +201,10 @@ def test_orders_and_ranks():
 
 
 def test_a_way_keeps_what_it_promises():
-    tasks = [OneAnswer(2, wanted) for wanted in (1, 2, 3, 4, 5)] + [LettersAndEcho(2, 2), LettersAndEcho()]
+    tasks = [OneAnswer(2, wanted) for wanted in (1, 2, 3, 4, 5)] + [
+        LettersAndEcho(2, 2),
+        LettersAndEcho(),
+    ]
     machines = [machine_of(task).machine for task in tasks]
     complexities = [topological(machine) for machine in machines]
     found = way_to(6, machines, complexities, rise=1.5, contained=0.1)
@@ -186,12 +220,17 @@ def test_a_way_keeps_what_it_promises():
 
 
 def test_a_curriculum_is_compared_whole():
-    machines = [machine_of(task).machine for task in (LettersAndEcho(), OneAnswer(), OneAnswer(wanted=2))]
+    machines = [
+        machine_of(task).machine for task in (LettersAndEcho(), OneAnswer(), OneAnswer(wanted=2))
+    ]
     found = Compared("abc", [topological(one) for one in machines], resemblances(machines)).facts()
     assert found["ordered"] is False
     assert found["tau"] == -1
     assert found["orders"]["complexity"] == ["c", "b", "a"]
-    assert found["graduality"]["graduality"]["best_earlier"] >= found["graduality"]["complexity"]["best_earlier"]
+    assert (
+        found["graduality"]["graduality"]["best_earlier"]
+        >= found["graduality"]["complexity"]["best_earlier"]
+    )
 
 
 def test_shared_structure_stands_beside_what_was_gained():
@@ -200,18 +239,31 @@ def test_shared_structure_stands_beside_what_was_gained():
 
     from quickstudy.studies.gradual_transfer import SharedAndGained
 
-    pairs = [("micro-1", "micro-2"), ("micro-2", "micro-1"), ("micro-4", "micro-2"), ("micro-5.1", "micro-5.2")]
+    pairs = [
+        ("micro-1", "micro-2"),
+        ("micro-2", "micro-1"),
+        ("micro-4", "micro-2"),
+        ("micro-5.1", "micro-5.2"),
+    ]
     pairs += [("micro-5.3", "micro-1"), ("micro-7.1", "micro-9.1")]
     rows = [
         SimpleNamespace(
-            label=f"{a} {b}", task=f"curriculum/transfer:before={a},target={b}", learner=lambda *_: "program"
+            label=f"{a} {b}",
+            task=f"curriculum/transfer:before={a},target={b}",
+            learner=lambda *_: "program",
         )
         for a, b in pairs
     ]
     request = SimpleNamespace(
-        rows=rows, columns=["program"], convention="corrected", name="x",
-        values=lambda row, learner, score: {0: 0.9 if row.label[:8] == "micro-1 " else 0.1, 1: float("nan")},
-    )  # fmt: skip
+        rows=rows,
+        columns=["program"],
+        convention="corrected",
+        name="x",
+        values=lambda row, learner, score: {
+            0: 0.9 if row.label[:8] == "micro-1 " else 0.1,
+            1: float("nan"),
+        },
+    )
     made = SharedAndGained().blocks(request)
     facts = made.facts["shared"]
     assert facts["micro-1 micro-2"]["gain"] == {"program": 0.9}

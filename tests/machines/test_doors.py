@@ -18,7 +18,9 @@ def command(tmp_path, monkeypatch, capsys):
 
     def call(*arguments, **files):
         for name, content in files.items():
-            (tmp_path / f"{name}.json").write_text(content if isinstance(content, str) else json.dumps(content))
+            (tmp_path / f"{name}.json").write_text(
+                content if isinstance(content, str) else json.dumps(content)
+            )
         with pytest.raises(SystemExit) as left:
             main([str(argument) for argument in arguments])
         return left.value.code, *capsys.readouterr()
@@ -35,7 +37,12 @@ def scored(command, content, *more, kind="machine"):
 def test_a_machine_is_scored(command):
     names = ("from", "symbol", "to", "probability")
     rows = [dict(zip(names, row, strict=True)) for row in EVEN]
-    for content in ({"transitions": rows}, {"transitions": EVEN}, EVEN, {"transitions": EVEN, "start": "B"}):
+    for content in (
+        {"transitions": rows},
+        {"transitions": EVEN},
+        EVEN,
+        {"transitions": EVEN, "start": "B"},
+    ):
         facts = scored(command, content)
         assert facts["states"] == 2
         assert facts["topological_complexity"] == 1
@@ -49,18 +56,25 @@ def test_a_machine_is_scored(command):
 def test_a_machine_is_made_small_first(command):
     doubled = [[a + x, s, b + y, p / 2] for x in "12" for a, s, b, p in EVEN for y in "12"]
     facts = scored(command, {"transitions": [*doubled, ["T", 0, "A1", 1]]})
-    assert (facts["states"], facts["states_given"], facts["transient"], facts["unifilar"]) == (2, 5, ["T"], False)
+    assert (facts["states"], facts["states_given"], facts["transient"], facts["unifilar"]) == (
+        2,
+        5,
+        ["T"],
+        False,
+    )
     _status, out, _ = command("score", "machine", "file.json")
     assert "made unifilar by beliefs; left for ever and not counted: T" in out
 
 
 def test_thirds_are_read_as_they_were_meant(command):
     third = 0.3333333333333333
-    rows = [["A", s, "A" if s else "B", third] for s in range(3)] + [["B", s, "B", "1/3"] for s in range(3)]
+    rows = [["A", s, "A" if s else "B", third] for s in range(3)] + [
+        ["B", s, "B", "1/3"] for s in range(3)
+    ]
     assert scored(command, rows)["states"] == 1
-    assert scored(command, [["A", 0, "A", 0.1 + 0.2], ["A", 1, "A", 0.7]])["entropy_rate"] == pytest.approx(
-        0.881291, abs=1e-6
-    )
+    assert scored(command, [["A", 0, "A", 0.1 + 0.2], ["A", 1, "A", 0.7]])[
+        "entropy_rate"
+    ] == pytest.approx(0.881291, abs=1e-6)
 
 
 def test_what_goes_round_has_a_complexity(command):
@@ -72,10 +86,18 @@ def test_what_goes_round_has_a_complexity(command):
 
 
 def test_a_transducer_is_scored(command):
-    delay = [{"from": s, "input": x, "symbol": s, "to": x, "probability": 1} for s in "01" for x in "01"]
-    assert scored(command, [[s, x, s, x, 1] for s in "01" for x in "01"]) == scored(command, {"transitions": delay})
+    delay = [
+        {"from": s, "input": x, "symbol": s, "to": x, "probability": 1} for s in "01" for x in "01"
+    ]
+    assert scored(command, [[s, x, s, x, 1] for s in "01" for x in "01"]) == scored(
+        command, {"transitions": delay}
+    )
     facts = scored(command, {"transitions": delay})
-    assert (facts["states"], facts["statistical_complexity"], facts["channel_complexity"]) == (2, 1, pytest.approx(1))
+    assert (facts["states"], facts["statistical_complexity"], facts["channel_complexity"]) == (
+        2,
+        1,
+        pytest.approx(1),
+    )
     _status, out, _ = command("score", "machine", "file.json")
     assert "inputs: uniform, without memory; at most 1.000000 bits" in out
 
@@ -86,9 +108,15 @@ def test_a_transducer_is_scored(command):
         ("{", "file.json is not JSON"),
         ({}, 'must be a JSON object with "transitions"'),
         ({"transitions": []}, 'must be a JSON object with "transitions"'),
-        ([["A", 0, "A", 0.5], ["A", 1, "A", 0.4]], 'the probabilities out of state "A" sum to 0.9; they must sum to 1'),
+        (
+            [["A", 0, "A", 0.5], ["A", 1, "A", 0.4]],
+            'the probabilities out of state "A" sum to 0.9; they must sum to 1',
+        ),
         ([["A", 0, "A", 1.5]], "transition 1: probability must lie between 0 and 1, got 1.5"),
-        ([["A", 0, "A", -0.5], ["A", 1, "A", 1]], "transition 1: probability must lie between 0 and 1, got -0.5"),
+        (
+            [["A", 0, "A", -0.5], ["A", 1, "A", 1]],
+            "transition 1: probability must lie between 0 and 1, got -0.5",
+        ),
         ([["A", 0, "A", "half"]], "or a fraction such as 1/3, got 'half'"),
         ([["A", 0, "A", None]], "must be a number between 0 and 1"),
         ([["A", 0, "A", True]], "must be a number between 0 and 1"),
@@ -96,8 +124,14 @@ def test_a_transducer_is_scored(command):
         ([["A", 0, "A"]], "must have from, symbol, to and probability"),
         ([{"from": "A", "symbol": 0, "probability": 1}], 'transition 1: "to" is missing'),
         ([["A", 0, "C", 1]], 'transition 1: the state "C" has no transitions out of it'),
-        ({"states": ["A"], "transitions": [["A", 0, "B", 1], ["B", 0, "A", 1]]}, 'state "B" is not among its states'),
-        ([["A", 0, "A", 1], ["B", 1, "B", 1]], "has 2 recurrent parts that behave differently (A; B)"),
+        (
+            {"states": ["A"], "transitions": [["A", 0, "B", 1], ["B", 0, "A", 1]]},
+            'state "B" is not among its states',
+        ),
+        (
+            [["A", 0, "A", 1], ["B", 1, "B", 1]],
+            "has 2 recurrent parts that behave differently (A; B)",
+        ),
         ({"transitions": EVEN, "start": "C"}, 'the start "C" is no state'),
         ({"transitions": EVEN, "start": {"A": 0.5}}, "the chances of the start sum to 0.5"),
         (
@@ -170,7 +204,9 @@ def test_a_sequence_that_cannot_be_is_refused(command, content, said):
 
 
 def test_the_machine_of_a_task_is_shown(command, tmp_path):
-    status, out, _ = command("show", "curriculum/reduced-1:instances=2,wanted=5", "--machine", "--json")
+    status, out, _ = command(
+        "show", "curriculum/reduced-1:instances=2,wanted=5", "--machine", "--json"
+    )
     facts = json.loads(out)
     assert (status, facts["states"]) == (0, 11)
     assert facts["topological_complexity"] == pytest.approx(3.459432, abs=1e-6)
@@ -189,12 +225,24 @@ def test_the_machine_of_a_task_is_shown(command, tmp_path):
     ("arguments", "said"),
     [
         (("language/qa", "--machine"), "language/qa has no finite machine"),
-        (("curriculum/round1", "--machine"), "a machine is of one task, and this curriculum has 46"),
+        (
+            ("curriculum/round1", "--machine"),
+            "a machine is of one task, and this curriculum has 46",
+        ),
         (("curriculum/reduced-3", "--machine"), "did you mean"),
-        (("curriculum/reduced-1:wanted=0", "--machine"), "wanted must be at least 1 and at most 1000, got 0"),
+        (
+            ("curriculum/reduced-1:wanted=0", "--machine"),
+            "wanted must be at least 1 and at most 1000, got 0",
+        ),
         (("curriculum/reduced-1", "--svg", "x.svg"), "--svg draws a machine: give --machine too"),
-        (("curriculum/reduced:of=micro-10", "--machine", "--svg", "x.svg"), "583 states are too many to draw"),
-        (("curriculum/reduced-1", "--machine", "--svg", "no/x.svg"), "no folder no to write x.svg into"),
+        (
+            ("curriculum/reduced:of=micro-10", "--machine", "--svg", "x.svg"),
+            "583 states are too many to draw",
+        ),
+        (
+            ("curriculum/reduced-1", "--machine", "--svg", "no/x.svg"),
+            "no folder no to write x.svg into",
+        ),
     ],
 )
 def test_a_machine_that_cannot_be_shown(command, arguments, said):

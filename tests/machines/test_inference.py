@@ -57,22 +57,32 @@ def test_a_hard_one_needs_long_histories_and_much_data():
 
 def test_channels_are_told_by_inputs_and_outputs():
     inputs = ["01"[one] for one in np.random.default_rng(0).integers(2, size=10_000)]
-    for machine, states in ((known.delay(), 2), (known.delay(2), 4), (minimised(known.parity()).machine, 2)):
+    for machine, states in (
+        (known.delay(), 2),
+        (known.delay(2), 4),
+        (minimised(known.parity()).machine, 2),
+    ):
         given = inputs if machine.inputs == ("0", "1") else [int(one) for one in inputs]
         found = reconstructed(known.drawn(machine, len(given), inputs=given), given)
         assert found.size == states
-        assert found.figures()["statistical_complexity"] == pytest.approx(complexity(machine), abs=0.01)
+        assert found.figures()["statistical_complexity"] == pytest.approx(
+            complexity(machine), abs=0.01
+        )
         assert found.figures()["entropy_rate"] == 0
         assert found.machine().size == states
     noisy = [
-        int(one) ^ int(flip) for one, flip in zip(inputs, np.random.default_rng(1).random(10_000) < 0.1, strict=True)
+        int(one) ^ int(flip)
+        for one, flip in zip(inputs, np.random.default_rng(1).random(10_000) < 0.1, strict=True)
     ]
     assert reconstructed(noisy, inputs).size == 1
 
 
 def test_chance_finds_no_structure_more_often_than_its_level():
     rng = np.random.default_rng(5)
-    sizes = [reconstructed(rng.integers(2, size=2000).tolist(), history=4, level=0.001).size for _ in range(30)]
+    sizes = [
+        reconstructed(rng.integers(2, size=2000).tolist(), history=4, level=0.001).size
+        for _ in range(30)
+    ]
     assert sizes.count(1) >= 29
 
 
@@ -87,7 +97,10 @@ COINS = np.random.default_rng(0).integers(2, size=20_000).tolist()
         ({"outputs": [0, 1] * 50, "history": 0}, "history must be at least 1"),
         ({"outputs": [0, 1] * 50, "history": 90}, "short enough for 2 symbols, got 90"),
         ({"outputs": [0, 1], "history": 3}, "2 symbols are too few for histories of 3"),
-        ({"outputs": COINS, "history": 50}, r"histories of 13 symbols come 2\.. times each.* at most 12, not 50"),
+        (
+            {"outputs": COINS, "history": 50},
+            r"histories of 13 symbols come 2\.. times each.* at most 12, not 50",
+        ),
     ],
 )
 def test_data_that_say_nothing_are_refused(given, said):
@@ -97,7 +110,9 @@ def test_data_that_say_nothing_are_refused(given, said):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_rare_symbol_tells_states_apart(seed):
-    """A delay by one of an input that is 1 nine times in ten: two states, and nothing is left to chance."""
+    """A delay by one of an input that is 1 nine times in ten: two states, and nothing is left to
+    chance.
+    """
     given = (np.random.default_rng(seed).random(10_000) < 0.9).astype(int)
     found = reconstructed(np.roll(given, 1), given, history=1)
     figures = found.figures()
@@ -107,4 +122,6 @@ def test_a_rare_symbol_tells_states_apart(seed):
 
 
 def test_symbols_that_never_come_again_are_no_obstacle():
-    assert reconstructed("c" + "ab" * 100, history=1).figures()["entropy_rate"] == pytest.approx(0, abs=1e-6)
+    assert reconstructed("c" + "ab" * 100, history=1).figures()["entropy_rate"] == pytest.approx(
+        0, abs=1e-6
+    )

@@ -1,4 +1,6 @@
-"""The smallest machine, the unifilar one, and equality: against plain definitions, on machines drawn at random."""
+"""The smallest machine, the unifilar one, and equality: against plain definitions, on machines
+drawn at random.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,10 @@ def by_definition(machine):
     while True:
         names: dict = {}
         finer = [
-            names.setdefault((classes[s], tuple(sorted((k, c, classes[t]) for k, (c, t) in row.items()))), len(names))
+            names.setdefault(
+                (classes[s], tuple(sorted((k, c, classes[t]) for k, (c, t) in row.items()))),
+                len(names),
+            )
             for s, row in enumerate(rows)
         ]
         if len(names) == len(set(classes)):
@@ -87,17 +92,29 @@ def test_a_machine_is_not_one_that_does_something_else():
 
 def test_a_hundred_thousand_states_take_seconds():
     size, rng = 100_000, np.random.default_rng(0)
-    targets = rng.integers(1000, size=(1000, 2)) + 1000 * rng.integers(size // 1000, size=(size // 1000, 1000, 2))
+    targets = rng.integers(1000, size=(1000, 2)) + 1000 * rng.integers(
+        size // 1000, size=(size // 1000, 1000, 2)
+    )
     edges = np.zeros((2 * size, 5), dtype=np.int64)
     edges[:, 0], edges[:, 2] = np.repeat(np.arange(size), 2), np.tile([0, 1], size)
     edges[:, 3] = targets.reshape(size, 2).ravel()
-    edges[:, 4] = np.repeat(np.tile(np.arange(1000) == 0, size // 1000), 2)  # one state in a thousand is another
+    edges[:, 4] = np.repeat(
+        np.tile(np.arange(1000) == 0, size // 1000), 2
+    )  # one state in a thousand is another
     edges[1::2, 4] = np.where(edges[1::2, 4] == 1, 2, 0)
-    machine = Transducer(tuple(map(str, range(size))), (None,), ("x", "y"), edges, (HALF, *CHANCES[:1], Fraction(2, 3)))
+    machine = Transducer(
+        tuple(map(str, range(size))),
+        (None,),
+        ("x", "y"),
+        edges,
+        (HALF, *CHANCES[:1], Fraction(2, 3)),
+    )
     minimised(known.even())  # compiled by now
     began = time.process_time()
     assert minimised(machine).machine.size <= 1000
-    ring = Transducer.of([(place, None, int(place == 0), (place + 1) % size, Fraction(1)) for place in range(size)])
+    ring = Transducer.of(
+        [(place, None, int(place == 0), (place + 1) % size, Fraction(1)) for place in range(size)]
+    )
     assert minimised(ring).machine.size == size
     assert time.process_time() - began < 20
 
@@ -106,10 +123,15 @@ def test_a_machine_that_is_not_unifilar_becomes_one():
     # The even process with its first state in two, of which one is taken by chance.
     q = Fraction(1, 4)
     split = known.generator(
-        ("A", 0, "A", q), ("A", 0, "a", q), ("A", 1, "B", HALF),
-        ("a", 0, "A", q), ("a", 0, "a", q), ("a", 1, "B", HALF),
-        ("B", 1, "A", Fraction(1, 3)), ("B", 1, "a", Fraction(2, 3)),
-    )  # fmt: skip
+        ("A", 0, "A", q),
+        ("A", 0, "a", q),
+        ("A", 1, "B", HALF),
+        ("a", 0, "A", q),
+        ("a", 0, "a", q),
+        ("a", 1, "B", HALF),
+        ("B", 1, "A", Fraction(1, 3)),
+        ("B", 1, "a", Fraction(2, 3)),
+    )
     assert not split.unifilar
     with pytest.raises(UsageError, match="unifilar"):
         minimised(split)
@@ -119,22 +141,31 @@ def test_a_machine_that_is_not_unifilar_becomes_one():
 
 
 def test_hidden_states_are_told_apart_only_by_what_can_be_seen():
-    """C has the mean of the futures of A and B. From S on both are equally likely, and more and more of that is C: the
-    beliefs never come back, but what can be seen of them is always the same.
+    """C has the mean of the futures of A and B. From S on both are equally likely, and more and
+    more of that is C: the beliefs never come back, but what can be seen of them is always the same.
     """
     q = Fraction(1, 3)
     machine = known.generator(
-        ("S", "s", "A", HALF), ("S", "s", "B", HALF),
-        ("A", "u", "A", q / 2), ("A", "u", "C", q / 2), ("A", "a", "S", 1 - q),
-        ("B", "u", "B", q / 2), ("B", "u", "C", q / 2), ("B", "b", "S", 1 - q),
-        ("C", "u", "C", q), ("C", "a", "S", (1 - q) / 2), ("C", "b", "S", (1 - q) / 2),
-    )  # fmt: skip
+        ("S", "s", "A", HALF),
+        ("S", "s", "B", HALF),
+        ("A", "u", "A", q / 2),
+        ("A", "u", "C", q / 2),
+        ("A", "a", "S", 1 - q),
+        ("B", "u", "B", q / 2),
+        ("B", "u", "C", q / 2),
+        ("B", "b", "S", 1 - q),
+        ("C", "u", "C", q),
+        ("C", "a", "S", (1 - q) / 2),
+        ("C", "b", "S", (1 - q) / 2),
+    )
     mean = [("M", "u", "M", q), ("M", "a", "S", (1 - q) / 2), ("M", "b", "S", (1 - q) / 2)]
     assert equivalent(describe(machine).machine, known.generator(("S", "s", "M", 1), *mean))
 
 
 def test_beliefs_without_end_are_said_to_be():
-    simple = known.generator(("A", 1, "A", HALF), ("A", 1, "B", HALF), ("B", 1, "B", HALF), ("B", 0, "A", HALF))
+    simple = known.generator(
+        ("A", 1, "A", HALF), ("A", 1, "B", HALF), ("B", 1, "B", HALF), ("B", 0, "A", HALF)
+    )
     with pytest.raises(NotApplicable, match="300 beliefs are not all"):
         unifilar(simple, [(exact_stationary(simple), Fraction(1))], most=300)
     with pytest.raises(UsageError, match="no finite epsilon-machine was found"):
@@ -153,7 +184,9 @@ def test_beliefs_show_what_the_hidden_machine_shows(machine, seed):
         reject()
     for _ in range(5):
         word = [("x", "y")[one] for one in rng.integers(2, size=4)]
-        assert chance_of(made, {made.start[0][0]: Fraction(1)}, word) == chance_of(machine, start, word)
+        assert chance_of(made, {made.start[0][0]: Fraction(1)}, word) == chance_of(
+            machine, start, word
+        )
 
 
 def chance_of(machine, start, word):
@@ -161,7 +194,9 @@ def chance_of(machine, start, word):
         later: dict = {}
         for source, _, shown, target, chance in machine.edges.tolist():
             if source in start and machine.outputs[shown] == symbol:
-                later[target] = later.get(target, Fraction(0)) + start[source] * machine.chances[chance]
+                later[target] = (
+                    later.get(target, Fraction(0)) + start[source] * machine.chances[chance]
+                )
         start = later
     return sum(start.values(), Fraction(0))
 
@@ -179,7 +214,10 @@ def test_chances_must_sum_to_one():
 
 def test_states_that_are_left_for_ever_are_said():
     found = describe(
-        known.generator(("T", 0, "A", 1), *((o.source, o.output, o.target, o.chance) for o in known.even().arrows()))
+        known.generator(
+            ("T", 0, "A", 1),
+            *((o.source, o.output, o.target, o.chance) for o in known.even().arrows()),
+        )
     )
     assert (found.machine.size, found.transient) == (2, ("T",))
     assert stationary(found.machine).sum() == pytest.approx(1)

@@ -11,8 +11,22 @@ import pytest
 import known_machines as known
 from known_machines import HALF
 from quickstudy.base.errors import UsageError
-from quickstudy.machines.chains import exact_stationary, long_run, matrix, memoryless, stationary, stationary_under
-from quickstudy.machines.entropies import channel, complexity, entropy, entropy_rate, excess_entropy, topological
+from quickstudy.machines.chains import (
+    exact_stationary,
+    long_run,
+    matrix,
+    memoryless,
+    stationary,
+    stationary_under,
+)
+from quickstudy.machines.entropies import (
+    channel,
+    complexity,
+    entropy,
+    entropy_rate,
+    excess_entropy,
+    topological,
+)
 from quickstudy.machines.minimal import minimised
 
 THREE = Fraction(3, 10)
@@ -46,7 +60,9 @@ def test_a_process(machine, shares, remembers, surprise, excess):
 
 def test_a_memoryless_channel_remembers_nothing():
     flips = Fraction(1, 10)
-    symmetric = known.channel([("A", x, y, "A", 1 - flips if x == y else flips) for x in (0, 1) for y in (0, 1)])
+    symmetric = known.channel(
+        [("A", x, y, "A", 1 - flips if x == y else flips) for x in (0, 1) for y in (0, 1)]
+    )
     z = known.channel([("A", 0, 0, "A", 1), ("A", 1, 1, "A", HALF), ("A", 1, 0, "A", HALF)])
     for machine in (symmetric, z):
         assert minimised(machine).machine.size == 1
@@ -56,7 +72,9 @@ def test_a_memoryless_channel_remembers_nothing():
 def test_a_delay_remembers_its_input():
     one = known.delay()
     assert complexity(one) == 1
-    assert complexity(one, memoryless(one, {"1": 0.9, "0": 0.1})) == pytest.approx(0.468996, abs=1e-6)
+    assert complexity(one, memoryless(one, {"1": 0.9, "0": 0.1})) == pytest.approx(
+        0.468996, abs=1e-6
+    )
     best = channel(one)
     assert best.complexity == pytest.approx(1, abs=1e-9)
     assert best.complexity <= topological(one) + 1e-12
@@ -92,8 +110,17 @@ def test_inputs_that_cannot_be_are_refused():
 
 
 def test_several_ends_are_reached_as_often_as_chance_has_it():
-    # From 0: a third to 1, which stays; two thirds to 2, from which half goes to 3 and 4, which change places.
-    rows = {(0, 1): 1 / 3, (0, 2): 2 / 3, (1, 1): 1, (2, 3): 1 / 2, (2, 0): 1 / 2, (3, 4): 1, (4, 3): 1}
+    # From 0: a third to 1, which stays; two thirds to 2, from which half goes to 3 and 4, which
+    # change places.
+    rows = {
+        (0, 1): 1 / 3,
+        (0, 2): 2 / 3,
+        (1, 1): 1,
+        (2, 3): 1 / 2,
+        (2, 0): 1 / 2,
+        (3, 4): 1,
+        (4, 3): 1,
+    }
     places, weights = np.array(list(rows)).T, np.array(list(rows.values()), dtype=float)
     chain = matrix(5, *places, weights)
     start = np.array([1.0, 0, 0, 0, 0])
@@ -102,7 +129,9 @@ def test_several_ends_are_reached_as_often_as_chance_has_it():
 
 @pytest.mark.parametrize("size", [40, 400])
 def test_a_chain_that_hardly_ever_leaves_its_halves_keeps_its_digits(size):
-    """Two rings, left once in 10^15 and 2 10^15 steps: solving equations in floats gives any shares at all."""
+    """Two rings, left once in 10^15 and 2 10^15 steps: solving equations in floats gives any shares
+    at all.
+    """
     arrows, rare = [], {0: Fraction(1, 10**15), 1: Fraction(2, 10**15)}
     for half in (0, 1):
         for place in range(size):
@@ -117,9 +146,9 @@ def test_a_chain_that_hardly_ever_leaves_its_halves_keeps_its_digits(size):
 
 
 def test_exact_shares_are_fractions():
-    assert sorted(exact_stationary(minimised(known.random_random_xor()).machine).values()) == [Fraction(1, 6)] * 4 + [
-        Fraction(1, 3)
-    ]
+    assert sorted(exact_stationary(minimised(known.random_random_xor()).machine).values()) == [
+        Fraction(1, 6)
+    ] * 4 + [Fraction(1, 3)]
     assert exact_stationary(known.even(THREE)) == {0: Fraction(10, 13), 1: Fraction(3, 13)}
 
 

@@ -15,7 +15,15 @@ from quickstudy.machines.entropies import complexity, entropy
 from quickstudy.machines.finite import machine_of
 from quickstudy.runs.setting import make_task
 from quickstudy.tasks.curriculum.finite_loop import MiniLoop
-from quickstudy.tasks.curriculum.loop import IN_A_ROW, Instance, Question, Stage, ends_right, micro, mini
+from quickstudy.tasks.curriculum.loop import (
+    IN_A_ROW,
+    Instance,
+    Question,
+    Stage,
+    ends_right,
+    micro,
+    mini,
+)
 from quickstudy.tasks.curriculum.reduced import LettersAndEcho, OneAnswer, Reduction
 from quickstudy.tasks.curriculum.reductions import Scripted, every, reduced_loop
 from quickstudy.tasks.curriculum.schedule import MEMBERS
@@ -25,7 +33,11 @@ from quickstudy.testing import check_task
 def test_task_one_reduced():
     found = machine_of(OneAnswer())
     figures = found.figures()
-    assert (figures["states"], figures["transient_states"], figures["states_as_drawn"]) == (11, 0, 10)
+    assert (figures["states"], figures["transient_states"], figures["states_as_drawn"]) == (
+        11,
+        0,
+        10,
+    )
     assert figures["topological_complexity"] == pytest.approx(3.459432, abs=1e-6)
     assert figures["complexity_uniform"] == pytest.approx(2.8803, abs=5e-5)
     always = entropy(np.array([1 / 5, 4 / 5])) + 4 / 5 * math.log2(4 * 2)
@@ -63,21 +75,31 @@ def test_sizes_follow_the_formulas(instances, wanted):
 def test_letters_change_how_often_and_not_how_many():
     few, many = (machine_of(LettersAndEcho(letters=letters)) for letters in (2, 6))
     assert few.machine.size == many.machine.size == 30
-    assert few.figures()["complexity_uniform"] != pytest.approx(many.figures()["complexity_uniform"])
-    assert machine_of(OneAnswer(letters=5)).figures() == pytest.approx(machine_of(OneAnswer()).figures())
+    assert few.figures()["complexity_uniform"] != pytest.approx(
+        many.figures()["complexity_uniform"]
+    )
+    assert machine_of(OneAnswer(letters=5)).figures() == pytest.approx(
+        machine_of(OneAnswer()).figures()
+    )
 
 
-@pytest.mark.parametrize("task", ["curriculum/reduced-1", "curriculum/reduced-2", "curriculum/reduced"])
+@pytest.mark.parametrize(
+    "task", ["curriculum/reduced-1", "curriculum/reduced-2", "curriculum/reduced"]
+)
 def test_a_reduced_task_keeps_its_promises(task):
     assert [finding for finding in check_task(make_task(task, "corrected")) if not finding.ok] == []
 
 
 def test_the_world_is_drawn_from_what_the_machine_is_built_of():
-    """How often the machine is in each of its states, with random replies in the world, is what the machine says."""
+    """How often the machine is in each of its states, with random replies in the world, is what the
+    machine says.
+    """
     task = OneAnswer(wanted=3)
     found = machine_of(task)
     machine, rng = found.machine, np.random.default_rng(0)
-    step = {(s, machine.inputs[x], machine.outputs[y]): t for s, x, y, t, _ in machine.edges.tolist()}
+    step = {
+        (s, machine.inputs[x], machine.outputs[y]): t for s, x, y, t, _ in machine.edges.tolist()
+    }
     world, counts = task.open(Streams(0, "curriculum/reduced-1", 0)), np.zeros(machine.size)
     state = found.began[chr(world.reset()), 0]
     for _ in range(20_000):
@@ -92,12 +114,18 @@ def test_the_world_is_drawn_from_what_the_machine_is_built_of():
 
 @pytest.mark.parametrize("member", MEMBERS)
 def test_a_loop_is_that_of_the_environment(member):
-    """The environment's own loop with the questions of a reduction: whatever it shows, the written one may show."""
+    """The environment's own loop with the questions of a reduction: whatever it shows, the written
+    one may show.
+    """
     loop = reduced_loop(member, 2, IN_A_ROW)
     rng = np.random.default_rng(MEMBERS.index(member))
     for _ in range(3):
         life, first = begun(loop, rng)
-        followed = {place for (shown, place), _ in loop.first().items() if shown == (chr(first[0]), first[1])}
+        followed = {
+            place
+            for (shown, place), _ in loop.first().items()
+            if shown == (chr(first[0]), first[1])
+        }
         assert followed
         steps = 0
         while steps < 150:
@@ -109,7 +137,10 @@ def test_a_loop_is_that_of_the_environment(member):
             except StopIteration:
                 break
             followed = {
-                later for one in followed for (shown, later) in loop.after(one, reply) if shown == (chr(byte), reward)
+                later
+                for one in followed
+                for (shown, later) in loop.after(one, reply)
+                if shown == (chr(byte), reward)
             }
             assert followed, f"{chr(byte)!r} {reward} after {reply!r} in {place}"
             steps += 1
@@ -123,7 +154,10 @@ def begun(loop, rng):
     else:
         asked, _ = loop.instances[rng.integers(len(loop.instances))]
         chances = np.array([float(chance) for _, chance in asked.questions])
-        questions = (asked.questions[number][0] for number in iter(lambda: rng.choice(len(chances), p=chances), -1))
+        questions = (
+            asked.questions[number][0]
+            for number in iter(lambda: rng.choice(len(chances), p=chances), -1)
+        )
         life = micro(Instance(questions.__next__, loop.judge, loop.by_period), Stage(), 0)
     return life, next(life)
 
@@ -135,11 +169,18 @@ def test_chances_of_a_reduction_sum_to_one(member):
     found = machine_of(Reduction(member))
     assert sum(found.source.first().values()) == 1
     assert found.machine.unifilar
-    assert 0 <= found.figures()["complexity_right"] <= found.figures()["topological_complexity"] + 1e-9
+    assert (
+        0 <= found.figures()["complexity_right"] <= found.figures()["topological_complexity"] + 1e-9
+    )
 
 
 def test_every_published_task_has_a_complexity():
-    for task in ("curriculum/micro-1", "curriculum/micro-5.18", "curriculum/micro-15", "curriculum/mini-2"):
+    for task in (
+        "curriculum/micro-1",
+        "curriculum/micro-5.18",
+        "curriculum/micro-15",
+        "curriculum/mini-2",
+    ):
         assert machine_of(make_task(task, "corrected")).figures()["states"] > 1
     with pytest.raises(NotApplicable, match="has 46"):
         machine_of(make_task("curriculum/round1", "corrected"))
@@ -154,20 +195,41 @@ def test_every_draw_is_gone_through():
         first = draws.one_of("abc")
         return first + (draws.one_of("xy") if first == "a" else "")
 
-    assert dict(every(two, 3)) == {"b": Fraction(1, 3), "c": Fraction(1, 3), "ax": Fraction(1, 6), "ay": Fraction(1, 6)}
+    assert dict(every(two, 3)) == {
+        "b": Fraction(1, 3),
+        "c": Fraction(1, 3),
+        "ax": Fraction(1, 6),
+        "ay": Fraction(1, 6),
+    }
     assert dict(every(lambda draws: draws.one_of("abcde"), 1)) == {"a": Fraction(1)}
-    assert dict(every(lambda draws: draws.between(2, 5), 2)) == {2: Fraction(1, 2), 3: Fraction(1, 2)}
-    assert sorted("".join(made) for made, _ in every(lambda draws: draws.some_of("abc", 2), 2)) == ["ab", "ba"]
-    assert {"".join(made) for made, _ in every(lambda draws: draws.some_of("abcde", 5), 2)} == {"abcde", "bcdea"}
+    assert dict(every(lambda draws: draws.between(2, 5), 2)) == {
+        2: Fraction(1, 2),
+        3: Fraction(1, 2),
+    }
+    assert sorted("".join(made) for made, _ in every(lambda draws: draws.some_of("abc", 2), 2)) == [
+        "ab",
+        "ba",
+    ]
+    assert {"".join(made) for made, _ in every(lambda draws: draws.some_of("abcde", 5), 2)} == {
+        "abcde",
+        "bcdea",
+    }
     assert isinstance(Scripted((), 2).below(7), int)
 
 
 def test_a_right_reply_may_be_any_that_the_judge_takes():
     loop = reduced_loop("micro-13.1", 2, 2)
-    questions: list[Question] = [question for asked, _ in loop.instances for question, _ in asked.questions]
+    questions: list[Question] = [
+        question for asked, _ in loop.instances for question, _ in asked.questions
+    ]
     question = next(question for question in questions if b"and not" in question.text)
     unwanted = question.text[-2:-1]
-    for said, right in ((b"b.", unwanted != b"b"), (unwanted + b".", False), (b".", False), (b"ccc.", True)):
+    for said, right in (
+        (b"b.", unwanted != b"b"),
+        (unwanted + b".", False),
+        (b".", False),
+        (b"ccc.", True),
+    ):
         reply = b""
         for byte in said[:-1]:
             reply = loop.shorten(question, reply + bytes([byte]))

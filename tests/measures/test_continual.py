@@ -12,7 +12,14 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import CONVENTIONS
 from quickstudy.base.trace import Trace
 
-IDS = ("average-accuracy", "learned-accuracy", "forgetting", "backward-transfer", "forward-transfer", "wade-within")
+IDS = (
+    "average-accuracy",
+    "learned-accuracy",
+    "forgetting",
+    "backward-transfer",
+    "forward-transfer",
+    "wade-within",
+)
 
 STEPS = [1, 2, 4, 5, 8, 9, 12]
 ACCURACY = [
@@ -29,7 +36,11 @@ CONSTANTS = [0.5, 0.25, 0.5]
 
 
 def stream(steps=STEPS, accuracy=ACCURACY, boundary=BOUNDARY, constants=CONSTANTS):
-    arrays = {"step": np.array(steps), "accuracy": np.array(accuracy, dtype=float), "boundary": np.array(boundary)}
+    arrays = {
+        "step": np.array(steps),
+        "accuracy": np.array(accuracy, dtype=float),
+        "boundary": np.array(boundary),
+    }
     return Trace("continual-curve", arrays, {"constants": list(constants)})
 
 
@@ -64,13 +75,17 @@ def test_efficiency_within_segments_by_hand():
 def test_a_segment_that_asks_for_one_answer_only_is_left_out_of_the_mean():
     found = scores(stream(constants=[0.5, 1.0, 0.5]))
     assert np.isnan(found["wade-within-2"])
-    assert found["wade-within"] == pytest.approx((found["wade-within-1"] + found["wade-within-3"]) / 2)
+    assert found["wade-within"] == pytest.approx(
+        (found["wade-within-1"] + found["wade-within-3"]) / 2
+    )
 
 
 def test_one_segment_has_nothing_before_or_after():
     found = scores(stream([1, 3], [[0.5], [0.75]], [0, 3], [0.5]))
     assert found["average-accuracy"] == found["learned-accuracy"] == 0.75
-    assert all(np.isnan(found[name]) for name in ("forgetting", "backward-transfer", "forward-transfer"))
+    assert all(
+        np.isnan(found[name]) for name in ("forgetting", "backward-transfer", "forward-transfer")
+    )
 
 
 @pytest.mark.parametrize("id", IDS)
@@ -88,9 +103,17 @@ def traces(draw):
     steps = sorted(others | set(boundary[1:].tolist()))
     twentieths = st.integers(0, 20).map(lambda count: count / 20)
     accuracy = draw(
-        st.lists(st.lists(twentieths, min_size=segments, max_size=segments), min_size=len(steps), max_size=len(steps))
+        st.lists(
+            st.lists(twentieths, min_size=segments, max_size=segments),
+            min_size=len(steps),
+            max_size=len(steps),
+        )
     )
-    constants = draw(st.lists(st.integers(0, 19).map(lambda count: count / 20), min_size=segments, max_size=segments))
+    constants = draw(
+        st.lists(
+            st.integers(0, 19).map(lambda count: count / 20), min_size=segments, max_size=segments
+        )
+    )
     return stream(steps, accuracy, boundary, constants)
 
 
@@ -101,7 +124,10 @@ def test_laws(trace):
     segments = len(trace.facts["constants"])
     for id in IDS:
         low, high = catalogue.measure.get(id).range
-        assert all(np.isnan(value) or low <= value <= high for value in catalogue.measure.get(id)(trace).values())
+        assert all(
+            np.isnan(value) or low <= value <= high
+            for value in catalogue.measure.get(id)(trace).values()
+        )
     if segments > 1:
         # What is lost since a segment's own end is at most what is lost since its best time.
         assert found["forgetting"] >= -found["backward-transfer"] - 1e-12
@@ -116,7 +142,10 @@ def test_within_a_segment_it_is_the_measure_of_a_learning_curve(trace):
     boundary, steps = trace.arrays["boundary"], trace.arrays["step"]
     for number, (start, end) in enumerate(pairwise(boundary)):
         inside = (steps > start) & (steps <= end)
-        arrays = {"step": steps[inside] - start, "accuracy": trace.arrays["accuracy"][inside, number]}
+        arrays = {
+            "step": steps[inside] - start,
+            "accuracy": trace.arrays["accuracy"][inside, number],
+        }
         facts = {"unit": "sequences", "constant": trace.facts["constants"][number]}
         alone = catalogue.measure.get("wade-above-chance")(Trace("learning-curve", arrays, facts))
         assert found[f"wade-within-{number + 1}"] == alone["wade-above-chance"]

@@ -22,7 +22,13 @@ from quickstudy.measures.curve import (
 
 def test_threshold_times():
     steps, accuracy = [2, 5, 9], [0.5, 0.4, 0.75]
-    assert threshold_times(steps, accuracy, [0.0, 0.5, 0.6, 0.75, 0.8]).tolist() == [2, 2, 9, 9, math.inf]
+    assert threshold_times(steps, accuracy, [0.0, 0.5, 0.6, 0.75, 0.8]).tolist() == [
+        2,
+        2,
+        9,
+        9,
+        math.inf,
+    ]
     assert threshold_times(steps, accuracy, [0.5, 0.75], strict=True).tolist() == [9, math.inf]
 
 
@@ -42,11 +48,17 @@ def test_final_and_maximum():
 
 def test_log_area_worked():
     # Two doublings with mean accuracy 0.5 and 0.75.
-    assert log_area([1, 2, 4], [0.0, 1.0, 0.5], before=0.9, end=4) == pytest.approx(0.625, rel=1e-14)
+    assert log_area([1, 2, 4], [0.0, 1.0, 0.5], before=0.9, end=4) == pytest.approx(
+        0.625, rel=1e-14
+    )
     # One decade at 0, two on the way from 0 to 1.
-    assert log_area([1, 10, 1000], [0.0, 0.0, 1.0], before=0.9, end=1000) == pytest.approx(1 / 3, rel=1e-14)
+    assert log_area([1, 10, 1000], [0.0, 0.0, 1.0], before=0.9, end=1000) == pytest.approx(
+        1 / 3, rel=1e-14
+    )
     # A decade before the first test, one on the way from 0 to 1, one after the last.
-    assert log_area([10, 100], [0.0, 1.0], before=0.3, end=1000) == pytest.approx((0.3 + 0.5 + 1) / 3, rel=1e-14)
+    assert log_area([10, 100], [0.0, 1.0], before=0.3, end=1000) == pytest.approx(
+        (0.3 + 0.5 + 1) / 3, rel=1e-14
+    )
 
 
 def test_log_area_of_one_evaluation():
@@ -56,13 +68,19 @@ def test_log_area_of_one_evaluation():
     assert math.isnan(log_area([0], [0.9], before=0.5, end=10))
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.floats(0, 1), st.integers(1, 50), st.integers(0, 9))
+@given(
+    st.lists(st.floats(0, 1), min_size=1, max_size=20),
+    st.floats(0, 1),
+    st.integers(1, 50),
+    st.integers(0, 9),
+)
 def test_log_area_laws(accuracy, before, first, rest):
     steps = np.arange(first, first + len(accuracy))
     end = int(steps[-1]) + rest
     area = log_area(steps, accuracy, before=before, end=end)
     assert min([before, *accuracy]) - 1e-12 <= area <= max([before, *accuracy]) + 1e-12
-    # Another evaluation between two, on the line that was assumed there, changes nothing; nor does one after the last.
+    # Another evaluation between two, on the line that was assumed there, changes nothing; nor does
+    # one after the last.
     longer = log_area([*steps, end + 1], [*accuracy, accuracy[-1]], before=before, end=end)
     assert longer == pytest.approx(area, rel=1e-9, abs=1e-12)
 
@@ -89,7 +107,11 @@ def test_curve_without_the_untrained():
     [
         ([-1, 1], [0.1, 0.1], "evaluation 1: step must be a whole number, 0 or more, got -1"),
         ([1, 2.5], [0.1, 0.1], "evaluation 2: step must be a whole number, 0 or more, got 2.5"),
-        ([1, math.inf], [0.1, 0.1], "evaluation 2: step must be a whole number, 0 or more, got inf"),
+        (
+            [1, math.inf],
+            [0.1, 0.1],
+            "evaluation 2: step must be a whole number, 0 or more, got inf",
+        ),
         ([3, 1], [0.1, 0.1], r"evaluation 2: step must be above the one before \(3\), got 1"),
         ([1], [-0.25], "evaluation 1: accuracy must be between 0 and 1, got -0.25"),
         ([[1, 2]], [[0.1, 0.2]], "equally long sequences"),

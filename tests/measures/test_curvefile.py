@@ -35,7 +35,10 @@ GOOD = [
     ("curve.json", "[0.2, 0.2, 0.7]"),
     (
         "curve.json",
-        '[{"step": 1, "accuracy": 0.2}, {"step": 2, "accuracy": 0.2}, {"step": 3.0, "accuracy": 0.7, "x": 1}]',
+        (
+            '[{"step": 1, "accuracy": 0.2}, {"step": 2, "accuracy": 0.2}, {"step": 3.0, "accuracy":'
+            ' 0.7, "x": 1}]'
+        ),
     ),
     ("curve.json", '[{"accuracy": 0.2}, {"accuracy": 0.2}, {"accuracy": 0.7}]'),
     ("curve.csv", "step,accuracy\n1,0.2\n2,0.2\n3,0.7\n"),
@@ -71,7 +74,10 @@ ROWS = [
 
 @pytest.mark.parametrize(("value", "message"), ROWS)
 def test_refused_accuracy_in_csv(write, value, message):
-    refuse(write("curve.csv", f"step,accuracy\n1,0.2\n2,0.3\n3,{value}\n4,0.5\n"), f"curve.csv, row 3: {message}")
+    refuse(
+        write("curve.csv", f"step,accuracy\n1,0.2\n2,0.3\n3,{value}\n4,0.5\n"),
+        f"curve.csv, row 3: {message}",
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,7 +96,10 @@ def test_refused_accuracy_in_csv(write, value, message):
 def test_refused_accuracy_in_json(write, value, message):
     refuse(write("curve.json", f"[0.2, {value}]"), f"curve.json, row 2: {message}")
     refuse(write("curve.json", f'{{"accuracy": [0.2, {value}]}}'), f"curve.json, row 2: {message}")
-    refuse(write("curve.json", f'[{{"accuracy": 0.2}}, {{"accuracy": {value}}}]'), f"curve.json, row 2: {message}")
+    refuse(
+        write("curve.json", f'[{{"accuracy": 0.2}}, {{"accuracy": {value}}}]'),
+        f"curve.json, row 2: {message}",
+    )
 
 
 @pytest.mark.parametrize(
@@ -107,30 +116,61 @@ def test_refused_accuracy_in_json(write, value, message):
     ],
 )
 def test_refused_steps(write, steps, message):
-    refuse(write("curve.csv", "step,accuracy\n" + "".join(f"{step},0.5\n" for step in steps)), f"curve.csv, {message}")
+    refuse(
+        write("curve.csv", "step,accuracy\n" + "".join(f"{step},0.5\n" for step in steps)),
+        f"curve.csv, {message}",
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("curve.json", '{"step": [1]}', 'curve.json has no "accuracy"; expected {"accuracy": [...]'),
+        (
+            "curve.json",
+            '{"step": [1]}',
+            'curve.json has no "accuracy"; expected {"accuracy": [...]',
+        ),
         ("curve.json", '{"accuracy": 0.5}', 'curve.json: "accuracy" must be a list, got 0.5'),
-        ("curve.json", '{"accuracy": [0.5], "step": 1}', 'curve.json: "step" must be a list, got 1'),
-        ("curve.json", '{"accuracy": [0.5], "step": null}', 'curve.json: "step" must be a list, got null'),
+        (
+            "curve.json",
+            '{"accuracy": [0.5], "step": 1}',
+            'curve.json: "step" must be a list, got 1',
+        ),
+        (
+            "curve.json",
+            '{"accuracy": [0.5], "step": null}',
+            'curve.json: "step" must be a list, got null',
+        ),
         (
             "curve.json",
             '{"accuracy": [0.5, 0.6], "step": [1]}',
             "curve.json: step and accuracy must be equally long, got 1 and 2 entries",
         ),
-        ("curve.json", '{"accuracy": []}', "curve.json has no evaluations; a curve needs at least one"),
+        (
+            "curve.json",
+            '{"accuracy": []}',
+            "curve.json has no evaluations; a curve needs at least one",
+        ),
         ("curve.json", "[]", "curve.json has no evaluations"),
         ("curve.json", "0.5", "curve.json holds 0.5; expected"),
         ("curve.json", "[0.5,", "curve.json is not JSON: "),
         ("curve.json", "accuracy\n0.5", "curve.json is not JSON: "),
         ("curve.json", "[" * 100_000, "curve.json is not JSON: "),
-        ("curve.json", '[{"accuracy": 0.5}, 0.6]', 'curve.json, row 2: "accuracy" is missing, got 0.6'),
-        ("curve.json", '[{"step": 1, "accuracy": 0.5}, {"accuracy": 0.6}]', 'curve.json, row 2: "step" is missing'),
-        ("curve.json", '[{"step": 1}]', 'curve.json, row 1: "accuracy" is missing, got {"step": 1}'),
+        (
+            "curve.json",
+            '[{"accuracy": 0.5}, 0.6]',
+            'curve.json, row 2: "accuracy" is missing, got 0.6',
+        ),
+        (
+            "curve.json",
+            '[{"step": 1, "accuracy": 0.5}, {"accuracy": 0.6}]',
+            'curve.json, row 2: "step" is missing',
+        ),
+        (
+            "curve.json",
+            '[{"step": 1}]',
+            'curve.json, row 1: "accuracy" is missing, got {"step": 1}',
+        ),
         (
             "curve.csv",
             "step,loss\n1,0.5\n",
@@ -141,7 +181,11 @@ def test_refused_steps(write, steps, message):
         ("curve.csv", "step,accuracy\n", "curve.csv has no evaluations"),
         ("curve.csv", "step,accuracy\n1,0.5\n2\n", "curve.csv, row 2: accuracy is missing"),
         ("curve.csv", "accuracy\n0.5\n\n0.6\n", "curve.csv, row 2: accuracy is missing"),
-        ("curve.csv", "accuracy\n0,5\n", "curve.csv, row 1: 2 cells, but the first line names 1 columns"),
+        (
+            "curve.csv",
+            "accuracy\n0,5\n",
+            "curve.csv, row 1: 2 cells, but the first line names 1 columns",
+        ),
         ("curve.csv", "accuracy\n" + "9" * 200_000, "curve.csv is not CSV: "),
         ("curve.csv", "", "curve.csv is empty"),
         ("curve.csv", " \n\n", "curve.csv is empty"),
@@ -171,7 +215,9 @@ def test_presets(write):
     assert score_wade(name) == score_wade(name, "paper", 10) == pytest.approx(2.1 / 5.5, rel=1e-14)
     assert score_wade(name, thresholds=100) == pytest.approx(18.3 / 50.5, rel=1e-14)
     assert score_wade(name, "published-nets") == pytest.approx(17.7 / 49.5, rel=1e-14)
-    assert score_wade(name, "published-reservoirs", tokens_per_sequence=2) == pytest.approx(17.7 / 49.5, rel=1e-14)
+    assert score_wade(name, "published-reservoirs", tokens_per_sequence=2) == pytest.approx(
+        17.7 / 49.5, rel=1e-14
+    )
     assert score_wade(name, "published-imdb") == pytest.approx((10 + 9 * 45 / 49) / 275, rel=1e-14)
 
 
@@ -184,7 +230,9 @@ def test_refused_options(write):
 
 
 def test_a_published_preset_counts_evaluations(write):
-    """Steps in examples would be scored far too low; a thinned curve begins at evaluation 1 and is scored."""
+    """Steps in examples would be scored far too low; a thinned curve begins at evaluation 1 and is
+    scored.
+    """
     examples = write("examples.csv", "step,accuracy\n8,0.6\n408,0.7\n808,0.8\n")
     for preset, options in (
         ("published-nets", {}),
@@ -198,24 +246,35 @@ def test_a_published_preset_counts_evaluations(write):
 
 
 def test_evaluations_of_a_reservoir_are_not_taken_for_tokens(write):
-    """Its first evaluation is after one token, so that steps 1, 8, 16 begin as the numbers of evaluations do."""
+    """Its first evaluation is after one token, so that steps 1, 8, 16 begin as the numbers of
+    evaluations do.
+    """
     tokens = write("tokens.csv", "step,accuracy\n1,0.2\n8,0.2\n16,0.7\n")
-    with pytest.raises(UsageError, match=r"the number of an evaluation, 1, 2, 3 \.\.\., got 1, 8, 16; leave the steps"):
+    with pytest.raises(
+        UsageError,
+        match=r"the number of an evaluation, 1, 2, 3 \.\.\., got 1, 8, 16; leave the steps",
+    ):
         score_wade(tokens, "published-reservoirs", tokens_per_sequence=1)
     every = write("every.csv", "step,accuracy\n0,0\n1,0.2\n2,0.2\n3,0.7\n")
     plain = write("plain.csv", "accuracy\n0.2\n0.2\n0.7\n")
-    found = [score_wade(name, "published-reservoirs", tokens_per_sequence=1) for name in (every, plain)]
+    found = [
+        score_wade(name, "published-reservoirs", tokens_per_sequence=1) for name in (every, plain)
+    ]
     assert found == pytest.approx([0.0648, 0.0648], abs=5e-5)
 
 
 def test_above_chance_from_a_file(write):
-    """By hand: from 1/2 upwards, 0.7 confirmed at once reaches the thresholds k/100 up to 0.4 at step 1."""
+    """By hand: from 1/2 upwards, 0.7 confirmed at once reaches the thresholds k/100 up to 0.4 at
+    step 1.
+    """
     name = write("curve.json", "[0.7, 0.7]")
     assert score_wade(name, "above-chance", constant=0.5) == pytest.approx(8.2 / 50.5, rel=1e-12)
 
 
 def test_step_zero_is_read_and_ignored(write):
-    assert score_wade(write("curve.csv", "step,accuracy\n0,1\n1,0.6\n")) == pytest.approx(2.1 / 5.5, rel=1e-14)
+    assert score_wade(write("curve.csv", "step,accuracy\n0,1\n1,0.6\n")) == pytest.approx(
+        2.1 / 5.5, rel=1e-14
+    )
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.data())

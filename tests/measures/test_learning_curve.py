@@ -17,7 +17,13 @@ STEPS, ACCURACY = [1, 8, 16, 32], [0.5, 0.25, 0.75, 0.875]
 
 
 def trace(steps=STEPS, accuracy=ACCURACY, **facts):
-    usual = {"unit": "sequences", "tokens_per_sequence": 2.0, "constant": 0.5, "classes": 2, "item": "example"}
+    usual = {
+        "unit": "sequences",
+        "tokens_per_sequence": 2.0,
+        "constant": 0.5,
+        "classes": 2,
+        "item": "example",
+    }
     arrays = {"step": np.array(steps), "accuracy": np.array(accuracy, dtype=np.float64)}
     return Trace("learning-curve", arrays, usual | facts)
 
@@ -64,7 +70,11 @@ def test_wade_published_for_reservoirs():
     # m = 4: evaluations 1, 3, 4 are at T = 1, 5, 7.
     expected = (sum(range(50)) + sum(range(50, 75)) / 5 + sum(range(75, 88)) / 7) / 4950
     for facts in ({"tokens_per_sequence": 4.0}, {"published_tokens_per_sequence": 4.0}):
-        found = values("wade", trace(steps=[1, 9, 17, 20], item="question", unit="tokens", **facts), "published")
+        found = values(
+            "wade",
+            trace(steps=[1, 9, 17, 20], item="question", unit="tokens", **facts),
+            "published",
+        )
         assert found == {"wade": pytest.approx(expected, rel=1e-14)}
 
 
@@ -78,7 +88,8 @@ def test_a_thinned_curve_has_the_times_of_the_whole_one():
 
 
 def test_steps_in_tokens_are_turned_into_sequences():
-    # 2 tokens to a sequence: the tokens 1, 8, 16, 32 are 1 (a part counts as one), 4, 8, 16 sequences.
+    # 2 tokens to a sequence: the tokens 1, 8, 16, 32 are 1 (a part counts as one), 4, 8, 16
+    # sequences.
     tokens, sequences = trace(unit="tokens", item="question"), trace(steps=[1, 4, 8, 16])
     for name in MEASURES[2:]:
         assert values(name, tokens) == values(name, sequences)
@@ -87,7 +98,9 @@ def test_steps_in_tokens_are_turned_into_sequences():
 def test_wade_above_chance():
     expected = wade.wade_above_chance(STEPS, ACCURACY, 0.5)
     # Thresholds up to 0.75 (k ≤ 50) at 16, up to 0.875 (k ≤ 75) at 32; 0.5 at step 1 is no merit.
-    assert expected == pytest.approx((sum(range(1, 51)) / 16 + sum(range(51, 76)) / 32) / 5050, rel=1e-14)
+    assert expected == pytest.approx(
+        (sum(range(1, 51)) / 16 + sum(range(51, 76)) / 32) / 5050, rel=1e-14
+    )
     for convention in ("corrected", "written", "published"):
         assert values("wade-above-chance", trace(), convention) == {"wade-above-chance": expected}
     assert math.isnan(values("wade-above-chance", trace(constant=1.0))["wade-above-chance"])
@@ -99,7 +112,11 @@ def test_accuracy():
 
 
 def test_steps_to_accuracy():
-    assert values("steps-to-accuracy", trace()) == {"steps-to-0.5": 1, "steps-to-0.75": 16, "steps-to-0.9": math.inf}
+    assert values("steps-to-accuracy", trace()) == {
+        "steps-to-0.5": 1,
+        "steps-to-0.75": 16,
+        "steps-to-0.9": math.inf,
+    }
 
 
 def area(**changes):
@@ -109,38 +126,55 @@ def area(**changes):
 def test_log_area_by_hand():
     # One doubling at 0.5 on the mean, one at 0.75; nothing is shown after the last test.
     assert area(steps=[1, 2, 4], accuracy=[0.0, 1.0, 0.5]) == pytest.approx(0.625)
-    # The best constant answer (0.5) for three doublings, 0.6 on the way to 0.7 for one, 0.7 for the last.
+    # The best constant answer (0.5) for three doublings, 0.6 on the way to 0.7 for one, 0.7 for the
+    # last.
     known = {"steps": [8, 16], "accuracy": [0.5, 0.7], "training_sequences": 32, "passes": 1}
     assert area(**known) == pytest.approx((3 * 0.5 + 0.6 + 0.7) / 5)
 
 
 def test_the_window_is_that_of_what_is_shown_not_of_the_tests():
     flat = {"accuracy": [0.5] * 3, "training_sequences": 64}
-    assert area(steps=[1, 2, 3], passes=1, **flat) == area(steps=[8, 16, 64], passes=1, **flat) == 0.5
+    assert (
+        area(steps=[1, 2, 3], passes=1, **flat) == area(steps=[8, 16, 64], passes=1, **flat) == 0.5
+    )
     rise = {"steps": [16, 32, 64], "accuracy": [0.5, 0.75, 1.0], "training_sequences": 64}
     once, twice = area(passes=1, **rise), area(passes=2, **rise)
     assert once == pytest.approx((4 * 0.5 + 0.625 + 0.875) / 6)
     assert twice == pytest.approx((4 * 0.5 + 0.625 + 0.875 + 1.0) / 7)
-    # A trace of an earlier version does not say its passes: its last test does, though a last batch may be missing.
+    # A trace of an earlier version does not say its passes: its last test does, though a last batch
+    # may be missing.
     assert area(**rise) == pytest.approx(once)
     late = {**rise, "steps": [16, 32, 120]}
     assert area(**late) == area(**late, passes=2)
 
 
 def test_log_area_of_single_questions_is_in_sequences():
-    # Four questions a sequence: those before the fourth count as the first sequence, the last of them decides.
-    facts = {"unit": "tokens", "item": "question", "tokens_per_sequence": 4.0, "training_sequences": 4, "passes": 1}
+    # Four questions a sequence: those before the fourth count as the first sequence, the last of
+    # them decides.
+    facts = {
+        "unit": "tokens",
+        "item": "question",
+        "tokens_per_sequence": 4.0,
+        "training_sequences": 4,
+        "passes": 1,
+    }
     found = area(steps=[1, 3, 8, 17], accuracy=[0.9, 0.5, 0.5, 1.0], **facts)
     assert found == pytest.approx((0.5 + 0.75) / 2)
     assert area(steps=[1], accuracy=[0.25], training_sequences=1, passes=1) == 0.25
 
 
 def test_who_never_learns_has_the_accuracy_of_the_best_constant_answer():
-    assert area(steps=[8, 64], accuracy=[0.5, 0.5], training_sequences=960, passes=10) == pytest.approx(0.5)
+    assert area(
+        steps=[8, 64], accuracy=[0.5, 0.5], training_sequences=960, passes=10
+    ) == pytest.approx(0.5)
 
 
 def test_missing_or_impossible_facts():
-    bare = Trace("learning-curve", {"step": np.array([1]), "accuracy": np.array([0.5])}, {"unit": "sequences"})
+    bare = Trace(
+        "learning-curve",
+        {"step": np.array([1]), "accuracy": np.array([0.5])},
+        {"unit": "sequences"},
+    )
     with pytest.raises(UsageError, match='no fact "constant"'):
         values("wade-above-chance", bare)
     with pytest.raises(UsageError, match='sequences or tokens, got "epochs"'):

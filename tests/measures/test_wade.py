@@ -23,7 +23,14 @@ from quickstudy.measures.wade import (
 )
 
 TENTHS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
-ALL = [paper(), paper(100), published_nets(), published_reservoirs(2.5), published_imdb(), above_chance(0.3)]
+ALL = [
+    paper(),
+    paper(100),
+    published_nets(),
+    published_reservoirs(2.5),
+    published_imdb(),
+    above_chance(0.3),
+]
 
 
 def by_definition(steps, accuracy, thresholds, weights, strict, time):
@@ -39,7 +46,9 @@ def by_definition(steps, accuracy, thresholds, weights, strict, time):
 
 # Many values on the grids of all presets, and some between.
 accuracies = st.one_of(
-    st.integers(0, 100).map(lambda k: k / 100), st.integers(0, 240).map(lambda k: k / 240), st.floats(0, 1)
+    st.integers(0, 100).map(lambda k: k / 100),
+    st.integers(0, 240).map(lambda k: k / 240),
+    st.floats(0, 1),
 )
 
 
@@ -51,7 +60,9 @@ def curves(draw):
     return [first + total for total in np.cumsum(gaps).tolist()], accuracy
 
 
-@pytest.mark.parametrize("preset", [*ALL, above_chance(0.0), above_chance(0.99)], ids=lambda preset: preset.id)
+@pytest.mark.parametrize(
+    "preset", [*ALL, above_chance(0.0), above_chance(0.99)], ids=lambda preset: preset.id
+)
 @pytest.mark.parametrize("length", [1, 7])
 def test_constantly_right_is_one(preset, length):
     assert preset.score(range(1, length + 1), [1.0] * length) == 1.0
@@ -85,7 +96,9 @@ def test_published_unit_of_reservoirs_worked():
     assert sorted(set(preset.times([1, 2, 3], [0.105, 0.205, 0.305]))) == [1, 3, 5, math.inf]
     sums = [sum(range(0, 11)), sum(range(11, 21)), sum(range(21, 31))]
     expected = Fraction(sums[0], 1) + Fraction(sums[1], 3) + Fraction(sums[2], 5)
-    assert preset.score([1, 2, 3], [0.105, 0.205, 0.305]) == pytest.approx(float(expected / 4950), rel=1e-14)
+    assert preset.score([1, 2, 3], [0.105, 0.205, 0.305]) == pytest.approx(
+        float(expected / 4950), rel=1e-14
+    )
 
 
 def test_thresholds_are_the_decimal_literals():
@@ -163,7 +176,9 @@ def test_a_better_curve_scores_no_less(curve, data):
 def test_a_slower_learner_scores_no_more(curve, factor):
     steps, accuracy = curve
     for preset in ALL:
-        assert preset.score([step * factor for step in steps], accuracy) <= preset.score(steps, accuracy)
+        assert preset.score([step * factor for step in steps], accuracy) <= preset.score(
+            steps, accuracy
+        )
 
 
 @st.composite
@@ -183,16 +198,22 @@ def test_above_chance_equals_exact_fractions(case):
         threshold = chance + (1 - chance) * Fraction(k, 100)
         for index, count in enumerate(right):
             following = right[min(index + 1, len(right) - 1)]
-            if Fraction(count, questions) >= threshold and Fraction(following, questions) >= threshold:
+            if (
+                Fraction(count, questions) >= threshold
+                and Fraction(following, questions) >= threshold
+            ):
                 total += Fraction(k, 100 * (index + 1))
                 break
-    score = wade_above_chance(range(1, len(right) + 1), [count / questions for count in right], constant / questions)
+    score = wade_above_chance(
+        range(1, len(right) + 1), [count / questions for count in right], constant / questions
+    )
     assert score == pytest.approx(float(total / Fraction(101, 2)), rel=1e-12, abs=1e-15)
 
 
 @pytest.mark.parametrize("questions", [10, 20, 100])
 def test_above_chance_on_its_own_grid(questions):
-    # In floats c + (1 - c) k/100 can lie above the accuracy it equals: c = 2/10, accuracy 6/10, k = 50 is one case.
+    # In floats c + (1 - c) k/100 can lie above the accuracy it equals: c = 2/10, accuracy 6/10, k =
+    # 50 is one case.
     for constant in range(questions):
         preset = above_chance(constant / questions)
         for right in range(constant, questions + 1):
@@ -208,8 +229,8 @@ def test_never_above_the_constant_answer_is_exactly_zero(case):
 
 
 def test_above_chance_worked():
-    # c = 0.5: thresholds 0.505 ... 1. A single lucky 0.9 counts only as far as the evaluation after it, 0.6.
-    # T = 1 up to 0.6 (k ≤ 20), T = 8 for the rest up to 1.
+    # c = 0.5: thresholds 0.505 ... 1. A single lucky 0.9 counts only as far as the evaluation after
+    # it, 0.6. T = 1 up to 0.6 (k ≤ 20), T = 8 for the rest up to 1.
     low, rest = sum(range(1, 21)), sum(range(21, 101))
     score = wade_above_chance([1, 2, 4, 8], [0.9, 0.6, 0.5, 1.0], 0.5)
     assert score == pytest.approx((low + rest / 8) / 5050, rel=1e-14)
@@ -237,7 +258,11 @@ def test_impossible_constant(constant):
         ("papr", {}, 'did you mean "paper"'),
         ("published-nets", {"thresholds": 10}, "leave them out, or choose the preset paper"),
         ("published-imdb", {"thresholds": 100}, "has its own thresholds, got 100"),
-        ("published-reservoirs", {"thresholds": 100, "tokens_per_sequence": 2.0}, "has its own thresholds"),
+        (
+            "published-reservoirs",
+            {"thresholds": 100, "tokens_per_sequence": 2.0},
+            "has its own thresholds",
+        ),
         ("published-reservoirs", {}, "needs tokens per sequence"),
         ("published-reservoirs", {"tokens_per_sequence": 0.0}, "above 0, got 0.0"),
         ("published-reservoirs", {"tokens_per_sequence": -3.0}, "above 0, got -3.0"),
@@ -261,8 +286,12 @@ def test_presets_by_name():
     assert wade_preset("published-nets") == published_nets()
     assert wade_preset("published-imdb") == published_imdb()
     curve = [1, 2, 3], [0.1, 0.4, 0.8]
-    assert wade_preset("published-reservoirs", None, 2.5).score(*curve) == published_reservoirs(2.5).score(*curve)
-    assert wade_preset("above-chance", constant=0.25).score(*curve) == above_chance(0.25).score(*curve)
+    assert wade_preset("published-reservoirs", None, 2.5).score(*curve) == published_reservoirs(
+        2.5
+    ).score(*curve)
+    assert wade_preset("above-chance", constant=0.25).score(*curve) == above_chance(0.25).score(
+        *curve
+    )
 
 
 def test_refused_weights():

@@ -1,4 +1,6 @@
-"""The code of every component, by its fingerprint: a version that is not raised with it is noticed."""
+"""The code of every component, by its fingerprint: a version that is not raised with it is
+noticed.
+"""
 
 from __future__ import annotations
 
@@ -14,5 +16,8 @@ KINDS = ("task", "core", "training", "learner", "control", "protocol", "measure"
 @pytest.mark.parametrize("kind", KINDS)
 def test_code(kind, expected):
     entries = Registry(kind, sources).entries()
-    found = {f"{kind} {one.id}": {"version": one.version, "code": fingerprint(one.module)} for one in entries}
+    found = {
+        f"{kind} {one.id}": {"version": one.version, "code": fingerprint(one.module)}
+        for one in entries
+    }
     expected.code(f"code-{kind}", found)

@@ -17,7 +17,9 @@ NAMES = [f"{component}: {' '.join(filter(None, run))}" for component, run in RUN
 HOW = "add a line to {} in tests/shared/tiny_runs.py, then python -m pytest tests/net --renew"
 
 
-@pytest.mark.parametrize(("name", "run"), [(name, run) for name, (_, run) in zip(NAMES, RUNS, strict=True)], ids=NAMES)
+@pytest.mark.parametrize(
+    ("name", "run"), [(name, run) for name, (_, run) in zip(NAMES, RUNS, strict=True)], ids=NAMES
+)
 def test_runs(name, run, expected):
     versions, found = outcome(run)
     assert name.partition(":")[0] in versions

@@ -1,4 +1,6 @@
-"""Every core with its usual training in the family `dynamics`. One file a family: they share workers."""
+"""Every core with its usual training in the family `dynamics`. One file a family: they share
+workers.
+"""
 
 from __future__ import annotations
 

@@ -18,13 +18,14 @@ def test_rounding_is_no_difference_and_a_constant_is():
     array = np.random.default_rng(0).normal(size=(40, 3))
     stored = summary({"a": array, "n": 3, "b": [True]})
     assert differences(stored, summary({"a": array * (1 + 1e-6), "n": 3, "b": [True]})) == []
-    (line, *_) = differences(stored, summary({"a": array * 1.001, "n": 3, "b": [True]}))
+    line, *_ = differences(stored, summary({"a": array * 1.001, "n": 3, "b": [True]}))
     assert line.startswith("a.rms: was ")
     swapped = array[[1, 0, *range(2, 40)]]
     assert differences(stored, summary({"a": swapped, "n": 3, "b": [True]}))
     assert differences(stored, summary({"a": array, "n": 4, "b": [1]})) == [
-        "n: was 3, is 4", "b[0]: was true, is 1",
-    ]  # fmt: skip
+        "n: was 3, is 4",
+        "b[0]: was true, is 1",
+    ]
     assert differences(summary({"a": 1}), summary({"c": 1})) == ["a: is gone", "c: is new"]
 
 
@@ -38,12 +39,16 @@ def test_one_of_many_whole_numbers_or_one_that_is_not_finite_is_a_difference():
 
 def test_a_value_is_renewed_with_a_raised_version_only():
     look, renew, force = Expected(False, False), Expected(True, False), Expected(True, True)
-    with pytest.raises(AssertionError, match=r'core x \(version 1\): no stored value for "x"; add it:'):
+    with pytest.raises(
+        AssertionError, match=r'core x \(version 1\): no stored value for "x"; add it:'
+    ):
         look.check("f", "x", {"core x": 1}, {"a": 1.0})
     renew.check("f", "x", {"core x": 1}, {"a": 1.0})
     look.check("f", "x", {"core x": 1}, {"a": 1.0})
     for one in (look, renew):
-        with pytest.raises(AssertionError, match=r"core x \(version 1\): raise its version or find out why"):
+        with pytest.raises(
+            AssertionError, match=r"core x \(version 1\): raise its version or find out why"
+        ):
             one.check("f", "x", {"core x": 1}, {"a": 2.0})
     look.check("f", "x", {"core x": 1}, {"a": 1.0})
     with pytest.raises(AssertionError, match=r"versions were .* store the new value"):
@@ -67,17 +72,24 @@ def test_texts_show_their_difference():
     renew, look = Expected(True, False), Expected(False, False)
     renew.text("t.txt", "one\ntwo 0.12345678901\n")
     look.text("t.txt", "one\ntwo 0.12345678902\n")
-    with pytest.raises(AssertionError, match=r"(?s)t.txt changed; look at it.*-two 0.123456789\n\+three"):
+    with pytest.raises(
+        AssertionError, match=r"(?s)t.txt changed; look at it.*-two 0.123456789\n\+three"
+    ):
         look.text("t.txt", "one\nthree\n")
 
 
 def test_pages_are_compared_by_their_text():
-    page = "<style>p {}</style><p class='x'>a &lt; <b>b</b></p>\n<script>1</script><svg><text>c</text></svg>"
+    page = (
+        "<style>p {}</style><p class='x'>a &lt;"
+        " <b>b</b></p>\n<script>1</script><svg><text>c</text></svg>"
+    )
     assert page_text(page) == "a <\nb\nc"
 
 
 def test_those_are_blamed_that_explain_most_of_what_failed():
-    """Even if an entry that rests on them was too coarse to notice; others come after them, by what is left."""
+    """Even if an entry that rests on them was too coarse to notice; others come after them, by what
+    is left.
+    """
     runs = [({f"core {n}", "training t"}, n == 7) for n in range(8)]
     cores = [({f"core {n}", "training s"}, True) for n in range(8)]
     assert blamed([*runs, *cores]) == ["training t: 7 of 8 entries differ"]
@@ -91,7 +103,9 @@ def test_those_are_blamed_that_explain_most_of_what_failed():
 def test_a_component_is_not_blamed_for_what_another_explains():
     runs = [({"task x", "training t"}, False), ({"task x", "core a"}, False), ({"core a"}, True)]
     assert blamed([*runs, ({"task x"}, False)]) == ["task x: 3 of 3 entries differ"]
-    assert blamed([({"protocol p", "control c"}, False)]) == ["control c or protocol p: 1 of 1 entries differ"]
+    assert blamed([({"protocol p", "control c"}, False)]) == [
+        "control c or protocol p: 1 of 1 entries differ"
+    ]
 
 
 def test_other_code_is_told_and_renewed_without_a_version():

@@ -77,7 +77,11 @@ grammar/an-bn lstm
 games/listener esn
 """,
 }
-CELLS = [f"{convention} {line}" for convention, lines in LINES.items() for line in lines.strip().splitlines()]
+CELLS = [
+    f"{convention} {line}"
+    for convention, lines in LINES.items()
+    for line in lines.strip().splitlines()
+]
 
 
 @pytest.fixture(autouse=True)

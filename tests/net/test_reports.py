@@ -11,7 +11,10 @@ from quickstudy.report import page
 from quickstudy.report.facts import as_json
 from quickstudy.report.model import ReportData
 
-FORMS = {**page.FORMS, "json": lambda data: json.dumps(summary(as_json(data)), sort_keys=True, indent=1)}
+FORMS = {
+    **page.FORMS,
+    "json": lambda data: json.dumps(summary(as_json(data)), sort_keys=True, indent=1),
+}
 
 
 @pytest.mark.parametrize("form", FORMS)

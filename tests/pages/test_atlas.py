@@ -1,4 +1,6 @@
-"""The atlas of rules: families by hand, choices and ranks on made-up runs, the picture, the command."""
+"""The atlas of rules: families by hand, choices and ranks on made-up runs, the picture, the
+command.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,13 @@ from quickstudy.render.html import as_html
 from quickstudy.render.numbers import spoken
 from quickstudy.render.svg import drawn
 from quickstudy.runs.setting import Setting, identity, labels
-from quickstudy.studies.wade_atlas.candidates import TaskRuns, complemented, families, images, mirrored
+from quickstudy.studies.wade_atlas.candidates import (
+    TaskRuns,
+    complemented,
+    families,
+    images,
+    mirrored,
+)
 from quickstudy.studies.wade_atlas.chosen import order_of_published
 from quickstudy.studies.wade_atlas.maps import symmetry
 
@@ -58,7 +66,13 @@ label = "7 world-qa"
 
 @pytest.mark.parametrize(
     ("rule", "family"),
-    [(110, {110, 124, 137, 193}), (30, {30, 86, 135, 149}), (90, {90, 165}), (184, {184, 226}), (204, {204})],
+    [
+        (110, {110, 124, 137, 193}),
+        (30, {30, 86, 135, 149}),
+        (90, {90, 165}),
+        (184, {184, 226}),
+        (204, {204}),
+    ],
 )
 def test_images_by_hand(rule: int, family: set[int]) -> None:
     assert set(images(rule)) == family
@@ -82,17 +96,26 @@ def test_both_images_are_their_own_inverses_and_commute(rule: int) -> None:
     assert mirrored(complemented(rule)) == complemented(mirrored(rule))
 
 
-def run_of(task: str, rule: int, root: int, repetition: int, main: float, accuracy: float) -> Record:
+def run_of(
+    task: str, rule: int, root: int, repetition: int, main: float, accuracy: float
+) -> Record:
     setting = Setting(task, f"reca:rule={rule}", root=root)
     parts = setting.resolve()
     scores = {
         MAIN: {"version": 1, "values": {MAIN: main}},
         "accuracy": {"version": 1, "values": {CRITERION: accuracy}},
     }
-    return Record(identity(setting, parts, repetition), OK, scores=scores, labels=labels(setting, parts))
+    return Record(
+        identity(setting, parts, repetition), OK, scores=scores, labels=labels(setting, parts)
+    )
 
 
-CHOOSING = {0: [(0.1, 0.5), (0.1, 0.5)], 1: [(0.5, 0.6), (0.3, 0.6)], 2: [(0.2, 0.7), (0.4, 0.9)], 3: [(0.0, 0.5)] * 2}
+CHOOSING = {
+    0: [(0.1, 0.5), (0.1, 0.5)],
+    1: [(0.5, 0.6), (0.3, 0.6)],
+    2: [(0.2, 0.7), (0.4, 0.9)],
+    3: [(0.0, 0.5)] * 2,
+}
 REPORTED = {1: [(0.3, 0.6), (0.3, 0.6), (0.36, 0.6)], 2: [(0.2, 0.8), (0.2, 0.8), (0.26, 0.8)]}
 
 
@@ -132,15 +155,17 @@ def the_map(page: Page) -> HeatMap:
     return next(one for one in every(page.blocks) if isinstance(one, HeatMap))
 
 
-def test_rules_are_chosen_on_other_seeds_than_those_reported(study: Study, save: Make, tmp_path: Path) -> None:
+def test_rules_are_chosen_on_other_seeds_than_those_reported(
+    study: Study, save: Make, tmp_path: Path
+) -> None:
     folder = save(tmp_path / "runs", runs(CHOOSING, {}))
     first, second = stages_of(request_of(study, folder))
     assert first.seeds == 2
     assert {setting.root for setting in first.settings} == {1}
     assert len(first.settings) == 8
     assert second.seeds == 3
-    # Rule 1 has the best score (0.4 against 0.3), rule 2 the best accuracy and is the published one; nothing is known
-    # of the other task.
+    # Rule 1 has the best score (0.4 against 0.3), rule 2 the best accuracy and is the published
+    # one; nothing is known of the other task.
     assert [(one.task, one.learner, one.root) for one in second.settings] == [
         ("language/qa", "reca:rule=1", 0),
         ("language/qa", "reca:rule=2", 0),
@@ -174,13 +199,22 @@ def test_the_page_has_choice_ranks_and_optimism(study: Study, save: Make, tmp_pa
     assert page.whole
     # Two choosing runs have an interval, but are no ground for a verdict.
     assert row[3].startswith("0.400 ±")
-    assert any("no verdict on 1, where fewer than 6 runs are there" in part.text for part in texts(page))
+    assert any(
+        "no verdict on 1, where fewer than 6 runs are there" in part.text for part in texts(page)
+    )
 
 
-def test_six_runs_of_each_are_enough_for_a_verdict(study: Study, save: Make, tmp_path: Path) -> None:
+def test_six_runs_of_each_are_enough_for_a_verdict(
+    study: Study, save: Make, tmp_path: Path
+) -> None:
     more = replace(study, settings={**study.settings, "choosing_seeds": 6})
-    found = runs({rule: values * 3 for rule, values in CHOOSING.items()}, {rule: v * 3 for rule, v in REPORTED.items()})
-    said = " ".join(part.text for part in texts(page_of(request_of(more, save(tmp_path / "runs", found)))))
+    found = runs(
+        {rule: values * 3 for rule, values in CHOOSING.items()},
+        {rule: v * 3 for rule, v in REPORTED.items()},
+    )
+    said = " ".join(
+        part.text for part in texts(page_of(request_of(more, save(tmp_path / "runs", found))))
+    )
     assert "where they differ, by the interval: more on 1." in said
     assert "the rest" not in said
 
@@ -192,7 +226,9 @@ def test_the_colours_have_numbers(study: Study, save: Make, tmp_path: Path) -> N
     assert all(f"{low} to {high}" in svg for svg in drawn(picture))
 
 
-def test_more_choosing_runs_than_wanted_change_nothing(study: Study, save: Make, tmp_path: Path) -> None:
+def test_more_choosing_runs_than_wanted_change_nothing(
+    study: Study, save: Make, tmp_path: Path
+) -> None:
     more = {**CHOOSING, 3: [(0.0, 0.5), (0.0, 0.5), (1.0, 1.0)]}
     page = page_of(request_of(study, save(tmp_path / "runs", runs(more, {}))))
     assert page.facts["tasks"][MAIN]["language/qa"]["rule"] == 1
@@ -204,7 +240,9 @@ def test_what_is_missing_is_named(study: Study, save: Make, tmp_path: Path) -> N
     page = page_of(request_of(study, save(tmp_path / "runs", runs(partial, {}))))
     opening = texts(page)[0]
     assert "7 of 16 choosing runs are there" in opening.text
-    assert "5 qa compares 3 rules with 2 runs each; 1 with fewer or none are left out" in opening.text
+    assert (
+        "5 qa compares 3 rules with 2 runs each; 1 with fewer or none are left out" in opening.text
+    )
     assert "7 world-qa has no runs yet" in opening.text
     assert page.facts["tasks"][MAIN]["language/qa"]["rule"] == 1
     assert any("no runs on the reported seeds yet" in one.text for one in texts(page))
@@ -219,13 +257,18 @@ def test_a_folder_without_runs_gives_a_page(study: Study, tmp_path: Path) -> Non
 def test_columns_of_an_atlas_are_rules(tmp_path: Path) -> None:
     path = tmp_path / "words.toml"
     path.write_text(STUDY.replace('"{rule}" =', '"rule {rule}" ='))
-    with pytest.raises(UsageError, match='a column of an atlas is a rule from 0 to 255, got "rule 0"'):
+    with pytest.raises(
+        UsageError, match='a column of an atlas is a rule from 0 to 255, got "rule 0"'
+    ):
         list(stages_of(request_of(find_study(str(path)), tmp_path)))
 
 
 def task_runs(study: Study, found: dict[int, list[float]]) -> TaskRuns:
     choosing = {
-        str(rule): {(1, seed): run_of("language/qa", rule, 1, seed, value, value) for seed, value in enumerate(values)}
+        str(rule): {
+            (1, seed): run_of("language/qa", rule, 1, seed, value, value)
+            for seed, value in enumerate(values)
+        }
         for rule, values in found.items()
     }
     return TaskRuns(study.rows[0], (MAIN, CRITERION), choosing, {})
@@ -241,7 +284,8 @@ def test_the_lowest_is_chosen_where_lower_is_better(study: Study) -> None:
     legend = {"scores": {MAIN: {MAIN: {"better": "lower"}}}}
     found = task_runs(study, {7: [0.3], 8: [0.5], 9: [0.1], 10: [0.1]})
     runs = {
-        rule: {seed: replace(one, legend=legend) for seed, one in of.items()} for rule, of in found.choosing.items()
+        rule: {seed: replace(one, legend=legend) for seed, one in of.items()}
+        for rule, of in found.choosing.items()
     }
     task = replace(found, choosing=runs)
     assert task.chosen(MAIN) == "9"
@@ -249,7 +293,10 @@ def test_the_lowest_is_chosen_where_lower_is_better(study: Study) -> None:
     unknown = replace(
         found,
         choosing={
-            rule: {seed: replace(one, legend={"scores": {MAIN: {MAIN: {}}}}) for seed, one in of.items()}
+            rule: {
+                seed: replace(one, legend={"scores": {MAIN: {MAIN: {}}}})
+                for seed, one in of.items()
+            }
             for rule, of in found.choosing.items()
         },
     )
@@ -264,7 +311,8 @@ def test_disagreement_of_mirror_images_in_standard_errors(study: Study) -> None:
     assert facts["reflection"] == {"pairs": 1, "largest": pytest.approx(2.0), "beyond_two": 0}
     assert facts["complement"] == {"pairs": 1, "largest": 0.0, "beyond_two": 0}
     text = " ".join(one.text for one in every(found.blocks) if isinstance(one, Text))
-    # With two runs, a difference beyond 2 standard errors has probability 0.295 (Student's t, one degree of freedom).
+    # With two runs, a difference beyond 2 standard errors has probability 0.295 (Student's t, one
+    # degree of freedom).
     assert "Of 1 pair, 0 are over 2 standard errors apart (0 are expected by chance)" in text
     assert "2.0 standard errors, rules 110 and 124 on 5 qa" in text
     assert "with probability 0.3" in text
@@ -278,7 +326,9 @@ def test_without_pairs_there_is_no_symmetry_to_check(study: Study) -> None:
 
 def test_a_list_in_the_opposite_order_disagrees(study: Study, tmp_path: Path) -> None:
     # Published: 2 before 1; here 1 is better.
-    found = order_of_published(request_of(study, tmp_path), [task_runs(study, {1: [0.9], 2: [0.8], 3: [0.1]})])
+    found = order_of_published(
+        request_of(study, tmp_path), [task_runs(study, {1: [0.9], 2: [0.8], 3: [0.1]})]
+    )
     (table,) = (one for one in every(found) if isinstance(one, Table))
     assert spoken(table.lines[0].cells[5]) == "−1.000"
 
@@ -310,9 +360,9 @@ def test_the_numbers_behind_the_map_are_a_file(study: Study, save: Make, tmp_pat
 def test_the_published_atlas_has_all_rules_and_ten_of_each_task() -> None:
     study = find_study("wade-atlas")
     assert [int(column) for column in study.columns] == list(RULES)
-    assert {row.task: len(study.settings["published"][row.task]) for row in study.rows} == dict.fromkeys(
-        (row.task for row in study.rows), 10
-    )
+    assert {
+        row.task: len(study.settings["published"][row.task]) for row in study.rows
+    } == dict.fromkeys((row.task for row in study.rows), 10)
     # The first of each list is the rule of the published table.
     table = find_study("wade-table4")
     for row in table.rows:
@@ -326,13 +376,26 @@ def test_the_command_runs_both_stages(tmp_path: Path) -> None:
     from quickstudy.cli.main import app
 
     path = tmp_path / "rules.toml"
-    rows = STUDY.replace('"{rule}" = "reca:rule={rule}"', '"0" = "copy-last"\n"1" = "majority"').replace(
-        "[each]\nrule = 4\n", ""
-    )
+    rows = STUDY.replace(
+        '"{rule}" = "reca:rule={rule}"', '"0" = "copy-last"\n"1" = "majority"'
+    ).replace("[each]\nrule = 4\n", "")
     path.write_text(rows.replace("choosing_seeds = 2", "choosing_seeds = 1"))
     out = tmp_path / "results"
     done = CliRunner().invoke(
-        app, ["reproduce", str(path), "-o", str(out), "--only", "language/qa", "--seeds", "1", "-j", "0", "--json"]
+        app,
+        [
+            "reproduce",
+            str(path),
+            "-o",
+            str(out),
+            "--only",
+            "language/qa",
+            "--seeds",
+            "1",
+            "-j",
+            "0",
+            "--json",
+        ],
     )
     assert done.exit_code == 0, done.output
     facts = json.loads(done.stdout)

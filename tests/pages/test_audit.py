@@ -1,4 +1,6 @@
-"""The audit page: shares, times, claims and verdicts by hand; sections on made-up runs; the command."""
+"""The audit page: shares, times, claims and verdicts by hand; sections on made-up runs; the
+command.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,9 @@ label = "5 qa"
 def trace(curve: Curve, cost: Cost | None = None, **facts: Any) -> Trace:
     steps, accuracy = np.array([step for step, _ in curve]), np.array([value for _, value in curve])
     usual = {"unit": "sequences", "item": "example", "tokens_per_sequence": 1.0, "constant": 0.5}
-    return Trace("learning-curve", {"step": steps, "accuracy": accuracy}, {**usual, **facts}, cost or Cost())
+    return Trace(
+        "learning-curve", {"step": steps, "accuracy": accuracy}, {**usual, **facts}, cost or Cost()
+    )
 
 
 def test_share_of_the_first_evaluation_by_hand() -> None:
@@ -94,21 +98,26 @@ def test_share_of_the_first_evaluation_by_hand() -> None:
 
 
 def test_the_first_evaluation_of_a_published_readout_counts_as_one_sequence() -> None:
-    # Thresholds .01 to .19 (strictly below .2) at time 1; .20 to .29 at the second evaluation, 1 + 8 / 4 sequences.
+    # Thresholds .01 to .19 (strictly below .2) at time 1; .20 to .29 at the second evaluation, 1 +
+    # 8 / 4 sequences.
     curve = trace([(1, 0.2), (9, 0.3)], item="question", unit="tokens", tokens_per_sequence=4.0)
     assert first_share(curve, "published") == pytest.approx(1.90 / (1.90 + 2.45 / 3))
 
 
 def test_both_units_of_time_by_hand() -> None:
-    # A readout, 4 questions a sequence: accuracy .02 is the first above the threshold .01, after 8 questions.
-    readout = trace([(1, 0.01), (8, 0.02)], Cost(8, 8), item="question", unit="tokens", tokens_per_sequence=4.0)
+    # A readout, 4 questions a sequence: accuracy .02 is the first above the threshold .01, after 8
+    # questions.
+    readout = trace(
+        [(1, 0.01), (8, 0.02)], Cost(8, 8), item="question", unit="tokens", tokens_per_sequence=4.0
+    )
     assert wade_in("updates", readout, "published") == pytest.approx(0.01 / 8 / 49.5)
     assert wade_in("sequences", readout, "published") == pytest.approx(0.01 / 2 / 49.5)
     # A network, 8 sequences an update.
     network = trace([(8, 0.01), (16, 0.02)], Cost(16, 2), batch=8)
     assert wade_in("updates", network, "published") == pytest.approx(0.01 / 2 / 49.5)
     assert wade_in("sequences", network, "published") == pytest.approx(0.01 / 16 / 49.5)
-    # As corrected, thresholds are reached at, not above; time begins at 1 though the first step is half a sequence.
+    # As corrected, thresholds are reached at, not above; time begins at 1 though the first step is
+    # half a sequence.
     early = trace([(2, 0.02)], Cost(2, 2), item="question", unit="tokens", tokens_per_sequence=4.0)
     assert wade_in("sequences", early, "corrected") == pytest.approx(0.03 / 50.5)
 
@@ -173,7 +182,9 @@ def test_a_number_that_was_not_printed_is_no_lack_of_runs() -> None:
 
 
 def test_the_human_was_scored_by_another_formula(tmp_path: Path) -> None:
-    rows = Claims().blocks(Request(find_study("wade-audit"), tmp_path, "corrected", 6)).facts["claims"]
+    rows = (
+        Claims().blocks(Request(find_study("wade-audit"), tmp_path, "corrected", 6)).facts["claims"]
+    )
     (human,) = (row for row in rows if "human" in row["claim"])
     assert {human[name]["verdict"] for name in ("published", "corrected")} == {INCOMPARABLE}
     assert set(human["printed"].values()) == {INCOMPARABLE}
@@ -182,14 +193,18 @@ def test_the_human_was_scored_by_another_formula(tmp_path: Path) -> None:
     assert claim.verdict([INCOMPARABLE, HOLDS], 2) == CANNOT
 
 
-def test_who_learns_faster_or_reaches_more_is_judged_by_a_score_that_can_say_it(tmp_path: Path) -> None:
+def test_who_learns_faster_or_reaches_more_is_judged_by_a_score_that_can_say_it(
+    tmp_path: Path,
+) -> None:
     claims = [Claim(**facts) for facts in find_study("wade-table4").settings["claims"]]
     by = {claim.judged_by for claim in claims if "learns faster" in claim.text}
     assert by == {"wade-above-chance"}
     assert {claim.judged_by for claim in claims if "accuracy" in claim.text} == {"final-accuracy"}
     assert not any("maximum" in claim.judged_by for claim in claims)
     # The audit and the table have the same ones.
-    assert find_study("wade-audit").settings["claims"] == find_study("wade-table4").settings["claims"]
+    assert (
+        find_study("wade-audit").settings["claims"] == find_study("wade-table4").settings["claims"]
+    )
 
 
 def test_a_claim_about_nothing_stands_on_nothing() -> None:
@@ -210,18 +225,34 @@ def test_the_claims_written_down_follow_from_the_printed_tables(tmp_path: Path) 
 
 
 def run_of(
-    task: str, learner: str, convention: str, repetition: int, wade: float, accuracy: float, curve: Curve = ((1, 0.5),)
+    task: str,
+    learner: str,
+    convention: str,
+    repetition: int,
+    wade: float,
+    accuracy: float,
+    curve: Curve = ((1, 0.5),),
 ) -> Record:
     setting = Setting(task, learner, convention)
     parts = setting.resolve()
     facts = {"batch": 1, "training_sequences": 41, "test_sequences": 11, "test_questions": 900}
     scores = {
         "wade": {"version": 1, "values": {"wade": wade}},
-        "accuracy": {"version": 1, "values": {"maximum-accuracy": accuracy, "final-accuracy": accuracy}},
+        "accuracy": {
+            "version": 1,
+            "values": {"maximum-accuracy": accuracy, "final-accuracy": accuracy},
+        },
     }
     made = inline_trace(trace(curve, **facts)) or {}
     what = identity(setting, parts, repetition)
-    return Record(what, OK, cost=Cost(1, 1).as_facts(), scores=scores, trace=made, labels=labels(setting, parts))
+    return Record(
+        what,
+        OK,
+        cost=Cost(1, 1).as_facts(),
+        scores=scores,
+        trace=made,
+        labels=labels(setting, parts),
+    )
 
 
 @pytest.fixture
@@ -242,7 +273,10 @@ def words(page: Page) -> str:
 def grid(page: Page, name: str) -> list[tuple[str, ...]]:
     """A table as it is read, the heading first."""
     found = next(one for one in every(page.blocks) if isinstance(one, Table) and one.name == name)
-    return [tuple(column.title for column in found.columns), *(tuple(map(spoken, line.cells)) for line in found.lines)]
+    return [
+        tuple(column.title for column in found.columns),
+        *(tuple(map(spoken, line.cells)) for line in found.lines),
+    ]
 
 
 def lower(records: Sequence[Record], better: str = "lower") -> list[Record]:
@@ -253,7 +287,11 @@ def lower(records: Sequence[Record], better: str = "lower") -> list[Record]:
 
 @pytest.mark.parametrize(
     ("better", "control", "claim"),
-    [("higher", "polarity", "holds"), ("lower", "majority", "contradicted"), ("", None, "direction unknown")],
+    [
+        ("higher", "polarity", "holds"),
+        ("lower", "majority", "contradicted"),
+        ("", None, "direction unknown"),
+    ],
 )
 def test_best_control_and_claims_go_by_the_direction(
     study: Study, save: Make, tmp_path: Path, better: str, control: str | None, claim: str
@@ -268,13 +306,17 @@ def test_best_control_and_claims_go_by_the_direction(
     facts = page.facts["controls"]["published"]["wade"]
     assert facts.get("5 qa", {}).get("control") == control
     assert page.facts["claims"]["claims"][0]["published"]["rows"]["5 qa"] == claim
-    assert ("Nobody says whether higher or lower is better (↕): wade." in words(page)) is not bool(better)
+    assert ("Nobody says whether higher or lower is better (↕): wade." in words(page)) is not bool(
+        better
+    )
 
 
 def test_a_folder_without_runs_gives_a_page_that_says_so(study: Study, tmp_path: Path) -> None:
     page = the_page(study, tmp_path / "none")
     assert "No finished runs under the convention published: 1 periodic; 5 qa." in words(page)
-    assert "No runs of transformer:causal=false or transformer:causal=true are there." in words(page)
+    assert "No runs of transformer:causal=false or transformer:causal=true are there." in words(
+        page
+    )
     assert "Convention corrected: no runs of the controls are there." in words(page)
     assert "cannot be told" in as_html(page)
     assert page.whole
@@ -293,9 +335,15 @@ def test_models_are_judged_against_the_best_control_and_never_the_oracle(
     found = page.facts["controls"]["published"]["wade"]["5 qa"]
     assert found["control"] == "polarity"
     assert found["models"]["ESN"]["difference"] == pytest.approx(0.1)
-    assert {column: one["standing"] for column, one in found["models"].items()} == {"ESN": ABOVE, "LSTM": BELOW}
+    assert {column: one["standing"] for column, one in found["models"].items()} == {
+        "ESN": ABOVE,
+        "LSTM": BELOW,
+    }
     assert ("5 qa", "qa-oracle") in [row[:2] for row in grid(page, "two-rules-published")]
-    assert "Above the best control by WADE, convention published: ESN on 5 qa; LSTM on none." in words(page)
+    assert (
+        "Above the best control by WADE, convention published: ESN on 5 qa; LSTM on none."
+        in words(page)
+    )
     assert "No finished runs under the convention published: 1 periodic." in words(page)
     # One of two tasks holds, and the other has no runs.
     assert grid(page, "two-claims")[1][2:] == ("WADE", "cannot be told [5; – 1]", "not run")
@@ -313,14 +361,20 @@ def test_a_guesser_is_not_above_a_flat_rule_by_the_luckiest_of_its_tests(
     records = []
     for seed in range(10):
         guesses = rng.binomial(240, 0.5, 87) / 240
-        for learner, marks in (("esn", guesses), ("lstm", guesses[::-1]), ("majority", np.full(87, 0.5))):
+        for learner, marks in (
+            ("esn", guesses),
+            ("lstm", guesses[::-1]),
+            ("majority", np.full(87, 0.5)),
+        ):
             made = run_of("language/qa", learner, "corrected", seed, 0.1, float(marks[-1]))
             made.scores["accuracy"]["values"]["maximum-accuracy"] = float(marks.max())
             records.append(made)
     page = page_of(Request(study, save(tmp_path / "runs", records), "corrected", 6))
     found = page.facts["controls"]["corrected"]
     assert "maximum-accuracy" not in found
-    assert {one["standing"] for one in found["final-accuracy"]["5 qa"]["models"].values()} == {LEVEL}
+    assert {one["standing"] for one in found["final-accuracy"]["5 qa"]["models"].values()} == {
+        LEVEL
+    }
 
 
 def test_the_leak_and_the_exchange(study: Study, save: Make, tmp_path: Path) -> None:
@@ -336,18 +390,29 @@ def test_the_leak_and_the_exchange(study: Study, save: Make, tmp_path: Path) -> 
     ]
     page = the_page(study, save(tmp_path / "runs", records))
     found = page.facts["leak"]["tasks"]["5 qa"]
-    assert found["final-accuracy"] == {"leaking": pytest.approx(1.0), "causal": pytest.approx(0.7), "standing": ABOVE}
+    assert found["final-accuracy"] == {
+        "leaking": pytest.approx(1.0),
+        "causal": pytest.approx(0.7),
+        "standing": ABOVE,
+    }
     assert found["wade"]["standing"] == LEVEL
     swap = page.facts["leak"]["swap"]["5 qa"]
     assert swap["leaking"] == {"as_trained": 1.0, "exchange": 0.0, "blank": 0.5, "reacts": True}
     assert swap["causal"]["reacts"] is False
-    assert "raises final accuracy on 1 of the 1 task that can be told (interval above 0): 5 qa." in words(page)
-    assert "leaking network reacts on 5 qa; the causal one reacts on none and does not on 5 qa." in words(page)
+    assert (
+        "raises final accuracy on 1 of the 1 task that can be told (interval above 0): 5 qa."
+        in words(page)
+    )
+    assert (
+        "leaking network reacts on 5 qa; the causal one reacts on none and does not on 5 qa."
+        in words(page)
+    )
     assert [row[-1] for row in grid(page, "two-swap")[1:]] == ["yes", "no"]
 
 
 @pytest.mark.parametrize(
-    ("seeds", "off", "reacts", "shown"), [(6, 1, False, "no"), (6, 6, True, "yes"), (5, 5, None, "?")]
+    ("seeds", "off", "reacts", "shown"),
+    [(6, 1, False, "no"), (6, 6, True, "yes"), (5, 5, None, "?")],
 )
 def test_a_network_reacts_if_its_interval_says_so_and_not_by_one_question(
     study: Study, save: Make, tmp_path: Path, seeds: int, off: int, reacts: bool | None, shown: str
@@ -356,7 +421,14 @@ def test_a_network_reacts_if_its_interval_says_so_and_not_by_one_question(
     names = [causal, *(tampered(causal, how) for how in KINDS)]
     records = [
         # Some runs of the network as it was trained have one question of a thousand more right.
-        run_of("language/qa", name, "published", seed, 0.1, 0.641 + 0.001 * (name == causal and seed < off))
+        run_of(
+            "language/qa",
+            name,
+            "published",
+            seed,
+            0.1,
+            0.641 + 0.001 * (name == causal and seed < off),
+        )
         for name in names
         for seed in range(seeds)
     ]
@@ -372,7 +444,9 @@ def test_an_exchange_that_was_interrupted_compares_the_seeds_that_are_whole(
     names = [causal, *(tampered(causal, how) for how in KINDS)]
     # Seed 1, which is another in its accuracy, has been exchanged but not yet blanked.
     runs = [(name, seed) for name in names for seed in range(2) if (name, seed) != (names[2], 1)]
-    records = [run_of("language/qa", name, "published", seed, 0.1, 0.7 + 0.2 * seed) for name, seed in runs]
+    records = [
+        run_of("language/qa", name, "published", seed, 0.1, 0.7 + 0.2 * seed) for name, seed in runs
+    ]
     page = the_page(study, save(tmp_path / "runs", records))
     wanted = {"as_trained": 0.7, "exchange": 0.7, "blank": 0.7, "reacts": None}
     assert page.facts["leak"]["swap"]["5 qa"]["causal"] == wanted
@@ -407,15 +481,31 @@ def test_the_command(tmp_path: Path) -> None:
     from quickstudy.cli.main import app
 
     text = STUDY.replace('ESN = "esn"\nLSTM = "lstm"', 'ESN = "copy-last"\nLSTM = "majority"')
-    text = text.replace('leaking = "transformer:causal=false"\ncausal = "transformer:causal=true"\n', "")
+    text = text.replace(
+        'leaking = "transformer:causal=false"\ncausal = "transformer:causal=true"\n', ""
+    )
     path = tmp_path / "rules.toml"
     path.write_text(text.replace("values = [5, 10]", "values = [3]"))
-    arguments = ["--only", "language/periodic", "--seeds", "2", "--convention", "published", "-j", "0", "--json"]
-    done = CliRunner().invoke(app, ["reproduce", str(path), "-o", str(tmp_path / "results"), *arguments])
+    arguments = [
+        "--only",
+        "language/periodic",
+        "--seeds",
+        "2",
+        "--convention",
+        "published",
+        "-j",
+        "0",
+        "--json",
+    ]
+    done = CliRunner().invoke(
+        app, ["reproduce", str(path), "-o", str(tmp_path / "results"), *arguments]
+    )
     assert done.exit_code == 0, done.output
     facts = json.loads(done.stdout)
     assert facts["material"]["tasks"]["1 periodic"]["published"] == {"train": [41], "test": [11]}
     assert facts["controls"]["published"]["wade"]["1 periodic"]["models"].keys() == {"ESN", "LSTM"}
     assert facts["claims"]["claims"][0]["published"]["verdict"] == CANNOT
-    assert facts["material"]["closer"]["wade"]["published"].keys() == {"language/periodic:longest=3"}
+    assert facts["material"]["closer"]["wade"]["published"].keys() == {
+        "language/periodic:longest=3"
+    }
     assert (tmp_path / "results" / "rules-published.html").is_file()

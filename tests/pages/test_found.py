@@ -37,7 +37,10 @@ Other = { corrected = "polarity" }
 task = "language/qa"
 label = "5 qa"
 """
-OTHER = 'version = 1\ntitle = "The same"\nsource = "nowhere"\nkind = "table"\nscore = "wade"\nseeds = 3\nlike = "{}"\n'
+OTHER = (
+    'version = 1\ntitle = "The same"\nsource = "nowhere"\nkind = "table"\nscore = "wade"\nseeds ='
+    ' 3\nlike = "{}"\n'
+)
 
 
 @pytest.fixture
@@ -48,7 +51,11 @@ def study(tmp_path: Path) -> Study:
 
 
 def run_of(
-    learner: str = "majority", repetition: int = 0, status: str = OK, version: int | None = None, **setting: Any
+    learner: str = "majority",
+    repetition: int = 0,
+    status: str = OK,
+    version: int | None = None,
+    **setting: Any,
 ) -> Record:
     asked = Setting("language/qa", learner, **setting)
     parts = asked.resolve()
@@ -66,7 +73,9 @@ def folder_of(*records: Record) -> Shelf:
     return shelf
 
 
-def seeds(shelf: Shelf, study: Study, column: str = "Same", root: int = 0, under: str = "corrected") -> Any:
+def seeds(
+    shelf: Shelf, study: Study, column: str = "Same", root: int = 0, under: str = "corrected"
+) -> Any:
     return list(Request(study, shelf.folder, under, 6, root, shelf=shelf).cells()["5 qa"][column])
 
 
@@ -76,7 +85,9 @@ def test_a_run_of_another_version_is_another_whatever_it_is_called(study: Study)
     assert seeds(folder_of(mine, old), study) == [(0, 0)]
 
 
-@pytest.mark.parametrize("part", ["task", "learner", "protocol", "convention", "root", "repetition"])
+@pytest.mark.parametrize(
+    "part", ["task", "learner", "protocol", "convention", "root", "repetition"]
+)
 def test_a_run_that_does_not_say_all_that_it_was_is_nobodys(study: Study, part: str) -> None:
     lacking = Record({name: one for name, one in run_of().what.items() if name != part}, OK)
     shelf = folder_of(lacking, run_of(repetition=2))
@@ -96,15 +107,21 @@ def test_convention_protocol_and_root_are_part_of_what_was_run(study: Study) -> 
         run_of(repetition=3, root=1),
     )
     usual, exact = (by_protocol(study, "corrected", {}, exact=exact) for exact in (False, True))
-    assert usual.rows[0].protocol == {"schedule": run_of().what["protocol"]["parameters"]["schedule"]}
+    assert usual.rows[0].protocol == {
+        "schedule": run_of().what["protocol"]["parameters"]["schedule"]
+    }
     assert seeds(found, study) == seeds(found, usual) == [(0, 0)]
     assert seeds(found, exact) == [(0, 2)]
     assert seeds(found, study, under="published") == [(0, 1)]
     assert seeds(found, study, root=1) == [(1, 3)]
-    assert list(Request(study, found.folder, "published", 6, shelf=found).cells()["5 qa"]) == ["Same"]
+    assert list(Request(study, found.folder, "published", 6, shelf=found).cells()["5 qa"]) == [
+        "Same"
+    ]
 
 
-def test_all_stored_seeds_are_shown_however_few_are_asked_for(study: Study, save: Make, tmp_path: Path) -> None:
+def test_all_stored_seeds_are_shown_however_few_are_asked_for(
+    study: Study, save: Make, tmp_path: Path
+) -> None:
     folder = save(tmp_path / "runs", [run_of(repetition=number) for number in range(3)])
     request = Request(study, folder, "corrected", seeds=1)
     assert list(request.cells()["5 qa"]["Same"]) == [(0, 0), (0, 1), (0, 2)]
@@ -138,7 +155,16 @@ def test_the_folder_is_read_again_only_when_it_has_changed(
 def test_a_command_that_finds_everything_done_reads_the_folder_once(
     study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments = ["reproduce", str(tmp_path / "rules.toml"), "-o", str(tmp_path / "out"), "--seeds", "2", "-j", "0"]
+    arguments = [
+        "reproduce",
+        str(tmp_path / "rules.toml"),
+        "-o",
+        str(tmp_path / "out"),
+        "--seeds",
+        "2",
+        "-j",
+        "0",
+    ]
     first = CliRunner().invoke(app, arguments)
     assert first.exit_code == 0, first.output
     reads = count_reads(monkeypatch)
@@ -148,13 +174,24 @@ def test_a_command_that_finds_everything_done_reads_the_folder_once(
     assert len(reads) == 1
 
 
-def test_a_failed_run_is_the_status_of_every_command_that_asks_for_it(study: Study, save: Make, tmp_path: Path) -> None:
+def test_a_failed_run_is_the_status_of_every_command_that_asks_for_it(
+    study: Study, save: Make, tmp_path: Path
+) -> None:
     protocol = {"schedule": "thinned"}
     folder = save(
         tmp_path / "out",
         [run_of(protocol=protocol), run_of("polarity", status=FAILED, protocol=protocol)],
     )
-    arguments = ["reproduce", str(tmp_path / "rules.toml"), "-o", str(folder), "-j", "0", "--seeds", "1"]
+    arguments = [
+        "reproduce",
+        str(tmp_path / "rules.toml"),
+        "-o",
+        str(folder),
+        "-j",
+        "0",
+        "--seeds",
+        "1",
+    ]
     corrected = [*arguments, "--convention", "corrected"]
     assert CliRunner().invoke(app, corrected).exit_code == 1
     # Under the published convention that column has no learner: what failed is not asked for.
@@ -163,7 +200,11 @@ def test_a_failed_run_is_the_status_of_every_command_that_asks_for_it(study: Stu
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=10,
 )

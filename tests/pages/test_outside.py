@@ -1,4 +1,6 @@
-"""A figure from a file outside the package: found by the kind of trace, drawn in the report, with files of its own."""
+"""A figure from a file outside the package: found by the kind of trace, drawn in the report, with
+files of its own.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def falls(task, rows):
 '''
 
 
-def test_a_figure_of_ones_own_is_found_by_the_kind_of_trace(make_record: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_figure_of_ones_own_is_found_by_the_kind_of_trace(
+    make_record: Callable[..., Any], tmp_path: Path
+) -> None:
     trace = Trace("coin-falls", {"share": np.array([0.25, 0.75])}, {})
     record = dataclasses.replace(make_record("esn", "coin/toss"), trace={"kind": "coin-falls"})
     without = report_page(build_report([record], lambda _: trace))

@@ -25,7 +25,9 @@ Make = Callable[..., Any]
 
 
 def stream(
-    steps: Sequence[int] = (1, 50, 100, 101, 150, 200), end: float = 0.5, names: Sequence[str] = ("periodic", "q<a")
+    steps: Sequence[int] = (1, 50, 100, 101, 150, 200),
+    end: float = 0.5,
+    names: Sequence[str] = ("periodic", "q<a"),
 ) -> Trace:
     rising = np.linspace(0, 1, len(steps))
     accuracy = np.stack([1 - rising * (1 - end), rising], axis=1)
@@ -60,7 +62,10 @@ def test_a_segment_is_bold_while_it_is_learned(form: int) -> None:
     assert "q<a" not in picture  # escaped
     root = ElementTree.fromstring(picture)
     curves = [group for group in root.iter("g") if (group.get("class") or "").startswith("curve")]
-    found = {group.findtext("title"): [coordinates(line) for line in group.iter("polyline")] for group in curves}
+    found = {
+        group.findtext("title"): [coordinates(line) for line in group.iter("polyline")]
+        for group in curves
+    }
     whole, own = found["q<a"]
     # From the boundary on, where the last test of the first one is its first.
     assert own == whole[2:]
@@ -130,7 +135,10 @@ protocol = {sequences = 40}
         "mini-corrected-short-chain-most",
         "mini-corrected-short-chain-copy",
     ]
-    assert plots[0].caption == "short chain, Most: mean accuracy of 2 runs on every segment, bold while learned."
+    assert (
+        plots[0].caption
+        == "short chain, Most: mean accuracy of 2 runs on every segment, bold while learned."
+    )
     assert [one.caption.split(" (")[0] for one in tables] == [
         "average accuracy at the end",
         "forgotten",

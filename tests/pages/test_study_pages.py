@@ -1,4 +1,6 @@
-"""The pages of studies that are figures: curves, the illustration, the thresholds; and their forms as files."""
+"""The pages of studies that are figures: curves, the illustration, the thresholds; and their forms
+as files.
+"""
 
 from __future__ import annotations
 
@@ -39,9 +41,23 @@ ROWS = (
 )
 
 
-def a_request(folder: pathlib.Path, kind: str, rows: tuple[StudyRow, ...] = ROWS, **settings: Any) -> Request:
+def a_request(
+    folder: pathlib.Path, kind: str, rows: tuple[StudyRow, ...] = ROWS, **settings: Any
+) -> Request:
     columns = ("First", "Second", "human")
-    study = Study("mini", 1, "A figure", "nowhere", kind, ("wade",), 100, columns, rows, runs="mini", settings=settings)
+    study = Study(
+        "mini",
+        1,
+        "A figure",
+        "nowhere",
+        kind,
+        ("wade",),
+        100,
+        columns,
+        rows,
+        runs="mini",
+        settings=settings,
+    )
     return Request(study, folder, "published", 2)
 
 
@@ -86,7 +102,14 @@ def test_curves_are_means_with_the_standard_deviation_over_runs(fill: Make) -> N
     folder = fill(("majority", "language/qa", TWO), ("polarity", "language/qa", TWO[:1]))
     page = page_of(a_request(folder, "curves"))
     (picture,) = pictures(page)
-    assert picture.data[0] == ("task", "model", "runs", "sequences", "mean accuracy", "standard deviation")
+    assert picture.data[0] == (
+        "task",
+        "model",
+        "runs",
+        "sequences",
+        "mean accuracy",
+        "standard deviation",
+    )
     assert list(picture.data[1:4]) == [
         ("5 qa", "First", "2", "1", "0.3", "0.141421"),
         ("5 qa", "First", "2", "2", "0.4", "0"),
@@ -102,14 +125,23 @@ def test_curves_are_means_with_the_standard_deviation_over_runs(fill: Make) -> N
 
 def test_every_panel_has_its_curves_and_a_legend_with_published_and_measured(fill: Make) -> None:
     runs = [
-        (learner, task, TWO) for learner in ("majority", "polarity") for task in ("language/qa", "language/harder-qa")
+        (learner, task, TWO)
+        for learner in ("majority", "polarity")
+        for task in ("language/qa", "language/harder-qa")
     ]
     page = page_of(a_request(fill(*runs), "curves"))
     (picture,) = pictures(page)
     for svg in drawn(picture):
         tree: Any = xml.dom.minidom.parseString(svg)
-        groups = [node for node in tree.getElementsByTagName("g") if "curve" in node.getAttribute("class").split()]
-        assert sorted(node.getAttribute("class") for node in groups) == ["curve c1"] * 2 + ["curve c2"] * 2
+        groups = [
+            node
+            for node in tree.getElementsByTagName("g")
+            if "curve" in node.getAttribute("class").split()
+        ]
+        assert (
+            sorted(node.getAttribute("class") for node in groups)
+            == ["curve c1"] * 2 + ["curve c2"] * 2
+        )
         assert all(node.getElementsByTagName("polygon") for node in groups)
         texts = [node.firstChild.data for node in tree.getElementsByTagName("text")]
         assert {"5 qa", "6 harder-qa"} <= set(texts)
@@ -182,7 +214,13 @@ def test_the_illustration_needs_one_run_of_each() -> None:
 
 def a_curve(steps: list[int], accuracy: list[float], **facts: Any) -> Trace:
     arrays = {"step": np.array(steps), "accuracy": np.array(accuracy, dtype=float)}
-    given_facts = {"unit": "sequences", "item": "example", "tokens_per_sequence": 1.0, "constant": 0.5, "batch": 1}
+    given_facts = {
+        "unit": "sequences",
+        "item": "example",
+        "tokens_per_sequence": 1.0,
+        "constant": 0.5,
+        "batch": 1,
+    }
     return Trace("learning-curve", arrays, {**given_facts, **facts})
 
 
@@ -193,7 +231,9 @@ def test_scores_under_other_choices_by_hand() -> None:
     assert found[Choice(2)] == pytest.approx(1 / 2)
     assert found[Choice(2, weights="equal")] == pytest.approx((1 + 1 / 2) / 2)
     # 0.2, 0.4 ... 1 at ≥: T = 1, 2, 4, 4, never.
-    assert found[Choice(5, "≥", time="sequences")] == pytest.approx((0.2 + 0.4 / 2 + 0.6 / 4 + 0.8 / 4) / 3)
+    assert found[Choice(5, "≥", time="sequences")] == pytest.approx(
+        (0.2 + 0.4 / 2 + 0.6 / 4 + 0.8 / 4) / 3
+    )
     # From chance: 0.5 with weight 0, and 0.75, above which it is at step 4.
     assert found[Choice(2, start="chance", time="sequences")] == pytest.approx(1 / 4)
     # From chance at ≥: 0.75 with weight 1/2 at step 4, and 1, never.
@@ -203,7 +243,11 @@ def test_scores_under_other_choices_by_hand() -> None:
 
 @given(st.lists(st.integers(0, 240), min_size=1, max_size=30), st.sampled_from([1, 8]))
 def test_the_choices_of_the_conventions_give_their_scores(correct: list[int], batch: int) -> None:
-    trace = a_curve([batch * (1 + place) for place in range(len(correct))], [one / 240 for one in correct], batch=batch)
+    trace = a_curve(
+        [batch * (1 + place) for place in range(len(correct))],
+        [one / 240 for one in correct],
+        batch=batch,
+    )
     found = scores(trace)
     assert found[PUBLISHED] == pytest.approx(data_efficiency(trace, "published")["wade"])
     printed = Choice(100, "≥", time="sequences")
@@ -212,7 +256,10 @@ def test_the_choices_of_the_conventions_give_their_scores(correct: list[int], ba
 
 
 def test_a_change_of_order_is_measured() -> None:
-    found = shift({"a": 0.3, "b": 0.2, "c": 0.1, "d": float("nan")}, {"a": 0.2, "b": 0.25, "c": 0.05, "d": 1.0})
+    found = shift(
+        {"a": 0.3, "b": 0.2, "c": 0.1, "d": float("nan")},
+        {"a": 0.2, "b": 0.25, "c": 0.05, "d": 1.0},
+    )
     assert found.order == ("b", "a", "c")
     assert found.tau == pytest.approx(1 / 3)
     assert found.swapped == (("a", "b"),)
@@ -225,8 +272,8 @@ def test_the_page_of_the_thresholds_finds_what_turns_the_order(fill: Make) -> No
     low, late = ([1.0, 50], [0.45, 0.45]), ([1.0, 100], [0.0, 0.9])
     folder = fill(("majority", "language/qa", [low]), ("polarity", "language/qa", [late]))
     page = page_of(a_request(folder, "grid"))
-    # 100 thresholds: 0.01 ... 0.44 at T = 1, 9.9 / 49.5; and 0.01 ... 0.89 at T = 14, 40.05 / 14 / 49.5.
-    # Two thresholds: only 0.5 counts, which the first never reaches and the second at T = 14.
+    # 100 thresholds: 0.01 ... 0.44 at T = 1, 9.9 / 49.5; and 0.01 ... 0.89 at T = 14, 40.05 / 14 /
+    # 49.5. Two thresholds: only 0.5 counts, which the first never reaches and the second at T = 14.
     counts, others = tables(page)
     assert tuple(column.title for column in counts.columns) == (
         "task",
@@ -240,11 +287,20 @@ def test_the_page_of_the_thresholds_finds_what_turns_the_order(fill: Make) -> No
     )
     by_count = {row[1]: tuple(row[2:]) for row in rows_of(counts)}
     assert by_count["100"] == ("0.200", "0.058", "1.00", "–", "First > Second", "–")
-    assert by_count["2"] == ("0.000", "0.071", "−1.00", "−0.200 First", "Second > First", "First/Second")
+    assert by_count["2"] == (
+        "0.000",
+        "0.071",
+        "−1.00",
+        "−0.200 First",
+        "Second > First",
+        "First/Second",
+    )
     assert rows_of(others)[0][1] == "published formula"
     assert "The order of the models changes with" in words(page)
     # Of 2, 5 and 10 thresholds only the first does.
-    assert "with 2 thresholds (a score moves by up to 0.200, 5 qa First; on 1 of 1 task)" in words(page)
+    assert "with 2 thresholds (a score moves by up to 0.200, 5 qa First; on 1 of 1 task)" in words(
+        page
+    )
     assert re.search("it stays with .*5 or 10 thresholds", words(page))
     assert words(page).startswith("1 run a cell, convention published. 2 of 4 cells are empty.")
     assert "±" not in counts.caption
@@ -270,7 +326,9 @@ def test_every_form_of_a_page_is_written(fill: Make, tmp_path: pathlib.Path) -> 
         "mini-published-wade.csv",
     }
     with (tmp_path / "mini-published-curves.csv").open(encoding="utf-8") as file:
-        assert [tuple(line) for line in csv.reader(file)] == [tuple(line) for line in pictures(page)[0].data]
+        assert [tuple(line) for line in csv.reader(file)] == [
+            tuple(line) for line in pictures(page)[0].data
+        ]
     html = path.read_text(encoding="utf-8")
     assert 'class="plot wide"' in html
     assert 'class="plot narrow"' in html

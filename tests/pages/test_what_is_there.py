@@ -1,4 +1,6 @@
-"""Study pages say what is in the folder: how many runs, the notes, the controls, all rows, and numbers as numbers."""
+"""Study pages say what is in the folder: how many runs, the notes, the controls, all rows, and
+numbers as numbers.
+"""
 
 from __future__ import annotations
 
@@ -25,26 +27,48 @@ from quickstudy.render.numbers import spoken
 
 Make = Callable[..., Any]
 ROWS = (
-    StudyRow("language/qa", "5 qa", {"A": "copy-last", "B": "uniform"}, {"A": Published(0.3, 0.05)}),
+    StudyRow(
+        "language/qa", "5 qa", {"A": "copy-last", "B": "uniform"}, {"A": Published(0.3, 0.05)}
+    ),
     StudyRow("language/harder-qa", "6 harder-qa", {"A": "copy-last", "B": "uniform"}, {}),
 )
 NOTES = "The rule was chosen\non other seeds.\n"
-STUDY = Study("mini", 1, "A table", "nowhere", "table", ("wade",), 100, ("A", "B"), ROWS, notes=NOTES, runs="mini")
+STUDY = Study(
+    "mini",
+    1,
+    "A table",
+    "nowhere",
+    "table",
+    ("wade",),
+    100,
+    ("A", "B"),
+    ROWS,
+    notes=NOTES,
+    runs="mini",
+)
 
 
 @pytest.fixture
 def fill(make_record: Make, save: Make, tmp_path: pathlib.Path) -> Make:
     """Write runs with the given scores by learner and task, and give the request for the study."""
 
-    def write(*runs: tuple[str, str, list[float]], convention: str = "published", role: str = "learner") -> Request:
+    def write(
+        *runs: tuple[str, str, list[float]], convention: str = "published", role: str = "learner"
+    ) -> Request:
         protocol = parameters_of(configure("language", LanguageProtocol, {}, convention))
         records: list[Record] = []
         for learner, task, values in runs:
-            made = "control" if learner == "majority" else "oracle" if learner == "qa-oracle" else role
+            made = (
+                "control" if learner == "majority" else "oracle" if learner == "qa-oracle" else role
+            )
             more = {"role": made, "convention": convention, "protocol": protocol}
             records += [
                 make_record(
-                    learner, task, repetition=run, scores={"wade": {"version": 1, "values": {"wade": value}}}, **more
+                    learner,
+                    task,
+                    repetition=run,
+                    scores={"wade": {"version": 1, "values": {"wade": value}}},
+                    **more,
                 )
                 for run, value in enumerate(values)
             ]
@@ -63,7 +87,10 @@ def grid(page: Page) -> Table:
 
 def rows_of(found: Table) -> list[tuple[str, ...]]:
     """A table as it is read, the heading first."""
-    return [tuple(column.title for column in found.columns), *(tuple(map(spoken, line.cells)) for line in found.lines)]
+    return [
+        tuple(column.title for column in found.columns),
+        *(tuple(map(spoken, line.cells)) for line in found.lines),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -75,8 +102,10 @@ def rows_of(found: Table) -> list[tuple[str, ...]]:
         ([0, 0], "No run is there yet, convention corrected."),
         (
             [1, 1],
-            "1 run a cell, convention corrected. Fewer than 6 runs give no verdict, and an interval of so few says "
-            "little.",
+            (
+                "1 run a cell, convention corrected. Fewer than 6 runs give no verdict, and an"
+                " interval of so few says little."
+            ),
         ),
     ],
 )
@@ -92,11 +121,17 @@ def test_a_page_counts_what_is_there_and_not_what_was_typed(fill: Make) -> None:
 
 def test_the_notes_stand_below_the_title(fill: Make) -> None:
     html = as_html(page_of(fill(("copy-last", "language/qa", [0.2]))))
-    assert html.index("nowhere") < html.index("The rule was chosen on other seeds.") < html.index("<table")
+    assert (
+        html.index("nowhere")
+        < html.index("The rule was chosen on other seeds.")
+        < html.index("<table")
+    )
 
 
 def test_one_run_is_promised_no_interval(fill: Make) -> None:
-    one, two = (grid(page_of(fill(("copy-last", "language/qa", [0.2, 0.3][:runs])))) for runs in (1, 2))
+    one, two = (
+        grid(page_of(fill(("copy-last", "language/qa", [0.2, 0.3][:runs])))) for runs in (1, 2)
+    )
     assert "±" not in one.caption + rows_of(one)[1][1]
     assert "±" in two.caption
     assert "±" in rows_of(two)[1][1]
@@ -113,11 +148,13 @@ def test_only_under_the_published_convention_agreement_is_expected(fill: Make) -
     runs = ("copy-last", "language/qa", [0.31] * 6)
     assert UNLIKE not in words(page_of(fill(runs)))
     corrected = page_of(fill(runs, convention="corrected"))
-    assert f"1 of 1 cells agree with the published ones (corrected), for information only: {UNLIKE}." in words(
-        corrected
+    assert (
+        f"1 of 1 cells agree with the published ones (corrected), for information only: {UNLIKE}."
+        in words(corrected)
     )
     assert "not like with like" in grid(corrected).caption
-    # A study that is made under the corrected convention is compared like with like there, and only there.
+    # A study that is made under the corrected convention is compared like with like there, and only
+    # there.
     order = fill(runs, convention="corrected")
     own = page_of(replace(order, study=replace(order.study, convention="corrected")))
     assert UNLIKE not in words(own)
@@ -142,29 +179,56 @@ def test_a_convention_that_nobody_ran_is_not_looked_up(fill: Make) -> None:
 
 
 def test_without_controls_there_is_no_column_for_them(fill: Make) -> None:
-    assert rows_of(grid(page_of(fill(("copy-last", "language/qa", [0.2])))))[0] == ("task", "A", "B")
+    assert rows_of(grid(page_of(fill(("copy-last", "language/qa", [0.2])))))[0] == (
+        "task",
+        "A",
+        "B",
+    )
 
 
 def test_the_file_has_a_number_in_every_cell(fill: Make, tmp_path: pathlib.Path) -> None:
-    page = page_of(fill(("copy-last", "language/qa", [0.2, 0.4] * 3), ("majority", "language/qa", [0.1] * 2)))
+    page = page_of(
+        fill(("copy-last", "language/qa", [0.2, 0.4] * 3), ("majority", "language/qa", [0.1] * 2))
+    )
     write_page(page, tmp_path, "mini-published")
     with (tmp_path / "mini-published-wade.csv").open(encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
-    assert [(line["task"], line["learner"]) for line in lines] == [("5 qa", "A"), ("5 qa", "majority")]
+    assert [(line["task"], line["learner"]) for line in lines] == [
+        ("5 qa", "A"),
+        ("5 qa", "majority"),
+    ]
     first = lines[0]
-    assert [float(first[name]) for name in ("published", "published_spread", "mean")] == pytest.approx([0.3, 0.05, 0.3])
+    assert [
+        float(first[name]) for name in ("published", "published_spread", "mean")
+    ] == pytest.approx([0.3, 0.05, 0.3])
     # 2.57 errors of 0.1095 / sqrt(6) to either side.
     assert (float(first["low"]), float(first["high"])) == pytest.approx((0.185, 0.415), abs=1e-3)
-    assert (first["runs"], first["within"], lines[1]["published"], lines[1]["within"]) == ("6", "yes", "", "")
-    assert (float(first["standard_errors"]), lines[1]["standard_errors"]) == (pytest.approx(0, abs=1e-9), "")
+    assert (first["runs"], first["within"], lines[1]["published"], lines[1]["within"]) == (
+        "6",
+        "yes",
+        "",
+        "",
+    )
+    assert (float(first["standard_errors"]), lines[1]["standard_errors"]) == (
+        pytest.approx(0, abs=1e-9),
+        "",
+    )
 
 
 def test_other_tables_are_files_of_numbers_too() -> None:
     rows = [
-        ["5 qa", Number(34), Number(0.213, (0.193, 0.233)), Number(-0.015, (-0.018, -0.012), note="<"), "A > B"],
+        [
+            "5 qa",
+            Number(34),
+            Number(0.213, (0.193, 0.233)),
+            Number(-0.015, (-0.018, -0.012), note="<"),
+            "A > B",
+        ],
         ["6 harder-qa", Number(7), Number(1000.5), Number(None), "B > A"],
     ]
-    heading, first, second = table_rows(table("name", "", ("task", "rule", "share", "less", "order"), rows))
+    heading, first, second = table_rows(
+        table("name", "", ("task", "rule", "share", "less", "order"), rows)
+    )
     assert heading == ["task", "rule", "share", "share ±", "less", "less ±", "less mark", "order"]
     assert (first[:3], first[6:]) == (["5 qa", "34", "0.213"], ["<", "A > B"])
     assert [float(first[place]) for place in (3, 4, 5)] == pytest.approx([0.02, -0.015, 0.003])
@@ -189,7 +253,9 @@ def test_a_title_says_what_was_left_out(fill: Make) -> None:
     assert part.under[-1] == "Showing 1 of 2 rows (5 qa); the others have no runs in this folder."
 
 
-def test_the_record_has_command_date_versions_and_the_report(fill: Make, tmp_path: pathlib.Path) -> None:
+def test_the_record_has_command_date_versions_and_the_report(
+    fill: Make, tmp_path: pathlib.Path
+) -> None:
     page = page_of(fill(("copy-last", "language/qa", [0.2])), "quickstudy reproduce mini")
     path = write_page(page, tmp_path, "mini-published")
     html = path.read_text(encoding="utf-8")

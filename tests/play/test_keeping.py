@@ -45,7 +45,10 @@ def test_a_person_stands_in_the_table_of_the_machines(folder):
     first, (record,) = played(folder, ["a", "b", "c"])
     assert record.scores["wade"]["values"]["wade"] == first.seat.game.score(first.seat.right)
     (table,) = gather([folder]).tables
-    assert [(row.learner, row.role) for row in table.rows] == [("person:name=ann", PERSON), ("majority", "control")]
+    assert [(row.learner, row.role) for row in table.rows] == [
+        ("person:name=ann", PERSON),
+        ("majority", "control"),
+    ]
     assert table.verdict.text.startswith("Only people, controls and oracles were examined")
     run(["language/periodic"], ["majority"], out=folder, **{**RULES, "protocol": {"sequences": 30}})
     tables = gather([folder]).tables
@@ -62,7 +65,9 @@ def test_a_person_alone_has_a_table(tmp_path):
 def test_nobody_meets_the_same_data_twice(folder):
     sittings = [played(folder, ["a"])[0] for _ in range(2)] + [played(folder, ["a"], name="ben")[0]]
     assert [one.repetition for one in sittings] == [0, 1, 0]
-    shown = [Sitting(one.invitation, repetition=one.repetition).seat.shown().text for one in sittings]
+    shown = [
+        Sitting(one.invitation, repetition=one.repetition).seat.shown().text for one in sittings
+    ]
     assert shown[0] != shown[1]
     assert shown[0] == shown[2]  # another person, the same data as the machines of that seed
 
@@ -92,7 +97,9 @@ def test_too_little_is_not_kept(tmp_path):
 
 
 def test_response_times_are_kept(tmp_path, monkeypatch):
-    """From when a question was first shown; a refused answer and a second look do not set the clock back."""
+    """From when a question was first shown; a refused answer and a second look do not set the clock
+    back.
+    """
     now = iter([10.0, 11.5, 13.0, 20.0, 20.25])
     clock = SimpleNamespace(monotonic=lambda: next(now), time=time.time)
     monkeypatch.setattr("quickstudy.play.keeping.time", clock)

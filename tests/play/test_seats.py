@@ -1,4 +1,6 @@
-"""Seats of every kind: who knows the answers is right, and people are judged by what machines are judged by."""
+"""Seats of every kind: who knows the answers is right, and people are judged by what machines are
+judged by.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def test_a_life_by_hand_is_the_life_of_a_learner_with_the_same_replies():
     assert own.facts["reward"] == other.facts["reward"] != 0
 
 
-@pytest.mark.parametrize("task", ["periodic", "qa", "world-qa-counting", "adjective-qa", "adjective-qa-counting"])
+@pytest.mark.parametrize(
+    "task", ["periodic", "qa", "world-qa-counting", "adjective-qa", "adjective-qa-counting"]
+)
 def test_every_task_of_words_has_a_seat(task):
     seat = Invitation(f"language/{task}").seat()
     assert "_" in seat.shown().text
@@ -79,7 +83,9 @@ def test_who_hears_what_is_meant_is_right_and_the_games_are_those_of_the_test(li
         assert good
     assert listener.over
     trace = listener.traces()[0]
-    assert all(np.array_equal(trace.arrays[name], known[name]) for name in ("game", "query", "foil"))
+    assert all(
+        np.array_equal(trace.arrays[name], known[name]) for name in ("game", "query", "foil")
+    )
     assert trace.arrays["correct"] == trace.arrays["asked"] == known["query"].sum()
 
 
@@ -91,7 +97,9 @@ def test_an_episode_is_told_game_by_game_on_the_page_of_its_run(listener):
     what, trace = outcome.record.what, outcome.trace
     (steps,) = episode(what, trace)
     right = trace.arrays["right"].tolist()
-    assert [title.partition(": ")[2] for title, _ in steps.steps] == ["right" if good else "wrong" for good in right]
+    assert [title.partition(": ")[2] for title, _ in steps.steps] == [
+        "right" if good else "wrong" for good in right
+    ]
     told = {term: said for term, said, _ in steps.steps[0][1][0].items}
     assert told["the speaker says"] == listener._games[0].said
     assert told["the listener decides"].startswith("stimulus 1: ")
@@ -123,7 +131,11 @@ def test_who_knows_the_language_reaches_the_longest_string(task, metric):
     while not seat.over:
         assert seat.answer(truth(seat)).good
     trace = seat.traces()[0]
-    assert reach(trace, "corrected")["largest-right"] == trace.arrays["size"].max() > trace.facts["largest_shown"]["1"]
+    assert (
+        reach(trace, "corrected")["largest-right"]
+        == trace.arrays["size"].max()
+        > trace.facts["largest_shown"]["1"]
+    )
     assert string_accuracy(trace, "corrected") == {"accuracy": 1.0, "strings-right": 1.0}
     _, frontier = string_outcomes(task, [Traced("person", PERSON, Mark(PERSON), [trace])])
     bound, own = frontier.panels[0].series
@@ -148,11 +160,17 @@ def test_letters_are_taken_as_long_as_they_are_right():
     ("arguments", "said"),
     [
         (["dynamics/narma-10"], "there is no seat for that; play a task of language"),
-        (["games/common"], "games/common has no listener's seat beside a speaker; play games/listener"),
+        (
+            ["games/common"],
+            "games/common has no listener's seat beside a speaker; play games/listener",
+        ),
         (["games/pair"], "games/pair has no listener's seat beside a speaker; play games/listener"),
         (["grammar/an-bn:setup=accept"], "is not played symbol by symbol"),
         (["language/qa", "--ask", "gaps"], "--ask is for tasks of the curriculum"),
-        (["curriculum/micro-1", "--ask", "never"], "--ask must be one of gaps, steps, periods, got never"),
+        (
+            ["curriculum/micro-1", "--ask", "never"],
+            "--ask must be one of gaps, steps, periods, got never",
+        ),
         (["language/qa", "--name", "<b>"], "--name must be 1 to 40 letters"),
         (["language/qa", "--browser", "--record", "x"], "--record is for the terminal"),
     ],
@@ -167,7 +185,15 @@ def test_what_cannot_be_played_is_said_in_a_line(arguments, said, capsys):
 
 
 def test_a_language_in_the_terminal(tmp_path):
-    arguments = ["play", "grammar/an-bn", "--plain", "--steps", "4", "--record", str(tmp_path / "session.json")]
+    arguments = [
+        "play",
+        "grammar/an-bn",
+        "--plain",
+        "--steps",
+        "4",
+        "--record",
+        str(tmp_path / "session.json"),
+    ]
     told = CliRunner().invoke(app, arguments, input="#\nx\nb#\n")
     assert told.exit_code == 0
     assert told.stdout.startswith("strings of the language:\n#")

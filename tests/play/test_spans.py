@@ -1,4 +1,6 @@
-"""The span of a person: known players have known spans, refused answers count nothing, rounds are runs."""
+"""The span of a person: known players have known spans, refused answers count nothing, rounds are
+runs.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,19 @@ from quickstudy.play.keeping import Invitation, Sitting
 from quickstudy.report.build import gather
 from quickstudy.runs.reader import read_results
 
-ITEMS = ("copy", "select", "periodic", "hold", "lookup", "recombine", "values", "parity", "nest", "count", "abc")
+ITEMS = (
+    "copy",
+    "select",
+    "periodic",
+    "hold",
+    "lookup",
+    "recombine",
+    "values",
+    "parity",
+    "nest",
+    "count",
+    "abc",
+)
 
 
 def right(seat):
@@ -51,7 +65,9 @@ def test_who_is_always_right_gets_to_the_end_of_what_is_shown(item):
 
 
 def test_who_keeps_six_letters_has_a_span_of_six_less_what_was_worse_than_chance():
-    """Levels 1, 2, 3, 4, 6 are right, 8 and 12 wrong in all places, the rest is not asked: at chance."""
+    """Levels 1, 2, 3, 4, 6 are right, 8 and 12 wrong in all places, the rest is not asked: at
+    chance.
+    """
     seat = play(Invitation("span/copy").seat(), lambda seat: len(right(seat)) <= 6)
     p = [1, 1, 1, 1, 1, -1 / 7, -1 / 7, 0, 0, 0]
     assert spans(seat) == pytest.approx([float(span(p, seat.task.grid))] * 4)
@@ -145,7 +161,10 @@ def test_a_round_that_is_not_over_has_no_span(tmp_path):
     sitting = Sitting.after_all(Invitation("span/copy"), tmp_path)
     sitting.seat.answer(" ".join(right(sitting.seat)))
     sitting.seat.stop()
-    assert (sitting.keep(), sitting.seat.summary()) == ([], "stopped before the first round was over: no span")
+    assert (sitting.keep(), sitting.seat.summary()) == (
+        [],
+        "stopped before the first round was over: no span",
+    )
 
 
 class Zero:
@@ -177,12 +196,16 @@ def test_a_person_is_on_the_card_of_a_learner(tmp_path):
 
 @pytest.mark.parametrize("item", ["track", "delay", "mapping", "listener"])
 def test_what_people_cannot_play_is_refused_with_what_they_can(item):
-    with pytest.raises(UsageError, match="no form for people; play an item of letters or words, as span/copy"):
+    with pytest.raises(
+        UsageError, match="no form for people; play an item of letters or words, as span/copy"
+    ):
         Invitation(f"span/{item}").seat()
 
 
 def test_the_command_without_a_terminal(tmp_path):
-    told = CliRunner().invoke(app, ["play", "span/copy", "--steps", "1", "--out", str(tmp_path)], input="z\na b\n" * 3)
+    told = CliRunner().invoke(
+        app, ["play", "span/copy", "--steps", "1", "--out", str(tmp_path)], input="z\na b\n" * 3
+    )
     assert told.exit_code == 0
     assert told.stdout.count("1: | _") == 7  # the one letter that is asked for was never typed
     assert told.stderr.count("this was not counted") == 6

@@ -1,4 +1,6 @@
-"""The game of appendix A: worked examples of its two scores, hidden words, letters, and the command."""
+"""The game of appendix A: worked examples of its two scores, hidden words, letters, and the
+command.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def test_worked_example_of_the_paper_and_of_the_published_game():
     assert score(Game(), WORKED) == pytest.approx((0.3 / 2 + 5.2 / 5) / 5.5)
     cut = WORKED[:9]
     assert PUBLISHED.streak(cut) == PUBLISHED.series
-    assert score(PUBLISHED, cut) == pytest.approx((0.2 / 2 + 0.4 / 3 + 0.6 / 7 + 0.8 / 8 + 1 / 9) / 3)
+    assert score(PUBLISHED, cut) == pytest.approx(
+        (0.2 / 2 + 0.4 / 3 + 0.6 / 7 + 0.8 / 8 + 1 / 9) / 3
+    )
 
 
 def test_perfect_and_hopeless_players():
@@ -58,7 +62,9 @@ def test_who_answers_the_truth_is_right_in_letters_and_in_words():
             assert len(shown) == len(truth)
             assert all(word in (other, HIDDEN) for word, other in zip(shown, truth, strict=True))
             assert all((len(word) == 1) != plain or word in "I?._" for word in shown)
-            hidden = [word[1:-1] for word, other in zip(truth, shown, strict=True) if other == HIDDEN]
+            hidden = [
+                word[1:-1] for word, other in zip(truth, shown, strict=True) if other == HIDDEN
+            ]
             assert played.hidden == len(hidden)
             assert played.answer(" ".join(hidden)).good
         assert len(played.right) == 10
@@ -82,7 +88,9 @@ def test_only_all_hidden_words_together_are_right():
 
 
 @pytest.mark.parametrize("line", ["", " ", "help", "?", "quit", "a b", "a b c d e f", "a b c d ?"])
-@pytest.mark.parametrize(("name", "hidden"), [("qa", "1 letter is hidden"), ("periodic", "5 letters are hidden")])
+@pytest.mark.parametrize(
+    ("name", "hidden"), [("qa", "1 letter is hidden"), ("periodic", "5 letters are hidden")]
+)
 def test_what_cannot_be_an_answer_is_not_counted(name, hidden, line):
     played = session(name)
     shown = played.shown()
@@ -93,12 +101,16 @@ def test_what_cannot_be_an_answer_is_not_counted(name, hidden, line):
 
 def test_letters_may_be_typed_without_spaces():
     played = session("periodic")
-    assert played.answer("".join(word[1:-1] for word in played.truth.split() if word.startswith("["))).good
+    assert played.answer(
+        "".join(word[1:-1] for word in played.truth.split() if word.startswith("["))
+    ).good
 
 
 def test_a_folder_that_cannot_be_written_is_found_out_before_the_session(tmp_path):
     (tmp_path / "file").write_text("")
-    told = CliRunner().invoke(app, ["play", "language/qa", "--out", str(tmp_path / "file" / "results")], input="a\n")
+    told = CliRunner().invoke(
+        app, ["play", "language/qa", "--out", str(tmp_path / "file" / "results")], input="a\n"
+    )
     assert told.exit_code != 0
     assert "1:" not in told.stdout
 

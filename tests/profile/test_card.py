@@ -1,4 +1,6 @@
-"""A card of a learner in plain NumPy: what is run, what is found again, what is said where it cannot."""
+"""A card of a learner in plain NumPy: what is run, what is found again, what is said where it
+cannot.
+"""
 
 from __future__ import annotations
 
@@ -54,12 +56,16 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any, Any]:
     return folder, one, qs.profile(First, seeds=2, out=folder, families=FAMILIES, progress=False)
 
 
-def test_an_item_that_fails_costs_that_item_and_the_number_of_its_family(made: tuple[Path, Any, Any]) -> None:
+def test_an_item_that_fails_costs_that_item_and_the_number_of_its_family(
+    made: tuple[Path, Any, Any],
+) -> None:
     _, card, _ = made
     language, dynamics = card.facts["families"]
     copy, lookup = language["items"]
     assert (copy["item"], copy["seeds"], copy["reason"]) == ("copy", 2, "")
-    assert copy["span"] == pytest.approx(0, abs=0.2), "the bar is never an answer, and later letters are chance"
+    assert copy["span"] == pytest.approx(0, abs=0.2), (
+        "the bar is never an answer, and later letters are chance"
+    )
     assert "too many symbols" in lookup["reason"]
     assert language["share"] is None, "no number of a family with an item missing"
     assert [one["item"] for one in language["missing"]] == ["lookup"]
@@ -109,7 +115,9 @@ def test_a_card_has_a_machine_readable_and_a_latex_file(made: tuple[Path, Any, A
     assert "symbols copied" in (folder / "card-Copies.tex").read_text()
 
 
-def test_a_terminal_shows_the_chart_one_sentence_and_what_limits_it(made: tuple[Path, Any, Any]) -> None:
+def test_a_terminal_shows_the_chart_one_sentence_and_what_limits_it(
+    made: tuple[Path, Any, Any],
+) -> None:
     from quickstudy.profiling import screen_page
     from quickstudy.render.terminal import as_text
 
@@ -132,7 +140,9 @@ def test_nothing_is_run_twice_and_more_seeds_extend(made: tuple[Path, Any, Any])
 
 
 def test_rulesets_are_not_mixed(made: tuple[Path, Any, Any], tmp_path: Path) -> None:
-    with pytest.raises(qs.UsageError, match=f"not mixed with profile-quick version {VERSION}, tuned"):
+    with pytest.raises(
+        qs.UsageError, match=f"not mixed with profile-quick version {VERSION}, tuned"
+    ):
         qs.profile("esn", out=made[0], tuned=True)
     with pytest.raises(qs.UsageError, match="stands for several learners"):
         qs.profile("esn:units=10|20", out=tmp_path)
@@ -141,7 +151,9 @@ def test_rulesets_are_not_mixed(made: tuple[Path, Any, Any], tmp_path: Path) -> 
 
 
 def test_cards_of_an_old_version_are_left_alone(tmp_path: Path, monkeypatch: Any) -> None:
-    """Whoever says no folder gets one of his own beside them; whoever names theirs is told what to do."""
+    """Whoever says no folder gets one of his own beside them; whoever names theirs is told what to
+    do.
+    """
     from quickstudy.profiling import request_profile
 
     monkeypatch.chdir(tmp_path)
@@ -152,7 +164,9 @@ def test_cards_of_an_old_version_are_left_alone(tmp_path: Path, monkeypatch: Any
     (usual / "profile.json").write_text(json.dumps(index))
     assert request_profile("esn").folder == Path("results", f"profile-quick-version-{VERSION}")
     assert request_profile("esn", budget="standard").folder == Path("results", "profile-standard")
-    with pytest.raises(qs.UsageError, match=r"has cards of profile-quick version 1.*give another folder by --out"):
+    with pytest.raises(
+        qs.UsageError, match=r"has cards of profile-quick version 1.*give another folder by --out"
+    ):
         request_profile("esn", out=usual)
 
 
@@ -165,7 +179,9 @@ def test_several_may_be_examined_in_one_folder_at_once(tmp_path: Path, monkeypat
         time.sleep(0.02)
         return found
 
-    requests = [profiling.request_profile(name, out=tmp_path) for name in ("esn", "lstm", "bag", "reca")]
+    requests = [
+        profiling.request_profile(name, out=tmp_path) for name in ("esn", "lstm", "bag", "reca")
+    ]
     monkeypatch.setattr(profiling, "read_index", read_slowly)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(profiling._note, requests))
@@ -183,13 +199,25 @@ def test_a_site_of_cards(made: tuple[Path, Any, Any], tmp_path: Path) -> None:
     assert copied["Copies"]["unit"] == "symbols copied"
     found = json.loads((made[0] / "card-Copies.json").read_text())["families"][0]["items"][0]
     assert float(copied["Copies"]["span"]) == found["span"]
-    assert next(row for row in table if row["learner"] == "Copies" and row["item"] == "lookup")["span"] == ""
+    assert (
+        next(row for row in table if row["learner"] == "Copies" and row["item"] == "lookup")["span"]
+        == ""
+    )
     assert 'href="./0-card-First.html"' in page, "a learner leads to its card"
     assert "as given" in page
     assert list((tmp_path / "site").glob("0-card-*.html"))
     other = tmp_path / "other"
-    qs.run("language/periodic", First, seeds=2, out=other, convention="published", protocol={"sequences": 50})
-    with pytest.raises(qs.UsageError, match="several conventions do not stand side by side: corrected, published"):
+    qs.run(
+        "language/periodic",
+        First,
+        seeds=2,
+        out=other,
+        convention="published",
+        protocol={"sequences": 50},
+    )
+    with pytest.raises(
+        qs.UsageError, match="several conventions do not stand side by side: corrected, published"
+    ):
         write_site([made[0], other], tmp_path / "site")
     tuned = tmp_path / "tuned"
     qs.run("language/periodic", First, seeds=2, out=tuned, protocol={"sequences": 50})
@@ -201,7 +229,9 @@ def test_a_site_of_cards(made: tuple[Path, Any, Any], tmp_path: Path) -> None:
 
 
 def test_learners_are_compared_in_the_units_of_their_items(made: tuple[Path, Any, Any]) -> None:
-    row = next(one for one in qs.compare(made[0], "First", "Copies") if one.task.startswith("span/copy"))
+    row = next(
+        one for one in qs.compare(made[0], "First", "Copies") if one.task.startswith("span/copy")
+    )
     assert row.unit == "symbols copied"
     spans = [card.facts["families"][0]["items"][0]["spans"] for card in (made[2], made[1])]
     assert row.spans == pytest.approx([np.expm1(np.log1p(own[:2]).mean()) for own in spans])
@@ -220,11 +250,14 @@ def test_cards_of_two_versions_are_refused_in_one_line(
 
     old = tmp_path / "old"
     shutil.copytree(made[0], old)
-    (old / "profile.json").write_text((old / "profile.json").read_text().replace(f": {VERSION},", ": 3,"))
+    (old / "profile.json").write_text(
+        (old / "profile.json").read_text().replace(f": {VERSION},", ": 3,")
+    )
     with pytest.raises(qs.UsageError) as refused:
         main_command()([*command, str(made[0]), str(old)], standalone_mode=False)
     assert re.fullmatch(
-        r"several versions of profile-quick do not stand side by side \(version 3: .*; version \d+: .*\); "
+        r"several versions of profile-quick do not stand side by side \(version 3: .*; version \d+:"
+        r" .*\); "
         "profile the learners of the older again, or name folders of one version",
         str(refused.value),
     )
@@ -265,8 +298,12 @@ def test_tuning_is_on_tasks_and_seeds_that_are_not_reported() -> None:
         tried = [f"lstm:rate={rate}" for rate in ("0.005", "0.0015", "0.015")]
         assert candidates("lstm", request, "dynamics") == tried
         with pytest.raises(qs.UsageError, match="the budget is"):
-            candidates("lstm:rate=" + "|".join(f"0.0{n}" for n in range(1, 20)), request, "dynamics")
-    with pytest.raises(qs.UsageError, match="leave out --tuned"):  # language models have nothing to tune
+            candidates(
+                "lstm:rate=" + "|".join(f"0.0{n}" for n in range(1, 20)), request, "dynamics"
+            )
+    with pytest.raises(
+        qs.UsageError, match="leave out --tuned"
+    ):  # language models have nothing to tune
         list(tuning_settings(request_profile("lstm", budget="context", tuned=True), "lstm"))
 
 
@@ -313,15 +350,24 @@ def test_a_file_with_one_learner_need_not_name_it(tmp_path: Path) -> None:
     from quickstudy.learners.naming import choose_learner
 
     file = tmp_path / "one.py"
-    text = "def helper():\n    pass\n\n\nclass {0}:\n    def __init__(self, brief, seed, width=2):\n        pass\n\n"
+    text = (
+        "def helper():\n    pass\n\n\nclass {0}:\n    def __init__(self, brief, seed, width=2):\n  "
+        "      pass\n\n"
+    )
     text += (
-        "    def learn(self, inputs, targets):\n        pass\n\n    def predict(self, inputs):\n        return inputs\n"
+        "    def learn(self, inputs, targets):\n        pass\n\n    def predict(self, inputs):\n   "
+        "     return inputs\n"
     )
     file.write_text(text.format("Only"))
     assert choose_learner(str(file), "corrected").label == "one.py:Only"
-    card = qs.profile(str(file), seeds=1, families=["grammar"], out=tmp_path / "out", workers=0, progress=False)
+    card = qs.profile(
+        str(file), seeds=1, families=["grammar"], out=tmp_path / "out", workers=0, progress=False
+    )
     assert card.facts["learner"] == "one.py:Only"
-    assert (card.path.name, card.page.title) == ("card-one-Only.html", "one.py:Only: Profile, quick, as given")
+    assert (card.path.name, card.page.title) == (
+        "card-one-Only.html",
+        "one.py:Only: Profile, quick, as given",
+    )
     assert choose_learner(f"{file}:width=3", "corrected").label == "one.py:Only:width=3"
     two = tmp_path / "two.py"
     two.write_text(text.format("One") + "\n\n" + text.format("Two"))

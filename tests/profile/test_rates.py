@@ -1,4 +1,6 @@
-"""The share of a grid of learning rates that is nearly as good as the best: by hand, and through the whole line."""
+"""The share of a grid of learning rates that is nearly as good as the best: by hand, and through
+the whole line.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ def test_a_share_does_not_depend_on_the_unit(values: list[float], unit: float) -
     assert 1 / len(values) <= share <= 1
 
 
-def test_seeds_are_averaged_as_the_score_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_seeds_are_averaged_as_the_score_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     request = filled(Request(find_study("profile-rates"), tmp_path, "corrected", 2))[0]
     row = next(row for row in request.rows if row.task.startswith("dynamics/"))
     error = Score("nrmse", better="lower", read=LOG)
@@ -58,7 +62,9 @@ def test_seeds_are_averaged_as_the_score_is_read(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(rates, "scores_of", lambda runs, score: {(0, 0): 0.01, (0, 1): 1.0})
     means, sign = rates._means(request, row, "rnn")
     assert sign == -1
-    assert [*means.values()] == pytest.approx([0.1] * len(means))  # the geometric mean, as in a report
+    assert [*means.values()] == pytest.approx(
+        [0.1] * len(means)
+    )  # the geometric mean, as in a report
 
 
 def test_the_study_has_a_rate_in_every_family(tmp_path: Path) -> None:
@@ -71,7 +77,9 @@ def test_the_study_has_a_rate_in_every_family(tmp_path: Path) -> None:
 
 
 def test_rates_of_spans_are_not_tried_on_the_seeds_of_the_norms(tmp_path: Path) -> None:
-    """The same items as in the battery, all seeds of another root, and what a user asks for goes before."""
+    """The same items as in the battery, all seeds of another root, and what a user asks for goes
+    before.
+    """
     study = find_study("battery-rates")
     assert [row.task for row in study.rows] == [row.task for row in find_study("battery").rows]
     for asked, root in ((0, 7001), (5, 5)):
@@ -86,8 +94,12 @@ def test_who_has_no_share_has_no_best_rate(tmp_path: Path, monkeypatch: pytest.M
     """And is named once, with all others of a task."""
     monkeypatch.setattr(rates, "_means", lambda request, row, learner: ({0.001: 0.0}, 1))
     made = rates.Rates().blocks(Request(find_study("profile-rates"), tmp_path, "corrected", 2))
-    best = next(block for block in made.blocks if getattr(block, "name", "").endswith("-best-rates"))
-    assert {cell.value for line in best.lines for cell in line.cells if hasattr(cell, "value")} == {None}
+    best = next(
+        block for block in made.blocks if getattr(block, "name", "").endswith("-best-rates")
+    )
+    assert {cell.value for line in best.lines for cell in line.cells if hasattr(cell, "value")} == {
+        None
+    }
     said = made.blocks[-1].text
     assert said.startswith("No share: everybody on periodic: the best is 0")
     assert said.count("everybody") == 6
@@ -107,5 +119,7 @@ def test_through_the_whole_line(tmp_path: Path) -> None:
     assert [*means] == [0.001, 0.1]
     assert facts["share"] == share_near(means, 1, 2)[0]
     file.write_text(file.read_text().replace("rates = [0.001, 0.1]", "rates = [0.1]"))
-    with pytest.raises(qs.UsageError, match=r"settings need rates = \[0.001, 0.01, ...\], each once, got \[0.1\]"):
+    with pytest.raises(
+        qs.UsageError, match=r"settings need rates = \[0.001, 0.01, ...\], each once, got \[0.1\]"
+    ):
         qs.reproduce(str(file), out=tmp_path / "out", progress=False, workers=1)

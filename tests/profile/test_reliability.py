@@ -46,10 +46,16 @@ def test_two_learners_far_from_the_rest_are_left_out():
 
 
 def test_eigenvalues_by_hand():
-    """Items that differ in one of three unrelated parts and share a fourth, of eight times its variance."""
-    parts = np.array([[1.0, -1, 1, -1, 1, -1, 1, -1], [1, 1, -1, -1, 1, 1, -1, -1], [1, 1, 1, 1, -1, -1, -1, -1]])
+    """Items that differ in one of three unrelated parts and share a fourth, of eight times its
+    variance.
+    """
+    parts = np.array(
+        [[1.0, -1, 1, -1, 1, -1, 1, -1], [1, 1, -1, -1, 1, 1, -1, -1], [1, 1, 1, 1, -1, -1, -1, -1]]
+    )
     shared = np.sqrt(8) * parts[0] * parts[1]
-    alone, mixed = ([[np.array([value]) for value in row] for row in rows] for rows in (parts, parts + shared))
+    alone, mixed = (
+        [[np.array([value]) for value in row] for row in rows] for rows in (parts, parts + shared)
+    )
     assert stat.eigenvalue_ratio(alone) == pytest.approx(1.0)
     r = 8 / 9  # the eigenvalues are 1 + 2 r and 1 - r
     assert stat.eigenvalue_ratio(mixed) == pytest.approx((1 + 2 * r) / (1 - r))
@@ -59,7 +65,9 @@ def test_eigenvalues_by_hand():
 def _item(name, spans, least=0, end=8.0):
     task = SimpleNamespace(least=least, grid=(1, 2, 4, 8), marks=lambda: {"rote": 3.0})
     cost = {"learn_seconds": 2.0, "answer_seconds": 1.0}
-    return Item(name, name, "language", task, {}, Spans(spans, end), cost=cost, seeds=range(len(spans)))
+    return Item(
+        name, name, "language", task, {}, Spans(spans, end), cost=cost, seeds=range(len(spans))
+    )
 
 
 def _profiles(*by_item):
@@ -67,7 +75,9 @@ def _profiles(*by_item):
     found = []
     for spans in zip(*by_item, strict=True):
         items = [_item(f"item{place}", own) for place, own in enumerate(spans)]
-        found.append(SimpleNamespace(learner="x", families=[Family("language", items)], items=items))
+        found.append(
+            SimpleNamespace(learner="x", families=[Family("language", items)], items=items)
+        )
     return found
 
 
@@ -75,7 +85,11 @@ def test_floors_ceilings_and_baselines_of_an_item():
     floor, middle, top = [0.0, 0.1, 0.0], [3.0, 3.1, 3.2], [8.0, 8.0, 8.0]
     profiles = _profiles([floor, middle, top])
     items = [one.items[0] for one in profiles]
-    anchors = {"rote": 3.0, "best_control": {"name": "by-bag", "span": 2.5}, "untrained": {"span": 0.5}}
+    anchors = {
+        "rote": 3.0,
+        "best_control": {"name": "by-bag", "span": 2.5},
+        "untrained": {"span": 0.5},
+    }
     found = stat.item_statistics(items, profiles, anchors)
     assert (found["floor"], found["ceiling"], found["learners"]) == (1, 1, 3)
     assert (found["rote"], found["best_control"], found["second"]) == (3.0, 2.5, 2)

@@ -30,7 +30,8 @@ def test_the_number_of_a_family_is_the_mean_of_its_tasks() -> None:
     assert scaled(*one).value == pytest.approx(0.5)
     found = scaled_mean([one, other])
     assert found.value == pytest.approx(0.35)
-    # By seed: (0.375 + 0.3) / 2 and (0.625 + 0.1) / 2, so that luck on one task makes up for the other.
+    # By seed: (0.375 + 0.3) / 2 and (0.625 + 0.1) / 2, so that luck on one task makes up for the
+    # other.
     assert found.interval is not None
     assert np.mean(found.interval) == pytest.approx(0.35)
     half = (0.3625 - 0.3375) / 2 * 12.7062
@@ -82,14 +83,20 @@ def test_only_values_stand_for_several() -> None:
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.dictionaries(st.text("abc", min_size=1, max_size=3), st.text('ab,="|:/ ', min_size=1).map(str.strip)))
+@given(
+    st.dictionaries(
+        st.text("abc", min_size=1, max_size=3), st.text('ab,="|:/ ', min_size=1).map(str.strip)
+    )
+)
 def test_what_is_written_is_read_back(values: dict[str, str]) -> None:
     values = {name: value for name, value in values.items() if value}
     assert parse_assignments(write_assignments(values)) == values
     assert alternatives(f"x:{write_assignments(values)}") == [f"x:{write_assignments(values)}"]
 
 
-@pytest.mark.parametrize(("text", "said"), [('a="b', "has no end"), ('a=b"c"', "around the whole value")])
+@pytest.mark.parametrize(
+    ("text", "said"), [('a="b', "has no end"), ('a=b"c"', "around the whole value")]
+)
 def test_quotes_that_make_no_sense(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         parse_assignments(text)
@@ -109,7 +116,9 @@ def test_ranks_worked_by_hand() -> None:
     # Ranks 1 2 3; 1 3 2; 1.5 1.5 3: means 7/6, 13/6, 8/3.
     found = ranking([[3, 2, 1], [3, 1, 2], [5, 5, 1]])
     assert found.ranks == pytest.approx([7 / 6, 13 / 6, 8 / 3])
-    assert found.critical == pytest.approx(2.343 * math.sqrt(3 * 4 / (6 * 3)), abs=2e-3)  # Demsar's Table 5
+    assert found.critical == pytest.approx(
+        2.343 * math.sqrt(3 * 4 / (6 * 3)), abs=2e-3
+    )  # Demsar's Table 5
     from scipy.stats import friedmanchisquare
 
     assert found.p == pytest.approx(friedmanchisquare([3, 3, 5], [2, 1, 5], [1, 2, 1]).pvalue)

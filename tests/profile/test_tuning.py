@@ -30,7 +30,9 @@ def model(tmp_path):
     return file
 
 
-@pytest.mark.parametrize(("typed", "before"), [("", ":"), (":Model", ":"), (":Model:width=4", ":width=4,")])
+@pytest.mark.parametrize(
+    ("typed", "before"), [("", ":"), (":Model", ":"), (":Model:width=4", ":width=4,")]
+)
 def test_rates_around_the_usual_one_are_tried_for_a_learner_of_a_file(model, typed, before):
     request = request_profile(f"{model}{typed}", tuned=True, families="dynamics")
     examined = request.study.settings["examined"]
@@ -39,7 +41,9 @@ def test_rates_around_the_usual_one_are_tried_for_a_learner_of_a_file(model, typ
 
 
 def test_a_file_with_one_class_and_its_class_are_one_learner(model):
-    names = {request_profile(f"{model}{typed}").study.settings["examined"] for typed in ("", ":Model")}
+    names = {
+        request_profile(f"{model}{typed}").study.settings["examined"] for typed in ("", ":Model")
+    }
     assert names == {f"{model}:Model"}
 
 
@@ -51,9 +55,13 @@ def test_the_usual_setting_is_kept_in_a_tie(model, monkeypatch, scores, best, ti
     typed = f"{model}:Model:rate=0.001|0.003|0.03"
     request = request_profile(typed, tuned=True, families="grammar")
     rates = dict(zip(("0.001", "0.003", "0.03"), scores, strict=True))
-    monkeypatch.setattr(tuning, "scores_of", lambda runs, headline: {(0, 0): rates[runs["rate"].name]})
+    monkeypatch.setattr(
+        tuning, "scores_of", lambda runs, headline: {(0, 0): rates[runs["rate"].name]}
+    )
     found = SimpleNamespace(
-        of=lambda setting: {"rate": SimpleNamespace(name=setting.learner.rpartition("=")[2], cost={})},
+        of=lambda setting: {
+            "rate": SimpleNamespace(name=setting.learner.rpartition("=")[2], cost={})
+        },
         score=lambda headline, records: tuning.catalogue.measure.get("b-index").scores[0],
     )
     monkeypatch.setattr(type(request), "found", found)
@@ -91,15 +99,24 @@ def test_spans_are_reported_of_the_setting_that_another_item_chose(tmp_path):
     file = tmp_path / "table.py"
     file.write_text(TABLE)
     card = qs.profile(
-        f"{file}:reads=1|2|3", tuned=True, families="grammar", seeds=2, out=tmp_path / "out",
-        workers=0, progress=False,
-    )  # fmt: skip
+        f"{file}:reads=1|2|3",
+        tuned=True,
+        families="grammar",
+        seeds=2,
+        out=tmp_path / "out",
+        workers=0,
+        progress=False,
+    )
     (family,) = card.facts["families"]
     choice = family["tuning"]
     spans = {name.rpartition("=")[2]: value for name, value in choice["tried"].items()}
     assert spans["1"] < spans["2"] < spans["3"], "the last symbol alone is the equals sign"
     assert choice["name"].endswith("reads=3")
-    assert (choice["task"], choice["runs"], choice["cost"]["examples"]) == ("span/track:group=Z60", 3, 3 * 1500)
+    assert (choice["task"], choice["runs"], choice["cost"]["examples"]) == (
+        "span/track:group=Z60",
+        3,
+        3 * 1500,
+    )
     runs = [record.what for record in qs.Results(tmp_path / "out").records]
     deciding = [what for what in runs if what["task"]["id"] == "span/track"]
     assert len(deciding) == 3

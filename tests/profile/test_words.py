@@ -14,7 +14,16 @@ from quickstudy.pages.profile.chart import chart
 from quickstudy.pages.profile.facts import family_facts, item_facts
 from quickstudy.pages.profile.norms import NONE, OTHER, STORED, ItemNorms, Norms, Rank, ranked
 from quickstudy.pages.profile.spans import Family, Item, Profile, Spans
-from quickstudy.pages.profile.words import ABOVE, BELOW, LEVEL, OPEN, against_baseline, cautions, clause, in_short
+from quickstudy.pages.profile.words import (
+    ABOVE,
+    BELOW,
+    LEVEL,
+    OPEN,
+    against_baseline,
+    cautions,
+    clause,
+    in_short,
+)
 from quickstudy.render.strips import strips_text
 
 SUBJECT = {"task": {"id": "span/copy", "version": 1}}
@@ -26,14 +35,33 @@ def around(middle: float, width: float = 0.1, seeds: int = 6) -> list[float]:
 
 
 def item(values: Sequence[float], name: str = "copy", why: str = "", **task: Any) -> Item:
-    axis = {"unit": "symbols copied", "can": "copies {} symbols", "least": 0, "grid": (1, 2, 4, 8, 16, 32), **task}
+    axis = {
+        "unit": "symbols copied",
+        "can": "copies {} symbols",
+        "least": 0,
+        "grid": (1, 2, 4, 8, 16, 32),
+        **task,
+    }
     spans = Spans(values, float(axis["grid"][-1]))
-    return Item(name, name, "language", SimpleNamespace(**axis), SUBJECT, spans, why=why, seeds=range(len(values)))
+    return Item(
+        name,
+        name,
+        "language",
+        SimpleNamespace(**axis),
+        SUBJECT,
+        spans,
+        why=why,
+        seeds=range(len(values)),
+    )
 
 
 def norms(best: float = 2.0, subject: Any = SUBJECT, **learners: float) -> Norms:
     spans = {name: Spans(around(middle), 32.0) for name, middle in learners.items()}
-    marks = {"rote": Spans([best], 32.0), "by-last": Spans([0.1], 32.0), "oracle": Spans([32.0], 32.0)}
+    marks = {
+        "rote": Spans([best], 32.0),
+        "by-last": Spans([0.1], 32.0),
+        "oracle": Spans([32.0], 32.0),
+    }
     return Norms({"copy": ItemNorms(spans, marks)}, {"subjects": {"copy": subject}})
 
 
@@ -64,9 +92,17 @@ def test_a_verdict_follows_from_the_interval(values: list[float], verdict: str) 
 def test_words_have_units_ranks_and_baselines() -> None:
     known = norms(esn=1.0, lstm=9.0, gru=12.0, deltanet=25.0)
     copy = known.items["copy"]
-    assert clause(item(around(15.0)), copy) == "copies 15.0 symbols, more than 3 of 4 reference learners"
-    assert clause(item(around(2.0)), copy) == "copies 2.0 symbols, no more than the baseline rote (2.0)"
-    assert clause(item(around(1.0)), copy) == "copies 1.0 symbols, less than the baseline rote (2.0)"
+    assert (
+        clause(item(around(15.0)), copy)
+        == "copies 15.0 symbols, more than 3 of 4 reference learners"
+    )
+    assert (
+        clause(item(around(2.0)), copy)
+        == "copies 2.0 symbols, no more than the baseline rote (2.0)"
+    )
+    assert (
+        clause(item(around(1.0)), copy) == "copies 1.0 symbols, less than the baseline rote (2.0)"
+    )
     guess = clause(item(around(0.05, 0.05)), copy)
     assert guess == "copies 0.0 symbols, as guessing does; 4 of 4 reference learners reach further"
     unclear = clause(item(around(3.5, 2.5)), copy)
@@ -80,12 +116,17 @@ def test_words_have_units_ranks_and_baselines() -> None:
 def test_the_summary_claims_what_intervals_bear() -> None:
     known = norms(esn=1.0, lstm=9.0, gru=12.0)
     far = Profile("mine", "as given", [Family("language", [item(around(15.0), taught=8)])])
-    assert in_short(far, known) == "mine exceeds most reference learners in copy and goes beyond its data in copy."
+    assert (
+        in_short(far, known)
+        == "mine exceeds most reference learners in copy and goes beyond its data in copy."
+    )
     level = Profile("mine", "as given", [Family("language", [item(around(2.0))])])
     assert in_short(level, known) == "mine does no better than a baseline in copy."
     few = Profile("mine", "as given", [Family("language", [item(around(15.0, seeds=2))])])
     assert in_short(few, known) == "mine copies 15.0 symbols."
-    assert list(cautions(few, known)) == ["2 seeds: use --seeds 6 or more to get statements backed by intervals."]
+    assert list(cautions(few, known)) == [
+        "2 seeds: use --seeds 6 or more to get statements backed by intervals."
+    ]
 
 
 def test_a_family_has_a_rank_and_without_an_item_no_number() -> None:
@@ -98,14 +139,23 @@ def test_a_family_has_a_rank_and_without_an_item_no_number() -> None:
     assert (facts["share"], facts["interval"], facts["rank"]) == (None, None, None)
     assert facts["missing"] == [{"item": "lookup", "reason": "failed: ValueError: no"}]
     lookup = facts["items"][1]
-    assert (lookup["item"], lookup["span"], lookup["interval"], lookup["rank"]) == ("lookup", None, None, None)
+    assert (lookup["item"], lookup["span"], lookup["interval"], lookup["rank"]) == (
+        "lookup",
+        None,
+        None,
+        None,
+    )
 
 
 def test_norms_of_another_version_are_not_mixed_in() -> None:
     one = item(around(10.0))
     other = norms(esn=1.0, subject={"task": {"id": "span/copy", "version": 2}})
     profile = Profile("mine", "as given", [Family("language", [one])])
-    assert [norms(esn=1.0).state(one), other.state(one), Norms({}, {"subjects": {}}).state(one)] == [
+    assert [
+        norms(esn=1.0).state(one),
+        other.state(one),
+        Norms({}, {"subjects": {}}).state(one),
+    ] == [
         STORED,
         OTHER,
         NONE,
@@ -120,10 +170,18 @@ def test_norms_of_another_version_are_not_mixed_in() -> None:
 
 def test_the_chart_fits_a_terminal() -> None:
     rows = [
-        Strip(f"unit of many words {number}", 512, 9.2, (8.0, 11.0), False, group=f"group-{number // 4}",
-              note="more than 11 of 24", short=f"item {number}")
+        Strip(
+            f"unit of many words {number}",
+            512,
+            9.2,
+            (8.0, 11.0),
+            False,
+            group=f"group-{number // 4}",
+            note="more than 11 of 24",
+            short=f"item {number}",
+        )
         for number in range(17)
-    ]  # fmt: skip
+    ]
     rows += [
         Strip("at the end", 512, 512.0, (512, 512), True, note="more than 24 of 24"),
         Strip("missing", 16, None, note="failed: ValueError: " + "no " * 40),
@@ -136,5 +194,7 @@ def test_the_chart_fits_a_terminal() -> None:
     assert "512+●" in lines[-2], "where there is no room after the dot, the value is before it"
     assert lines[-1].endswith("…")
     # The learner lies under the number of the axis that it has.
-    exact = strips_text(Strips("chart", "", "", "mine", [Strip("a", 512, 64.0), Strip("b", 512, 1.0)]))
+    exact = strips_text(
+        Strips("chart", "", "", "mine", [Strip("a", 512, 64.0), Strip("b", 512, 1.0)])
+    )
     assert exact[0].index("64") == exact[1].index("●")

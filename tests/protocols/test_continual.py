@@ -73,11 +73,16 @@ def streams_of(task, *repetitions):
 
 def examine(learner=None, repetitions=(0,), task=CHAIN, **given):
     given = {"sequences": 50, **given}
-    return ContinualProtocol(**given).examine(task, learner or Learner(), streams_of(task, *repetitions))
+    return ContinualProtocol(**given).examine(
+        task, learner or Learner(), streams_of(task, *repetitions)
+    )
 
 
 def sequences(examples, vocabulary):
-    return [tuple(vocabulary[token] for token in examples.sequence(index)[0]) for index in range(examples.count)]
+    return [
+        tuple(vocabulary[token] for token in examples.sequence(index)[0])
+        for index in range(examples.count)
+    ]
 
 
 def shown(learner, task, lane=0):
@@ -98,7 +103,9 @@ def test_segments_come_in_order_and_once():
     assert trace.arrays["boundary"].tolist() == [0, 40, 80, 120]
     for segment, (start, end) in enumerate(pairwise(trace.arrays["boundary"].tolist())):
         assert all(right_for(CHAIN, segment, words) for words in order[start:end])
-    assert len({id(entry[1]) for entry in learner.log if entry[0] == "learn"}) == 1  # no sign of where one ends
+    assert (
+        len({id(entry[1]) for entry in learner.log if entry[0] == "learn"}) == 1
+    )  # no sign of where one ends
     assert trace.facts["passes"] == 1
 
 
@@ -119,7 +126,9 @@ def test_a_segment_shows_what_its_task_alone_would_show(task):
         alone = Learner()
         LanguageProtocol(sequences=50).examine(member, alone, streams_of(member, 3))
         assert order[boundary[number] : boundary[number + 1]] == shown(alone, member)
-        assert exam[tests[number] : tests[number + 1]] == sequences(alone.exam.examples[0], member.vocabulary)
+        assert exam[tests[number] : tests[number + 1]] == sequences(
+            alone.exam.examples[0], member.vocabulary
+        )
 
 
 def test_a_task_that_comes_again_shows_other_sequences():
@@ -148,9 +157,13 @@ def test_what_is_held_out_of_one_segment_is_learned_from_in_none():
 
 
 def test_lanes_see_what_they_would_see_alone():
-    """With few different sequences, chance decides how many of them turn up, and where a segment ends."""
+    """With few different sequences, chance decides how many of them turn up, and where a segment
+    ends.
+    """
     task = Chained(("periodic:longest=4:length=12", "qa"))
-    alone = [examine(Learner(), (repetition,), task, sequences=28).traces[0] for repetition in range(6)]
+    alone = [
+        examine(Learner(), (repetition,), task, sequences=28).traces[0] for repetition in range(6)
+    ]
     ends = [int(trace.arrays["boundary"][1]) for trace in alone]
     pair = int(np.argmax(ends)), int(np.argmin(ends))
     assert ends[pair[0]] > ends[pair[1]]
@@ -182,7 +195,9 @@ def test_tests_come_after_updates_and_at_the_end_of_every_segment(schedule, batc
     if schedule == "thinned" and batch == 1:
         # 8, then 4 for each doubling: 8 -> 160 is 4.3 doublings.
         assert sum(0 < step <= 160 for step in steps) == 8 + 17 + 1
-        assert [step - 160 for step in steps if 160 < step <= 320] == [step for step in steps if step <= 160]
+        assert [step - 160 for step in steps if 160 < step <= 320] == [
+            step for step in steps if step <= 160
+        ]
 
 
 def test_accuracy_by_segment_is_what_was_answered():
@@ -191,20 +206,27 @@ def test_accuracy_by_segment_is_what_was_answered():
     (trace,) = examine(learner).traces
     exam = sequences(learner.exam.examples[0], CHAIN.vocabulary)
     assert trace.facts["test_sequences"] == [10, 10, 10]
-    affirmed = [sum(words[-1] == "YES" for words in exam[start : start + 10]) for start in (0, 10, 20)]
+    affirmed = [
+        sum(words[-1] == "YES" for words in exam[start : start + 10]) for start in (0, 10, 20)
+    ]
     assert affirmed[0] == 0
     assert 0 < affirmed[1] < 10
     assert (trace.arrays["correct"] == affirmed).all()
     assert trace.arrays["correct"].shape == (len(trace.arrays["step"]), 3)
     questions = trace.facts["test_questions"]
-    assert trace.arrays["accuracy"][-1].tolist() == [count / n for count, n in zip(affirmed, questions, strict=True)]
+    assert trace.arrays["accuracy"][-1].tolist() == [
+        count / n for count, n in zip(affirmed, questions, strict=True)
+    ]
 
 
 def test_facts():
     learner = Learner(batch=4)
     (trace,) = examine(learner).traces
     test = learner.exam.examples[0]
-    parts = [test.targets[:, start : start + 10][test.asked[:, start : start + 10]].tolist() for start in (0, 10, 20)]
+    parts = [
+        test.targets[:, start : start + 10][test.asked[:, start : start + 10]].tolist()
+        for start in (0, 10, 20)
+    ]
     assert trace.kind == "continual-curve"
     assert trace.facts == {
         "unit": "sequences",
@@ -237,7 +259,12 @@ def test_the_brief_tells_no_more_than_it_should():
     learner = Learner()
     brief = examine(learner, (2,)).brief
     size = Tokens(len(CHAIN.vocabulary))
-    assert (brief.inputs, brief.outputs, brief.loss, brief.budget) == (size, size, "cross-entropy", 120)
+    assert (brief.inputs, brief.outputs, brief.loss, brief.budget) == (
+        size,
+        size,
+        "cross-entropy",
+        120,
+    )
     assert brief.capacity == learner.lesson.examples[0].steps
     (_, _, streams) = learner.log[0]
     assert streams == [streams_of(CHAIN, 2)[0].for_learner()]
@@ -255,7 +282,10 @@ class WrongShape(Pupil):
 
 @pytest.mark.parametrize(
     ("kind", "message"),
-    [(Diverged, "not finite: it has diverged"), (WrongShape, r"answer must give scores of shape \(1, \d+, outputs\)")],
+    [
+        (Diverged, "not finite: it has diverged"),
+        (WrongShape, r"answer must give scores of shape \(1, \d+, outputs\)"),
+    ],
 )
 def test_learners_that_break_the_protocol(kind, message):
     with pytest.raises(LearnerFault, match=message):
@@ -266,11 +296,15 @@ def test_what_cannot_be_examined():
     with pytest.raises(NotApplicable, match="language/qa has no segments"):
         examine(task=Qa())
     peeking = choose_learner("esn:units=10", "published").make(CHAIN)
-    with pytest.raises(NotApplicable, match="looks at the whole stream before it learns; give peek=false"):
+    with pytest.raises(
+        NotApplicable, match="looks at the whole stream before it learns; give peek=false"
+    ):
         examine(peeking)
     with pytest.raises(UsageError, match="nothing can be learned from 120 sequences"):
         examine(Learner(batch=121))
-    with pytest.raises(UsageError, match="longest=1: 0 sequences to learn from and 2 to be tested on; give more"):
+    with pytest.raises(
+        UsageError, match="longest=1: 0 sequences to learn from and 2 to be tested on; give more"
+    ):
         examine(task=Growing("periodic", "longest", ("1",)), sequences=5, share=0.4)
 
 
@@ -283,7 +317,11 @@ def test_measures_exist():
 def run(learner, task="continual/chained:members=symbol-counting/qa"):
     (outcome,) = job.examine(job.Setting(task, learner, protocol={"sequences": 60}), [0])
     assert outcome.record.reason == ""
-    return {name: value for part in outcome.record.scores.values() for name, value in part["values"].items()}
+    return {
+        name: value
+        for part in outcome.record.scores.values()
+        for name, value in part["values"].items()
+    }
 
 
 def test_the_oracle_keeps_everything():

@@ -15,7 +15,22 @@ def test_worked_schedules():
     assert every(17, 8, first=1).tolist() == [1, 9, 17]
     assert every(16, 8).tolist() == [8, 16]
     assert every(5, 1).tolist() == [1, 2, 3, 4, 5]
-    assert thinned(np.arange(1, 101), 4, 2).tolist() == [1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 91, 100]
+    assert thinned(np.arange(1, 101), 4, 2).tolist() == [
+        1,
+        2,
+        3,
+        4,
+        6,
+        8,
+        11,
+        16,
+        23,
+        32,
+        45,
+        64,
+        91,
+        100,
+    ]
     assert thinned(every(20, 8, first=1), 2, 12).tolist() == [1, 9, 17, 20]
     assert thinned(np.zeros(0, dtype=np.int64), 16, 12).tolist() == []
 
@@ -41,7 +56,9 @@ def test_thinned(count, dense, per_octave):
 
 
 def test_the_published_tests_of_a_readout():
-    """One after the first question, then one every eight: 1 + ceil(tokens / 8) for a lesson of tokens + 1 items."""
+    """One after the first question, then one every eight: 1 + ceil(tokens / 8) for a lesson of
+    tokens + 1 items.
+    """
     for tokens in (1, 8, 9, 16, 958, 960):
         assert len(every(tokens + 1, 8, first=1)) == 1 + -(-tokens // 8)
 
@@ -51,7 +68,9 @@ def test_the_clock_takes_compilation_out(monkeypatch):
     from types import SimpleNamespace
 
     now = {"compiled": 0.0, "time": 100.0}
-    monkeypatch.setitem(sys.modules, "quickstudy.gateway", SimpleNamespace(compile_seconds=lambda: now["compiled"]))
+    monkeypatch.setitem(
+        sys.modules, "quickstudy.gateway", SimpleNamespace(compile_seconds=lambda: now["compiled"])
+    )
     monkeypatch.setattr("quickstudy.protocols.examination.time.perf_counter", lambda: now["time"])
     clock = Clock()
     with clock.timing("learn"):

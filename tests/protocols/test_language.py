@@ -27,7 +27,9 @@ TASK = Partners()
 
 @dataclass
 class Pupil:
-    """Writes down what happens to it; right wherever the time of a question is below `skill`, else answers 0."""
+    """Writes down what happens to it; right wherever the time of a question is below `skill`, else
+    answers 0.
+    """
 
     brief: Any
     lanes: int
@@ -103,7 +105,9 @@ def test_lanes_see_what_they_would_see_alone():
     single = examine(alone, (1,))
     assert sequences(together.lesson.examples[1]) == sequences(alone.lesson.examples[0])
     assert np.array_equal(together.lesson.order[1], alone.lesson.order[0])
-    assert both.traces[1].arrays["accuracy"].tolist() == single.traces[0].arrays["accuracy"].tolist()
+    assert (
+        both.traces[1].arrays["accuracy"].tolist() == single.traces[0].arrays["accuracy"].tolist()
+    )
     assert both.traces[1].facts == single.traces[0].facts
     assert [trace.cost.examples for trace in both.traces] == [5, 6]
 
@@ -136,7 +140,7 @@ def test_the_brief_tells_no_more_than_it_should():
 def test_from_its_streams_a_learner_finds_out_nothing():
     learner = Learner()
     examine(learner, (2,))
-    (_, (streams,)) = learner.log[0]
+    _, (streams,) = learner.log[0]
     assert (streams.task, streams.repetition) == ("", 0)
     assert streams == streams_of(2)[0].for_learner()
     for purpose in ("data", "split", "order"):
@@ -190,7 +194,9 @@ def test_facts():
 
 def test_a_task_with_fewer_sequences_than_asked_for():
     (trace,) = examine(task=configure("p", type(TASK), {"letters": 1})).traces
-    assert trace.facts["training_sequences"] + trace.facts["test_sequences"] == 4  # one for each length
+    assert (
+        trace.facts["training_sequences"] + trace.facts["test_sequences"] == 4
+    )  # one for each length
 
 
 @pytest.fixture(scope="module")
@@ -212,22 +218,31 @@ def test_the_published_order_of_a_readout(published):
     assert len(order) == tokens + 1
     assert sorted(order[1:].tolist()) == list(range(tokens))
     assert order[0] in order[1:9]
-    assert trace.arrays["step"].tolist() == [1, *range(9, tokens + 1, 8), *([tokens + 1] if tokens % 8 else [])]
+    assert trace.arrays["step"].tolist() == [
+        1,
+        *range(9, tokens + 1, 8),
+        *([tokens + 1] if tokens % 8 else []),
+    ]
     assert len(trace.arrays["step"]) == 1 + -(-tokens // 8)
     assert trace.facts["unit"] == "tokens"
     assert trace.facts["training_sequences"] == 41
     assert trace.facts["test_sequences"] == 11
-    # The unit of the published scores comes from 500 different sequences of the task as written: periods up to 10.
+    # The unit of the published scores comes from 500 different sequences of the task as written:
+    # periods up to 10.
     assert trace.facts["published_tokens_per_sequence"] == pytest.approx(81, abs=1.5)
     assert trace.facts["tokens_per_sequence"] == tokens / 41
 
 
 @pytest.mark.parametrize("changes", [{"length": 20}, {"shortest": 11, "longest": 12}])
 def test_a_task_of_ones_own_gives_the_unit_itself(published, changes):
-    """Parameters that do not fit the package's longest period are no fault: they have no published unit."""
+    """Parameters that do not fit the package's longest period are no fault: they have no published
+    unit.
+    """
     protocol, periodic = published
     task = dataclasses.replace(periodic, **changes)
-    (trace,) = protocol.examine(task, Learner(by_question=True), [Streams(0, "language/periodic", 0)]).traces
+    (trace,) = protocol.examine(
+        task, Learner(by_question=True), [Streams(0, "language/periodic", 0)]
+    ).traces
     latest = task.length - 2 * task.shortest
     assert 0 < trace.facts["published_tokens_per_sequence"] < latest
 
@@ -248,7 +263,9 @@ def test_a_network_that_learns_from_single_sequences_is_tested_after_every_one(p
     (trace,) = protocol.examine(periodic, Learner(), [Streams(0, "language/periodic", 0)]).traces
     assert trace.arrays["step"].tolist() == list(range(1, 42))
     # Right from the second test on: T = 2, the number of the update.
-    seen = dataclasses.replace(trace, arrays={**trace.arrays, "accuracy": np.where(trace.arrays["step"] > 1, 1.0, 0.0)})
+    seen = dataclasses.replace(
+        trace, arrays={**trace.arrays, "accuracy": np.where(trace.arrays["step"] > 1, 1.0, 0.0)}
+    )
     assert data_efficiency(seen, "published")["wade"] == pytest.approx(0.5, rel=1e-12)
 
 
@@ -274,8 +291,12 @@ def test_the_published_order_of_a_host_learner(published):
 
 def test_a_lane_with_less_material_ends_where_it_ends():
     """With few different sequences, chance decides how many of them turn up."""
-    task = configure("language/periodic", catalogue.task.get("language/periodic"), {"longest": 4, "length": 12})
-    alone = [examine(Learner(), (repetition,), task, sequences=28).traces[0] for repetition in range(6)]
+    task = configure(
+        "language/periodic", catalogue.task.get("language/periodic"), {"longest": 4, "length": 12}
+    )
+    alone = [
+        examine(Learner(), (repetition,), task, sequences=28).traces[0] for repetition in range(6)
+    ]
     sizes = [trace.facts["training_sequences"] for trace in alone]
     pair = int(np.argmax(sizes)), int(np.argmin(sizes))
     assert sizes[pair[0]] > sizes[pair[1]]
@@ -375,7 +396,9 @@ class Listed:
     path = tmp_path / "listed.py"
     path.write_text(source)
     include(path)
-    (outcome,) = job.examine(job.Setting("mine/listed", "majority", protocol={"sequences": 40}), [0])
+    (outcome,) = job.examine(
+        job.Setting("mine/listed", "majority", protocol={"sequences": 40}), [0]
+    )
     assert outcome.record.reason == ""
 
 
@@ -389,7 +412,9 @@ class Integrate:
 
 
 def test_a_task_that_asks_for_numbers_is_refused_in_one_line(monkeypatch):
-    words = "language asks for symbols, and language/integrate for reals; give it a protocol of its own"
+    words = (
+        "language asks for symbols, and language/integrate for reals; give it a protocol of its own"
+    )
     with pytest.raises(NotApplicable, match=words):
         LanguageProtocol().examine(Integrate(), None, [Streams(0, "t", 0)])
     monkeypatch.setattr(catalogue, "task", ["language/integrate"])

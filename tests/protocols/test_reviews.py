@@ -10,7 +10,11 @@ from made_up_reviews import made_up_reviews, write_reviews
 from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.cli.run import preview
-from quickstudy.measures.learning_curve import data_efficiency, exponential_mean, smoothed_efficiency
+from quickstudy.measures.learning_curve import (
+    data_efficiency,
+    exponential_mean,
+    smoothed_efficiency,
+)
 from quickstudy.measures.wade import published_imdb
 from quickstudy.protocols.reviews import ReviewsProtocol, exam_points
 from quickstudy.runs.engines import choose_engine
@@ -26,7 +30,9 @@ TASK = "reviews/imdb:pieces=200"
 @pytest.fixture
 def corpus(tmp_path, monkeypatch):
     pytest.importorskip("tokenizers", reason="the library tokenizers is not installed (extra lm)")
-    path = write_reviews(tmp_path, made_up_reviews(np.random.default_rng(1), 50), "imdb_labelled.tsv.xz")
+    path = write_reviews(
+        tmp_path, made_up_reviews(np.random.default_rng(1), 50), "imdb_labelled.tsv.xz"
+    )
     monkeypatch.setenv("QUICKSTUDY_DATA", str(path.parent))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
@@ -46,7 +52,8 @@ def test_published_schedule():
 
 
 def test_passes_that_batches_do_not_divide():
-    # 10 examples a pass, batches of 4: batches 0, 1, 2 belong to the first pass, 3 and 4 to the second.
+    # 10 examples a pass, batches of 4: batches 0, 1, 2 belong to the first pass, 3 and 4 to the
+    # second.
     assert exam_points(10, 2, 4, 2).tolist() == [4, 12, 16]
     assert exam_points(3, 1, 4, 1).tolist() == []
 
@@ -64,7 +71,9 @@ class TestRuns:
         assert arrays["correct"].tolist() == (arrays["accuracy"] * 100).round().astype(int).tolist()
         assert (facts["constant"], facts["classes"], facts["test_questions"]) == (0.5, 2, 100)
         assert outcome.trace.cost.examples == 192
-        assert {"wade", "wade-smoothed", "wade-above-chance", "accuracy"} <= set(outcome.record.scores)
+        assert {"wade", "wade-smoothed", "wade-above-chance", "accuracy"} <= set(
+            outcome.record.scores
+        )
 
     def test_it_learns(self):
         (outcome,) = run("bag+sparse:rate=0.1", "corrected")
@@ -83,7 +92,10 @@ class TestRuns:
         assert len(every.trace.arrays["step"]) == 125
         assert 16 < len(thinned.trace.arrays["step"]) < 60
         chosen = np.isin(every.trace.arrays["step"], thinned.trace.arrays["step"])
-        assert every.trace.arrays["correct"][chosen].tolist() == thinned.trace.arrays["correct"].tolist()
+        assert (
+            every.trace.arrays["correct"][chosen].tolist()
+            == thinned.trace.arrays["correct"].tolist()
+        )
 
     def test_controls(self):
         (majority,) = run("majority", stride=1)
@@ -102,16 +114,26 @@ class TestRuns:
     def test_nothing_to_learn_from(self):
         (outcome,) = examine(Setting(f"{TASK},training=4", "bag+sparse:passes=1"), [0])
         assert outcome.record.status == "failed"
-        assert "nothing can be learned from 4 reviews, fewer than one batch of 8" in outcome.record.reason
+        assert (
+            "nothing can be learned from 4 reviews, fewer than one batch of 8"
+            in outcome.record.reason
+        )
 
     def test_published_wade_counts_tests(self):
         (outcome,) = run("bag+sparse:passes=2", stride=1)
-        trace = replace(outcome.trace, arrays={**outcome.trace.arrays, "accuracy": np.full(25, 0.6)})
+        trace = replace(
+            outcome.trace, arrays={**outcome.trace.arrays, "accuracy": np.full(25, 0.6)}
+        )
         assert data_efficiency(trace, "published")["wade"] == pytest.approx(0.0664, abs=5e-5)
         # Reached with the second published test, after 112 reviews: worth half.
-        late = replace(trace, arrays={**trace.arrays, "accuracy": np.where(trace.arrays["step"] > 8, 0.6, 0.4)})
+        late = replace(
+            trace, arrays={**trace.arrays, "accuracy": np.where(trace.arrays["step"] > 8, 0.6, 0.4)}
+        )
         assert data_efficiency(late, "published")["wade"] == pytest.approx(0.0664 / 2, abs=5e-5)
-        assert data_efficiency(trace, "corrected")["wade"] != data_efficiency(trace, "published")["wade"]
+        assert (
+            data_efficiency(trace, "corrected")["wade"]
+            != data_efficiency(trace, "published")["wade"]
+        )
 
     def test_smoothing_needs_every_published_test(self):
         (outcome,) = run("bag+sparse:passes=2")
@@ -127,15 +149,22 @@ class TestRuns:
         execute(make_plan([setting], 1), out, choose_engine(0))
         monkeypatch.setenv("QUICKSTUDY_DATA", str(out))
         reading = read_results(out)
-        assert execute(make_plan([setting], 1, reading=reading), out, choose_engine(0)).found == {"ok": 1}
+        assert execute(make_plan([setting], 1, reading=reading), out, choose_engine(0)).found == {
+            "ok": 1
+        }
         more, elsewhere = make_plan([setting], 2, reading=reading), tmp_path / "elsewhere"
-        for asked in (partial(preview, more, False, 0, True), partial(execute, more, elsewhere, choose_engine(0))):
+        for asked in (
+            partial(preview, more, False, 0, True),
+            partial(execute, more, elsewhere, choose_engine(0)),
+        ):
             with pytest.raises(UsageError, match=r"no imdb_labelled\.tsv\.xz"):
                 asked()
         assert not elsewhere.exists()
         with pytest.raises(UsageError, match=r"no imdb_labelled\.tsv\.xz"):
             execute(more, out, choose_engine(0), rerun=True)
-        assert read_results(out).statuses() == reading.statuses(), "nothing is put aside before it can be run"
+        assert read_results(out).statuses() == reading.statuses(), (
+            "nothing is put aside before it can be run"
+        )
 
 
 def test_exponential_mean_by_hand():

@@ -29,7 +29,9 @@ def row(name: str, mark: Mark, place: int, role: str) -> Line:
             Number(6, form=blocks.COUNT, note="1 missing" if place == 2 else ""),
             Number(0.123456789 + place / 10, (place / 10, 0.2 + place / 10), strong=place == 0),
             Number(None, note="no control"),
-            Number(math.inf, word="never", form=blocks.STEPS) if place else Number(120.0, form=blocks.STEPS),
+            Number(math.inf, word="never", form=blocks.STEPS)
+            if place
+            else Number(120.0, form=blocks.STEPS),
             Number(2e-9 * 10**place, (1e-9 * 10**place, 4e-9 * 10**place), form=blocks.MAGNITUDE),
             blocks.Several([Number(0.5), Number(0.25, (0.2, 0.3), note="=")]),
             "words",
@@ -54,7 +56,11 @@ def scores() -> blocks.Table:
     ]
     groups = [
         Group(
-            [row(name, Mark(number=place), place, blocks.LEARNER) for place, name in enumerate(learners)], "Learners"
+            [
+                row(name, Mark(number=place), place, blocks.LEARNER)
+                for place, name in enumerate(learners)
+            ],
+            "Learners",
         ),
         Group([row("lstm", Mark(blocks.REPLAY, 6), 1, blocks.REPLAY)], "Learners with replay"),
         Group([row("polarity", Mark(blocks.CONTROL), 0, blocks.CONTROL)], "Controls"),
@@ -72,17 +78,38 @@ def plots() -> list[blocks.Plot]:
         curve(LONG + "2", Mark(number=8), lambda x: 0.92),
         curve(EVIL, Mark(blocks.CONTROL, 3), lambda x: 0.5, 20),
         Plotted("none", Mark(number=3), [], []),
-        Plotted("gap", Mark(number=4), [0, 1, 10, 100], [0.1, 0.2, math.nan, 0.4], kind=blocks.STEP),
+        Plotted(
+            "gap", Mark(number=4), [0, 1, 10, 100], [0.1, 0.2, math.nan, 0.4], kind=blocks.STEP
+        ),
     ]
     level = blocks.Guide(y=0.99, label="T = ∞")
-    guides = [level, blocks.Guide(x=10, y=0.95, label="T(0.95) = 10", strong=True), blocks.Guide(x=500, label="end")]
+    guides = [
+        level,
+        blocks.Guide(x=10, y=0.95, label="T(0.95) = 10", strong=True),
+        blocks.Guide(x=500, label="end"),
+    ]
     live = blocks.Plot(
-        "curves-0", "Curves.", "Curves", steps, blocks.Axis("accuracy", range=(0, 1)), [Panel(series, "", guides)],
+        "curves-0",
+        "Curves.",
+        "Curves",
+        steps,
+        blocks.Axis("accuracy", range=(0, 1)),
+        [Panel(series, "", guides)],
         live=True,
-    )  # fmt: skip
+    )
     bars = [
-        Plotted(name, Mark(number=number), [0, 1, 2], [0.3, -0.2, 0.5], [0.2, -0.3, 0.4], [0.4, -0.1, 0.6], kind)
-        for number, (name, kind) in enumerate([("a", blocks.BARS), (EVIL, blocks.BARS), (LONG, blocks.POINTS)])
+        Plotted(
+            name,
+            Mark(number=number),
+            [0, 1, 2],
+            [0.3, -0.2, 0.5],
+            [0.2, -0.3, 0.4],
+            [0.4, -0.1, 0.6],
+            kind,
+        )
+        for number, (name, kind) in enumerate(
+            [("a", blocks.BARS), (EVIL, blocks.BARS), (LONG, blocks.POINTS)]
+        )
     ]
     rules = blocks.Axis("rule", ticks=[(0, "first"), (1, "second"), (2, "third")])
     panels = [Panel(bars, EVIL), Panel([], LONG), Panel(bars[2:], "points")]
@@ -96,10 +123,15 @@ def plots() -> list[blocks.Plot]:
 
 def small_multiples() -> blocks.Plot:
     """Eight panels with axes of their own."""
-    line = Plotted("", Mark(), [1.0, 4.0, 16.0], [1.0, 0.5, 0.0], [0.9, 0.4, -0.1], [1.0, 0.6, 0.1], dots=True)
+    line = Plotted(
+        "", Mark(), [1.0, 4.0, 16.0], [1.0, 0.5, 0.0], [0.9, 0.4, -0.1], [1.0, 0.6, 0.1], dots=True
+    )
     ticks = [(1.0, "1"), (4.0, "4"), (16.0, "16")]
     axis = blocks.Axis("size", blocks.LOG, (1.0, 16.0), ticks)
-    panels = [Panel([line], f"{'long name ' * number}{number}", [blocks.Guide(x=8.0)], axis) for number in range(8)]
+    panels = [
+        Panel([line], f"{'long name ' * number}{number}", [blocks.Guide(x=8.0)], axis)
+        for number in range(8)
+    ]
     y = blocks.Axis("", range=(-0.1, 1.05), ticks=[(0.0, "0"), (1.0, "1")])
     return blocks.Plot("small", "Small.", "Small", axis, y, panels, direct=False, across=4)
 
@@ -108,23 +140,40 @@ def named_points() -> blocks.Plot:
     """Points that are close together."""
     names = [EVIL, LONG, *(f"learner {number}" for number in range(30))]
     close = [2.0 + 0.001 * (number % 20) for number in range(len(names))]
-    cloud = Plotted("", Mark(blocks.CONTROL), close, [0.3] * len(names), kind=blocks.POINTS, names=names)
+    cloud = Plotted(
+        "", Mark(blocks.CONTROL), close, [0.3] * len(names), kind=blocks.POINTS, names=names
+    )
     far = Plotted("", Mark(), [9.0], [0.9], kind=blocks.POINTS, names=["alone"])
-    return blocks.Plot("points", "P.", "P", blocks.Axis("x"), blocks.Axis("y"), [Panel([far, cloud])], direct=False)
+    return blocks.Plot(
+        "points", "P.", "P", blocks.Axis("x"), blocks.Axis("y"), [Panel([far, cloud])], direct=False
+    )
 
 
 @pytest.fixture
 def heat() -> list[blocks.HeatMap]:
-    wide = [[[(row * column + part) % 17 / 16 for part in range(4)] for column in range(88)] for row in range(3)]
+    wide = [
+        [[(row * column + part) % 17 / 16 for part in range(4)] for column in range(88)]
+        for row in range(3)
+    ]
     marks = [(0, 10, 3, "▲ 110"), (0, 11, 0, "△ 30"), (2, 87, 1, "▲ 7")]
     tasks, rules = ["one", EVIL, LONG], [str(number) for number in range(88)]
-    small = blocks.HeatMap("cells", "Cells.", "Cells", ["a", "b"], ["c", "d"], [[0.0, 1.0], [None, 0.5]])
-    return [blocks.HeatMap("atlas", "Rules.", "Rules", tasks, rules, wide, scaled="row", marks=marks), small]
+    small = blocks.HeatMap(
+        "cells", "Cells.", "Cells", ["a", "b"], ["c", "d"], [[0.0, 1.0], [None, 0.5]]
+    )
+    return [
+        blocks.HeatMap("atlas", "Rules.", "Rules", tasks, rules, wide, scaled="row", marks=marks),
+        small,
+    ]
 
 
 @pytest.fixture
 def graph() -> blocks.Graph:
-    nodes = [blocks.Node("s", "start", "start"), blocks.Node("a", EVIL), blocks.Node("b", LONG), blocks.Node("c")]
+    nodes = [
+        blocks.Node("s", "start", "start"),
+        blocks.Node("a", EVIL),
+        blocks.Node("b", LONG),
+        blocks.Node("c"),
+    ]
     edges = [
         blocks.Edge("s", "a", "x"),
         blocks.Edge("a", "b"),
@@ -140,14 +189,53 @@ def strips() -> blocks.Strips:
     names = [EVIL, LONG, *(f"learner-{number}" for number in range(24))]
     ticks = [(float(number * number % 31), name) for number, name in enumerate(names)]
     rows = [
-        blocks.Strip("symbols copied", 32, 9.2, (8.1, 10.4), False, ticks, [(32, "oracle"), (2.1, "rote")],
-                     (2.3, "by-position"), "language", "more than 11 of 26", "copy"),
-        blocks.Strip(LONG, 16, 16.0, (16, 16), True, ticks[:3], [], None, "language", "as guessing does", "lookup"),
-        blocks.Strip("bits of parity followed", 256, None, None, False, ticks, [], (6.1, EVIL), "grammar", EVIL, "par"),
-        blocks.Strip("steps ahead", 512, 199.3, (21.0, 310.0), False, [], [], None, "grammar", LONG, "ahead"),
-    ]  # fmt: skip
-    headings = {"language": ("Language", "How much from few examples?", "share 0.52 [0.50, 0.53]"),
-                "grammar": ("Grammar", EVIL, LONG)}  # fmt: skip
+        blocks.Strip(
+            "symbols copied",
+            32,
+            9.2,
+            (8.1, 10.4),
+            False,
+            ticks,
+            [(32, "oracle"), (2.1, "rote")],
+            (2.3, "by-position"),
+            "language",
+            "more than 11 of 26",
+            "copy",
+        ),
+        blocks.Strip(
+            LONG,
+            16,
+            16.0,
+            (16, 16),
+            True,
+            ticks[:3],
+            [],
+            None,
+            "language",
+            "as guessing does",
+            "lookup",
+        ),
+        blocks.Strip(
+            "bits of parity followed",
+            256,
+            None,
+            None,
+            False,
+            ticks,
+            [],
+            (6.1, EVIL),
+            "grammar",
+            EVIL,
+            "par",
+        ),
+        blocks.Strip(
+            "steps ahead", 512, 199.3, (21.0, 310.0), False, [], [], None, "grammar", LONG, "ahead"
+        ),
+    ]
+    headings = {
+        "language": ("Language", "How much from few examples?", "share 0.52 [0.50, 0.53]"),
+        "grammar": ("Grammar", EVIL, LONG),
+    }
     return blocks.Strips("chart", "Spans.", "Spans", EVIL, rows, headings)
 
 
@@ -160,20 +248,44 @@ def page(
     strips: blocks.Strips,
 ) -> blocks.Page:
     cost = blocks.Table(
-        "cost-0", "Cost", [Column("learner", numeric=False), Column("s")], [Group([Line(["a", Number(1)])])]
+        "cost-0",
+        "Cost",
+        [Column("learner", numeric=False), Column("s")],
+        [Group([Line(["a", Number(1)])])],
     )
     verdict = blocks.Text("lstm is above the best control.", "verdict")
-    task = [verdict, plots[0], scores, blocks.Text("A remark.", "remark"), blocks.Details("Cost", [cost], True)]
-    short = blocks.Terms([("language/qa", "Above.", "task-0"), (EVIL, EVIL, ""), ("a file", "beside", "other.html")])
+    task = [
+        verdict,
+        plots[0],
+        scores,
+        blocks.Text("A remark.", "remark"),
+        blocks.Details("Cost", [cost], True),
+    ]
+    short = blocks.Terms(
+        [("language/qa", "Above.", "task-0"), (EVIL, EVIL, ""), ("a file", "beside", "other.html")]
+    )
     stored = blocks.Details(EVIL, [blocks.Stored({"a": [EVIL, math.inf]}, LONG)])
     sections = [
         blocks.Section("In short", [short], "short", listed=False),
-        blocks.Section("language", [blocks.Section("language/qa", task, "task-0", "note")], "family 0", "corrected"),
-        blocks.Section("More", [*plots[1:], *heat, graph, strips, blocks.Terms([("term", "meaning", "")])], "more"),
-        blocks.Section("The record", [blocks.Text(f"run {EVIL}\nagain", "command"), stored], "record"),
+        blocks.Section(
+            "language",
+            [blocks.Section("language/qa", task, "task-0", "note")],
+            "family 0",
+            "corrected",
+        ),
+        blocks.Section(
+            "More",
+            [*plots[1:], *heat, graph, strips, blocks.Terms([("term", "meaning", "")])],
+            "more",
+        ),
+        blocks.Section(
+            "The record", [blocks.Text(f"run {EVIL}\nagain", "command"), stored], "record"
+        ),
     ]
     facts = {"tasks": [0.5, "</script><b>", math.inf]}
-    return blocks.Page(EVIL, [blocks.Text(EVIL, "note"), *sections], [EVIL, LONG], "quickstudy report", facts)
+    return blocks.Page(
+        EVIL, [blocks.Text(EVIL, "note"), *sections], [EVIL, LONG], "quickstudy report", facts
+    )
 
 
 @pytest.fixture

@@ -1,4 +1,6 @@
-"""Every kind of block, with names that want to break out, in a real browser: nothing leaves its place."""
+"""Every kind of block, with names that want to break out, in a real browser: nothing leaves its
+place.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from quickstudy.render.html import as_html
 
 __all__ = ["browse", "chromium"]
 
-# Written into the page, which stands in a frame (it may be narrower than any window) and tells what it saw.
+# Written into the page, which stands in a frame (it may be narrower than any window) and tells what
+# it saw.
 PROBE = """<script>addEventListener("load", () => {
   const seen = (one) => one.getClientRects().length > 0, said = [], root = document.documentElement;
   const say = (what, one) => said.push(`${what}: ${one.textContent.slice(0, 40)}`);
@@ -46,7 +49,9 @@ FRAME = """<body><iframe src="framed.html" style="width: WIDTHpx; height: 3000px
 
 def looked_at(source: str, width: int, browse: Browse, folder: pathlib.Path) -> str:
     (folder / "framed.html").write_text(source.replace("</body>", PROBE + "</body>"))
-    dom, console = browse(FRAME.replace("WIDTH", str(width)), "--dump-dom", "--window-size=1400,1000")
+    dom, console = browse(
+        FRAME.replace("WIDTH", str(width)), "--dump-dom", "--window-size=1400,1000"
+    )
     assert console == ""
     found = re.search('<pre id="said">(.*?)</pre>', dom, re.DOTALL)
     assert found, "the page said nothing"
@@ -54,11 +59,15 @@ def looked_at(source: str, width: int, browse: Browse, folder: pathlib.Path) -> 
 
 
 @pytest.mark.parametrize("width", [1280, 400])
-def test_nothing_leaves_its_place(page: blocks.Page, width: int, browse: Browse, tmp_path: pathlib.Path) -> None:
+def test_nothing_leaves_its_place(
+    page: blocks.Page, width: int, browse: Browse, tmp_path: pathlib.Path
+) -> None:
     assert looked_at(as_html(page), width, browse, tmp_path) == "nothing"
 
 
-def test_what_leaves_its_place_would_be_seen(page: blocks.Page, browse: Browse, tmp_path: pathlib.Path) -> None:
+def test_what_leaves_its_place_would_be_seen(
+    page: blocks.Page, browse: Browse, tmp_path: pathlib.Path
+) -> None:
     source = as_html(page).replace("<wbr>", "").replace("overflow-wrap", "no-wrap")
     source = source.replace('class="title"', 'transform="translate(-200)"')
     said = looked_at(source, 400, browse, tmp_path)

@@ -23,7 +23,9 @@ from quickstudy.render.markup import Markup, escape, joined, named, prose, tag
 
 
 class Seen(HTMLParser):
-    """What a browser would see: elements with their attributes, all text, and whether all are closed."""
+    """What a browser would see: elements with their attributes, all text, and whether all are
+    closed.
+    """
 
     VOID = ("meta", "wbr")
 
@@ -51,7 +53,14 @@ def test_the_page_is_whole_and_hostile_names_are_text(page: blocks.Page, evil: s
     source = as_html(page)
     seen = Seen(source)
     assert seen.open == []
-    assert not {name for name, _ in seen.elements} & {"img", "b", "link", "iframe", "object", "base"}
+    assert not {name for name, _ in seen.elements} & {
+        "img",
+        "b",
+        "link",
+        "iframe",
+        "object",
+        "base",
+    }
     assert not any(name.startswith("on") for _, attributes in seen.elements for name in attributes)
     assert seen.text.count('<img src=x onerror="alert(1)">') > 8
     assert not re.search("[\x00-\x08\x0b-\x1f\u202e]", source)
@@ -62,17 +71,34 @@ def test_the_page_is_whole_and_hostile_names_are_text(page: blocks.Page, evil: s
 def test_the_page_needs_nothing_else(page: blocks.Page) -> None:
     source = as_html(page)
     assert not re.search(r"https?:|src=[\"']|@import|file:|url\(", source)
-    hrefs = [attributes["href"] or "" for _, attributes in Seen(source).elements if "href" in attributes]
+    hrefs = [
+        attributes["href"] or "" for _, attributes in Seen(source).elements if "href" in attributes
+    ]
     ids = [attributes["id"] for _, attributes in Seen(source).elements if "id" in attributes]
     assert len(ids) == len(set(ids))
-    assert {href[1:] for href in hrefs if href.startswith("#")} == {"task-0", "family-0", "more", "record"}
+    assert {href[1:] for href in hrefs if href.startswith("#")} == {
+        "task-0",
+        "family-0",
+        "more",
+        "record",
+    }
     assert {href for href in hrefs if not href.startswith("#")} == {"./other.html"}
     assert set(ids) >= {"task-0", "family-0", "more", "record", "data"}
 
 
 def test_a_target_is_never_another_kind_of_address() -> None:
-    terms = blocks.Terms([("click", "me", "javascript:alert(1)"), ("or", "me", "//evil.example/x"), ("y", "", "a b#c")])
-    hrefs = [attributes.get("href") for name, attributes in Seen(blocks_html([terms])).elements if name == "a"]
+    terms = blocks.Terms(
+        [
+            ("click", "me", "javascript:alert(1)"),
+            ("or", "me", "//evil.example/x"),
+            ("y", "", "a b#c"),
+        ]
+    )
+    hrefs = [
+        attributes.get("href")
+        for name, attributes in Seen(blocks_html([terms])).elements
+        if name == "a"
+    ]
     assert hrefs == ["./javascript%3Aalert%281%29", ".///evil.example/x", "./a%20b%23c"]
 
 
@@ -86,7 +112,10 @@ def test_tables_and_pictures_can_be_used_without_seeing(page: blocks.Page) -> No
 
 def test_cells_keep_every_digit_and_show_few(page: blocks.Page) -> None:
     source = as_html(page)
-    assert 'data-value="0.123456789"><strong>0.123</strong><small class="under">[0.000, 0.200]</small>' in source
+    assert (
+        'data-value="0.123456789"><strong>0.123</strong><small class="under">[0.000, 0.200]</small>'
+        in source
+    )
     assert 'data-value="inf">never</td>' in source
     assert '<td class="number"><span title="no control">–</span></td>' in source
     # Sorted by what was measured, not by what was published.
@@ -121,7 +150,11 @@ def test_every_table_and_picture_has_its_files(page: blocks.Page, tmp_path: path
     pictures = {"curves-0", "bars", "small", "points", "atlas", "cells", "machine", "chart"}
     wanted = {f"{name}.{ending}" for name in pictures for ending in ("svg", "csv")}
     assert set(files) == {"report.html", "scores-0.csv", "cost-0.csv"} | wanted
-    links = {attributes.get("href") for name, attributes in Seen(files["report.html"]).elements if name == "a"}
+    links = {
+        attributes.get("href")
+        for name, attributes in Seen(files["report.html"]).elements
+        if name == "a"
+    }
     assert {f"./{name}" for name in files if name != "report.html"} <= links
     assert write_page(page, tmp_path, "report") == tmp_path / "report.html"
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == files
@@ -139,11 +172,15 @@ def test_the_csv_of_a_table_has_numbers_halves_and_marks(scores: blocks.Table) -
     assert (rows[1]["steps to 0.9"], first["published"]) == ("never", "0.500 | 0.250 ±0.050 =")
 
 
-def test_the_csv_of_a_picture_has_what_is_drawn_or_what_it_brings(page: blocks.Page, plots: list[blocks.Plot]) -> None:
+def test_the_csv_of_a_picture_has_what_is_drawn_or_what_it_brings(
+    page: blocks.Page, plots: list[blocks.Plot]
+) -> None:
     rows = list(csv.reader(io.StringIO(page_files(page, "report")["curves-0.csv"])))
     assert rows[0] == ["panel", "series", "training sequences", "accuracy", "low", "high"]
     assert len(rows) == 1 + sum(len(one.x) for one in plots[0].panels[0].series)
-    brought = blocks.Page("", [blocks.Plot("p", "", "", plots[0].x, plots[0].y, [], data=[("a", "b"), (1, math.inf)])])
+    brought = blocks.Page(
+        "", [blocks.Plot("p", "", "", plots[0].x, plots[0].y, [], data=[("a", "b"), (1, math.inf)])]
+    )
     assert page_files(brought, "q")["p.csv"] == "a,b\n1,inf\n"
 
 
@@ -159,7 +196,13 @@ def test_csv_words_are_no_formulas() -> None:
 
 @given(st.text(max_size=60))
 def test_text_comes_back_as_text(text: str) -> None:
-    for made in (tag("p", text), tag("p", title=text), tag("p", named(text)), joined(tag("p", "x"), text), prose(text)):
+    for made in (
+        tag("p", text),
+        tag("p", title=text),
+        tag("p", named(text)),
+        joined(tag("p", "x"), text),
+        prose(text),
+    ):
         seen = Seen(made)
         assert {name for name, _ in seen.elements} <= {"p", "bdi", "wbr", "span", "code"}
         assert seen.open == []
@@ -168,8 +211,13 @@ def test_text_comes_back_as_text(text: str) -> None:
 
 
 def test_code_in_a_sentence_is_set_as_code() -> None:
-    source = as_html(blocks.Page("x", [blocks.Text("As in `s2b-balanced`, `<b>` and a lone ` sign.")]))
-    assert "<p>As in <code>s2b-balanced</code>, <code>&lt;b&gt;</code> and a lone ` sign.</p>" in source
+    source = as_html(
+        blocks.Page("x", [blocks.Text("As in `s2b-balanced`, `<b>` and a lone ` sign.")])
+    )
+    assert (
+        "<p>As in <code>s2b-balanced</code>, <code>&lt;b&gt;</code> and a lone ` sign.</p>"
+        in source
+    )
 
 
 @given(st.text(st.sampled_from("ab ,:=\n"), max_size=90))

@@ -1,4 +1,6 @@
-"""Pictures: scales and ticks, labels that do not collide, graphs without overlaps, files that stand alone."""
+"""Pictures: scales and ticks, labels that do not collide, graphs without overlaps, files that stand
+alone.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quickstudy.base import blocks
-from quickstudy.base.blocks import LINEAR, LOG, Axis, Edge, Graph, Guide, Mark, Node, Panel, Plot, Plotted
+from quickstudy.base.blocks import (
+    LINEAR,
+    LOG,
+    Axis,
+    Edge,
+    Graph,
+    Guide,
+    Mark,
+    Node,
+    Panel,
+    Plot,
+    Plotted,
+)
 from quickstudy.render.drawing import Scale, reach, spread
 from quickstudy.render.graph import lay_out
 from quickstudy.render.svg import drawn, svg_file
@@ -21,8 +35,12 @@ ALL = "{http://www.w3.org/2000/svg}"
 small = st.floats(-1e6, 1e6)
 
 
-def one_plot(*series: Plotted, x: Axis, y: Axis, guides: tuple[Guide, ...] = ()) -> ElementTree.Element:
-    return ElementTree.fromstring(svg_file(Plot("p", "", "a plot", x, y, [Panel(series, guides=guides)])))
+def one_plot(
+    *series: Plotted, x: Axis, y: Axis, guides: tuple[Guide, ...] = ()
+) -> ElementTree.Element:
+    return ElementTree.fromstring(
+        svg_file(Plot("p", "", "a plot", x, y, [Panel(series, guides=guides)]))
+    )
 
 
 def test_every_picture_is_whole_and_stands_alone(
@@ -43,7 +61,9 @@ def test_a_line_is_where_its_numbers_are() -> None:
     y = Axis("y", range=(0, 1))
     root = one_plot(Plotted("a", Mark(), [1, 10, 100], [0, 0.5, 1]), x=Axis("x", LOG), y=y)
     line = next(one for one in root.iter(f"{ALL}polyline") if one.attrib["class"] == "line")
-    (x1, y1), (x2, y2), (x3, y3) = (map(float, pair.split(",")) for pair in line.attrib["points"].split())
+    (x1, y1), (x2, y2), (x3, y3) = (
+        map(float, pair.split(",")) for pair in line.attrib["points"].split()
+    )
     assert x3 - x2 == pytest.approx(x2 - x1, abs=0.11)
     assert y1 - y2 == pytest.approx(y2 - y3, abs=0.11)
     assert y1 - y3 == pytest.approx(350, abs=0.1)
@@ -63,7 +83,9 @@ def test_what_is_no_number_is_not_drawn(kind: str) -> None:
     root = one_plot(series, x=Axis("x"), y=Axis("y", range=(0, 1)))
     drawn = [one for one in root.iter() if one.attrib.get("class") in ("dot", "dot bar")]
     assert len(drawn) == 2
-    assert sum(one.attrib.get("class") == "whisker" for one in root.iter()) == (kind in (blocks.POINTS, blocks.BARS))
+    assert sum(one.attrib.get("class") == "whisker" for one in root.iter()) == (
+        kind in (blocks.POINTS, blocks.BARS)
+    )
 
 
 def test_bars_stand_on_zero_side_by_side() -> None:
@@ -81,8 +103,15 @@ def test_bars_stand_on_zero_side_by_side() -> None:
 def test_guides_lead_to_their_point() -> None:
     guide = Guide(x=10, y=0.5, label="T = 10", strong=True)
     series = Plotted("a", Mark(), [1, 100], [0, 1])
-    root = one_plot(series, x=Axis("x", LOG), y=Axis("y", range=(0, 1)), guides=(guide, Guide(y=0.9, label="T = ∞")))
-    across, down = (one.attrib for one in root.iter(f"{ALL}line") if one.attrib["class"] == "guide strong")
+    root = one_plot(
+        series,
+        x=Axis("x", LOG),
+        y=Axis("y", range=(0, 1)),
+        guides=(guide, Guide(y=0.9, label="T = ∞")),
+    )
+    across, down = (
+        one.attrib for one in root.iter(f"{ALL}line") if one.attrib["class"] == "guide strong"
+    )
     assert (across["x2"], across["y2"]) == (down["x1"], down["y1"])
     dot = next(one.attrib for one in root.iter(f"{ALL}circle") if one.attrib.get("r") == "4")
     assert (dot["cx"], dot["cy"]) == (across["x2"], across["y2"])
@@ -91,7 +120,11 @@ def test_guides_lead_to_their_point() -> None:
 
 def test_labels_at_the_ends_of_lines_do_not_collide(plots: list[blocks.Plot]) -> None:
     for source in drawn(plots[0]):
-        labels = next(one for one in ElementTree.fromstring(source).iter("g") if one.attrib.get("class") == "labels")
+        labels = next(
+            one
+            for one in ElementTree.fromstring(source).iter("g")
+            if one.attrib.get("class") == "labels"
+        )
         texts = list(labels.iter("text"))
         assert len({one.text for one in texts}) == len(texts) == 6
         places = sorted(float(one.attrib["y"]) for one in texts)
@@ -127,21 +160,33 @@ def test_a_heat_map_has_a_colour_per_value_and_frames_its_marks(heat: list[block
     (source,) = drawn(heat[0])
     kinds = [one.attrib["class"] for one in ElementTree.fromstring(source).iter("rect")]
     assert sum(kind.startswith("h") for kind in kinds) == 3 * 88 * 4 + 9
-    assert [kind for kind in kinds if kind.startswith("frame")] == ["frame first", "frame second", "frame first"]
-    cells = [one.attrib["class"] for one in ElementTree.fromstring(drawn(heat[1])[0]).iter("rect")][:4]
+    assert [kind for kind in kinds if kind.startswith("frame")] == [
+        "frame first",
+        "frame second",
+        "frame first",
+    ]
+    cells = [one.attrib["class"] for one in ElementTree.fromstring(drawn(heat[1])[0]).iter("rect")][
+        :4
+    ]
     assert cells == ["h0", "h8", "absent", "h4"]
 
 
 def test_infinity_has_the_last_colour() -> None:
-    field = blocks.HeatMap("h", "", "", ["a"], ["b", "c", "d", "e"], [[0.0, 1.0, math.inf, -math.inf]])
-    cells = [one.attrib["class"] for one in ElementTree.fromstring(drawn(field)[0]).iter("rect")][:4]
+    field = blocks.HeatMap(
+        "h", "", "", ["a"], ["b", "c", "d", "e"], [[0.0, 1.0, math.inf, -math.inf]]
+    )
+    cells = [one.attrib["class"] for one in ElementTree.fromstring(drawn(field)[0]).iter("rect")][
+        :4
+    ]
     assert cells == ["h0", "h8", "h8", "h0"]
 
 
 def overlaps(graph: Graph) -> list[tuple[str, str]]:
     layout = lay_out(graph)
     boxes = list(layout.boxes.items())
-    assert all(box.x - box.width / 2 >= 0 and box.x + box.width / 2 <= layout.width for _, box in boxes)
+    assert all(
+        box.x - box.width / 2 >= 0 and box.x + box.width / 2 <= layout.width for _, box in boxes
+    )
     assert all(15 <= box.y <= layout.height - 15 for _, box in boxes)
     return [
         (one, other)
@@ -153,7 +198,9 @@ def overlaps(graph: Graph) -> list[tuple[str, str]]:
 
 @settings(deadline=None)  # a busy machine may be slow
 @given(st.lists(st.tuples(st.integers(0, 29), st.integers(0, 29)), max_size=60))
-def test_nodes_of_a_graph_never_overlap_and_edges_pass_between_them(pairs: list[tuple[int, int]]) -> None:
+def test_nodes_of_a_graph_never_overlap_and_edges_pass_between_them(
+    pairs: list[tuple[int, int]],
+) -> None:
     nodes = [Node(str(number), "state " * (number % 4 + 1)) for number in range(30)]
     graph = Graph("g", "", "", nodes, [Edge(str(a), str(b)) for a, b in pairs])
     assert overlaps(graph) == []
@@ -162,7 +209,11 @@ def test_nodes_of_a_graph_never_overlap_and_edges_pass_between_them(pairs: list[
         edge = graph.edges[number]
         assert layout.boxes[edge.source].x < layout.boxes[edge.target].x
         for x, y in way:
-            inside = [box for box in layout.boxes.values() if abs(box.x - x) < box.width / 2 and abs(box.y - y) < 15]
+            inside = [
+                box
+                for box in layout.boxes.values()
+                if abs(box.x - x) < box.width / 2 and abs(box.y - y) < 15
+            ]
             assert inside == []
     ElementTree.fromstring(svg_file(graph))
 
@@ -178,7 +229,9 @@ def test_a_chain_with_a_way_back_runs_from_left_to_right() -> None:
 def test_pictures_of_nothing_are_still_pictures() -> None:
     for block in (
         Plot("p", "", "", Axis("x"), Axis("y"), []),
-        Plot("p", "", "", Axis("x", LOG), Axis("y", LOG), [Panel([Plotted("a", Mark(), [0], [0])])]),
+        Plot(
+            "p", "", "", Axis("x", LOG), Axis("y", LOG), [Panel([Plotted("a", Mark(), [0], [0])])]
+        ),
         blocks.HeatMap("h", "", "", [], [], []),
         Graph("g", "", "", [], []),
     ):

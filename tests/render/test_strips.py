@@ -29,7 +29,16 @@ KEYS = """<script>
 
 def chart() -> blocks.Strips:
     ticks = [(1.0, "esn"), (9.0, "lstm"), (25.0, "deltanet")]
-    row = blocks.Strip("symbols copied", 32, 14.0, (12.0, 16.0), False, ticks, [(32, "oracle")], (2.3, "by-position"))
+    row = blocks.Strip(
+        "symbols copied",
+        32,
+        14.0,
+        (12.0, 16.0),
+        False,
+        ticks,
+        [(32, "oracle")],
+        (2.3, "by-position"),
+    )
     return blocks.Strips("chart", "Spans.", "Spans", "mine", [row])
 
 
@@ -40,15 +49,31 @@ def test_the_keyboard_reads_names_and_values(browse: Browse) -> None:
     found = re.search('<pre id="read">(.*?)</pre>', dom)
     assert found
     assert found[1].split(" / ") == [
-        "mine14.0 [12.0, 16.0]", "deltanet25.0", "oracle (mark)32+", "deltanet25.0", "true"
-    ]  # fmt: skip
+        "mine14.0 [12.0, 16.0]",
+        "deltanet25.0",
+        "oracle (mark)32+",
+        "deltanet25.0",
+        "true",
+    ]
 
 
 def test_a_row_brings_all_its_names() -> None:
     (row,) = json.loads(strips_data(chart()))
-    assert [name for _, name, _, _ in row] == ["esn", "by-position", "lstm", "mine", "deltanet", "oracle"]
+    assert [name for _, name, _, _ in row] == [
+        "esn",
+        "by-position",
+        "lstm",
+        "mine",
+        "deltanet",
+        "oracle",
+    ]
     assert row[0][0] < row[1][0] < row[-1][0] == 1.0
     kinds = {(name, kind) for _, _, name, kind, *_ in strips_rows(chart())}
-    assert {("mine", "learner"), ("esn", "reference"), ("by-position", "baseline"), ("oracle", "mark")} <= kinds
+    assert {
+        ("mine", "learner"),
+        ("esn", "reference"),
+        ("by-position", "baseline"),
+        ("oracle", "mark"),
+    } <= kinds
     for drawing in strips_drawings(chart()):
         assert "by-position 2.3" in str(drawing.inline())

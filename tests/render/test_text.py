@@ -31,16 +31,27 @@ def screen(page: blocks.Page, width: int = 80) -> list[str]:
 
 
 def big(count: int) -> Table:
-    columns = [Column("learner", numeric=False), *(Column(f"score number {index}", "higher") for index in range(9))]
+    columns = [
+        Column("learner", numeric=False),
+        *(Column(f"score number {index}", "higher") for index in range(9)),
+    ]
     numbers = [Number(0.5, (0.4, 0.6))] * 9
-    lines = [Line([Name(f"context.py:Context:reach={index},and=more,and=more"), *numbers]) for index in range(count)]
+    lines = [
+        Line([Name(f"context.py:Context:reach={index},and=more,and=more"), *numbers])
+        for index in range(count)
+    ]
     ends = [Line([Name("best-rule"), *numbers], blocks.CONTROL, first=True)]
     return Table("big", "Many", columns, [Group(lines), Group(ends)])
 
 
 def test_a_section_fits_a_screen_and_says_what_is_left_out() -> None:
-    words = [Text("word " * 400, "verdict"), *(Text(f"remark {index} " * 20, "remark") for index in range(9))]
-    lines = screen(blocks.Page("", [blocks.Section("task", [*words, big(60), big(2)], "t", "corrected")]))
+    words = [
+        Text("word " * 400, "verdict"),
+        *(Text(f"remark {index} " * 20, "remark") for index in range(9)),
+    ]
+    lines = screen(
+        blocks.Page("", [blocks.Section("task", [*words, big(60), big(2)], "t", "corrected")])
+    )
     assert len(lines) <= 25
     assert max(map(len, lines)) <= 80
     assert any(line.startswith("best-rule") for line in lines)
@@ -57,10 +68,20 @@ def test_a_summary_goes_on_below_on_a_narrow_screen() -> None:
     assert "What the numbers are" in lines
 
 
-@given(st.lists(st.text(max_size=40), min_size=1), st.integers(20, 120), st.sets(st.integers(1, 9), min_size=1))
-def test_a_sheet_is_as_wide_as_rich_measures_it(names: list[str], width: int, columns: set[int]) -> None:
+@given(
+    st.lists(st.text(max_size=40), min_size=1),
+    st.integers(20, 120),
+    st.sets(st.integers(1, 9), min_size=1),
+)
+def test_a_sheet_is_as_wide_as_rich_measures_it(
+    names: list[str], width: int, columns: set[int]
+) -> None:
     table, chosen = big(1), sorted(columns)
-    lines = [replace(line, cells=[Name(name), name, *line.cells[2:]]) for name in names for line in table.lines]
+    lines = [
+        replace(line, cells=[Name(name), name, *line.cells[2:]])
+        for name in names
+        for line in table.lines
+    ]
     table = replace(table, groups=[Group(lines)])
     sheet = terminal._sheet(table, chosen, width, table.lines)
     assert terminal._measure(table, width)(chosen) == Console(width=10_000).measure(sheet).maximum
@@ -89,8 +110,13 @@ def test_a_narrow_table_goes_on_below(scores: Table, width: int) -> None:
     text = as_text(blocks.Page("", [scores]), width)
     assert max(map(len, text.splitlines())) <= width
     for name in ("lstm", "polarity", "oracle"):
-        (line,) = (line for line in scores.lines if isinstance(line.cells[0], Name) and line.cells[0].text == name
-                   and line.role != blocks.REPLAY)  # fmt: skip
+        (line,) = (
+            line
+            for line in scores.lines
+            if isinstance(line.cells[0], Name)
+            and line.cells[0].text == name
+            and line.role != blocks.REPLAY
+        )
         assert all(spoken(cell) in text for cell in line.cells[1:])
 
 
@@ -105,7 +131,12 @@ def test_numbers_are_written_as_they_are_read() -> None:
     assert spoken(scored(error, 1e-3, (5e-4, 2e-3))) == "0.001 ×÷2"
     assert bounds(scored(error, 1e-3, (5e-4, 2e-3))) == "[0.0005, 0.002]"
     steps = Score("steps", shown="median", words={"inf": "never", "<1": "<1"})
-    assert [written(scored(steps, value)) for value in (math.inf, 0.5, 1234.0, None)] == ["never", "<1", "1,234", "–"]
+    assert [written(scored(steps, value)) for value in (math.inf, 0.5, 1234.0, None)] == [
+        "never",
+        "<1",
+        "1,234",
+        "–",
+    ]
     factor = Number(1.0, (0.0, 2.0), form=blocks.FACTOR)
     assert (written(factor), bounds(factor), half_width(factor)) == ("×10", "[1, 100]", "×÷10")
     assert spoken(Number(None, note="no control")) == "–"
@@ -132,14 +163,23 @@ def test_every_form_writes_every_number(form: str, value: float, signed: bool) -
 
 def test_latex_is_booktabs_labelled_and_within_the_text(page: blocks.Page) -> None:
     source = as_latex(page)
-    assert source.count(r"\begin{table}") == source.count(r"\end{table}") == 1  # the cost is not for a paper
-    assert source.count(r"\toprule") == source.count(r"\bottomrule") == source.count(r"\begin{tabular}") > 1
+    assert (
+        source.count(r"\begin{table}") == source.count(r"\end{table}") == 1
+    )  # the cost is not for a paper
+    assert (
+        source.count(r"\toprule")
+        == source.count(r"\bottomrule")
+        == source.count(r"\begin{tabular}")
+        > 1
+    )
     assert r"\label{tab:scores-0}" in source
     assert r"lstm\textsuperscript{\dag}" in source
     assert r"\textbf{0.123 {\scriptsize [0.000, 0.200]}}" in source
     assert r"\textless{}img src=" in source
     assert source.count("{") - source.count(r"\{") == source.count("}") - source.count(r"\}")
-    for tabular in re.findall(r"\\begin\{tabular\}\{@\{\}(\w+)@\{\}\}(.*?)\\end", source, re.DOTALL):
+    for tabular in re.findall(
+        r"\\begin\{tabular\}\{@\{\}(\w+)@\{\}\}(.*?)\\end", source, re.DOTALL
+    ):
         rows = [line for line in tabular[1].splitlines() if line.endswith(r"\\")]
         assert len(rows) == 10
         assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {len(tabular[0]) - 1}
@@ -154,7 +194,9 @@ def test_a_narrow_table_stays_in_one_piece_at_the_usual_size(scores: Table) -> N
 
 @given(st.text(max_size=40))
 def test_latex_specials_never_stand_alone(text: str) -> None:
-    bare = re.sub(r"\\ensuremath\{\\?[a-z-]+\}|\\(text[a-z]+|dots)\{\}|\\[{}$&#%_]", "", escape(text))
+    bare = re.sub(
+        r"\\ensuremath\{\\?[a-z-]+\}|\\(text[a-z]+|dots)\{\}|\\[{}$&#%_]", "", escape(text)
+    )
     assert not set(bare) & set("\\{}$&#%_^~")
     assert all(ord(letter) < 0x180 for letter in bare)
 
@@ -162,9 +204,13 @@ def test_latex_specials_never_stand_alone(text: str) -> None:
 def test_latex_compiles(page: blocks.Page, tmp_path: pathlib.Path) -> None:
     if shutil.which("pdflatex") is None:
         pytest.skip("pdflatex is not installed; type: apt-get install -y texlive-latex-recommended")
-    preamble = r"\documentclass{article}\usepackage{booktabs}\usepackage[T1]{fontenc}\begin{document}"
+    preamble = (
+        r"\documentclass{article}\usepackage{booktabs}\usepackage[T1]{fontenc}\begin{document}"
+    )
     (tmp_path / "page.tex").write_text(f"{preamble}\n{as_latex(page)}\n\\end{{document}}\n")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Overfull \\hbox" not in done.stdout

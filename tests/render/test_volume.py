@@ -1,4 +1,6 @@
-"""A space that is turned and steps that are walked through: drawn without a script, and moved by keys in a browser."""
+"""A space that is turned and steps that are walked through: drawn without a script, and moved by
+keys in a browser.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,16 @@ PLACES = [(0.0, 0.0, 0.0), (10.0, 4.0, 2.0), (10.0, 0.0, 1.0)]
 
 @pytest.fixture
 def space() -> Volume:
-    clouds = [Cloud(f"points {SCRIPT}", Mark(), PLACES), Cloud("a path", Mark(number=1), PLACES, LINE)]
+    clouds = [
+        Cloud(f"points {SCRIPT}", Mark(), PLACES),
+        Cloud("a path", Mark(number=1), PLACES, LINE),
+    ]
     return Volume(
-        "space", "A space.", "Three points and a path.", ["rank", f"depth {SCRIPT}", "memory"], [("", clouds)]
+        "space",
+        "A space.",
+        "Three points and a path.",
+        ["rank", f"depth {SCRIPT}", "memory"],
+        [("", clouds)],
     )
 
 
@@ -48,7 +57,9 @@ def test_up_is_up_and_what_is_near_is_near() -> None:
     assert high[0] == pytest.approx(low[0])
     assert high[1] - low[1] == pytest.approx(math.cos(math.radians(RAISED)))
     assert seen((0.5, 0.5, 1.0), raised=90.0)[2] > seen((0.5, 0.5, 0.0), raised=90.0)[2]
-    lengths = [math.hypot(*seen(corner)) for corner in ((0.0, 0.0, 0.0), (1.0, 0.0, 1.0), (0.0, 1.0, 0.0))]
+    lengths = [
+        math.hypot(*seen(corner)) for corner in ((0.0, 0.0, 0.0), (1.0, 0.0, 1.0), (0.0, 1.0, 0.0))
+    ]
     assert lengths == pytest.approx([math.sqrt(0.75)] * 3)
 
 
@@ -75,7 +86,9 @@ def test_keys_turn_a_space(space: Volume, browse: Browse) -> None:
     assert "<title>hit" not in dom
     assert dots(dom) == pytest.approx(np.array(wanted(page, TURNED + 20, 80.0)), abs=0.1)
     assert f"turned {TURNED + 20:.0f}°, raised 80°" in dom
-    dom, _ = browse(page.replace("</body>", probe.replace("KEYS", str([*keys, "Home"]))), "--dump-dom")
+    dom, _ = browse(
+        page.replace("</body>", probe.replace("KEYS", str([*keys, "Home"]))), "--dump-dom"
+    )
     assert dots(dom) == pytest.approx(np.array(wanted(page, TURNED, RAISED)), abs=0.1)
     assert "The same in numbers" in dom
 
@@ -94,19 +107,30 @@ def test_a_pointer_turns_a_space(space: Volume, browse: Browse) -> None:
 
 
 def test_steps_are_walked_through(browse: Browse) -> None:
-    steps = Steps("Three steps.", [(f"step {number} {SCRIPT}", [Text(f"text {number}")]) for number in range(3)])
+    steps = Steps(
+        "Three steps.",
+        [(f"step {number} {SCRIPT}", [Text(f"text {number}")]) for number in range(3)],
+    )
     page = Page("", [steps])
     assert all(f"text {number}" in as_text(page) for number in range(3))
     html = as_html(page)
-    assert "hidden" not in html[html.index('<figure class="steps"') : html.index("</figure>")]  # without a script, all
+    assert (
+        "hidden" not in html[html.index('<figure class="steps"') : html.index("</figure>")]
+    )  # without a script, all
     probe = """<script>addEventListener("load", () => {
       const figure = document.querySelector("figure.steps");
       const press = (key) => figure.dispatchEvent(new KeyboardEvent("keydown", {key, cancelable: true}));
       KEYS.forEach(press);
       document.querySelectorAll(".steering button")[1].click();
     });</script></body>"""
-    for keys, shown in ((["ArrowRight", "ArrowRight"], 1), (["End", "ArrowRight"], 1), (["End", "Home"], 0)):
-        dom, console = browse(html.replace("</body>", probe.replace("KEYS", str(keys))), "--dump-dom")
+    for keys, shown in (
+        (["ArrowRight", "ArrowRight"], 1),
+        (["End", "ArrowRight"], 1),
+        (["End", "Home"], 0),
+    ):
+        dom, console = browse(
+            html.replace("</body>", probe.replace("KEYS", str(keys))), "--dump-dom"
+        )
         assert console == ""
         items = re.findall(r"<li( hidden=\"\")?><h3>", dom)
         assert [place for place, hidden in enumerate(items) if not hidden] == [shown]

@@ -17,7 +17,8 @@ from quickstudy.report.page import FORMS
 as_html = FORMS["html"]
 __all__ = ["browse", "chromium"]
 
-# Written into the page after its own script: moves over the first plot, and sorts the first table by WADE.
+# Written into the page after its own script: moves over the first plot, and sorts the first table
+# by WADE.
 PROBE = """<script>addEventListener("load", () => {
   const plot = document.querySelector("figure.live svg.wide"), box = plot.getBoundingClientRect();
   const place = {clientX: box.left + box.width / 3, clientY: box.top + 20};
@@ -52,14 +53,25 @@ def test_the_page_loads_and_answers(study_report: ReportData, browse: Browse) ->
 
 
 def test_errors_would_be_seen(study_report: ReportData, browse: Browse) -> None:
-    _, console = browse(as_html(study_report).replace("</body>", "<script>nonsense()</script></body>"), "--dump-dom")
+    _, console = browse(
+        as_html(study_report).replace("</body>", "<script>nonsense()</script></body>"), "--dump-dom"
+    )
     assert "nonsense is not defined" in console
 
 
 def test_a_link_can_sort(study_report: ReportData, browse: Browse) -> None:
-    dom, console = browse(as_html(study_report), "--dump-dom", fragment="#sort=scores-0,0,descending")
+    dom, console = browse(
+        as_html(study_report), "--dump-dom", fragment="#sort=scores-0,0,descending"
+    )
     assert console == ""
-    assert rows_of(dom, "scores-0") == ["rnn", "lstm", "esn:units=200,leak=0.3", "polarity", "majority", "oracle"]
+    assert rows_of(dom, "scores-0") == [
+        "rnn",
+        "lstm",
+        "esn:units=200,leak=0.3",
+        "polarity",
+        "majority",
+        "oracle",
+    ]
     assert 'aria-sort="descending"' in dom
 
 
@@ -79,7 +91,9 @@ def pixels(png: bytes) -> list[bytes]:
     content, place = b"", 8
     while place < len(png):
         (size,) = struct.unpack(">I", png[place : place + 4])
-        content += png[place + 8 : place + 8 + size] if png[place + 4 : place + 8] == b"IDAT" else b""
+        content += (
+            png[place + 8 : place + 8 + size] if png[place + 4 : place + 8] == b"IDAT" else b""
+        )
         place += 12 + size
     raw = zlib.decompress(content)
     step = 1 + width * depth // 8 * {0: 1, 2: 3, 6: 4}[colour]

@@ -43,7 +43,9 @@ def test_the_order_of_the_records_does_not_matter(make_study: Make, make_report:
     assert make_report(records) == make_report(records[::-1])
 
 
-def test_a_further_learner_changes_no_other_number(make_study: Make, make_record: Make, make_report: Make) -> None:
+def test_a_further_learner_changes_no_other_number(
+    make_study: Make, make_record: Make, make_report: Make
+) -> None:
     records = make_study(seeds=3)
     before = {row.learner: row for row in make_report(records).tables[0].rows}
     after = {row.learner: row for row in make_report([*records, make_record("gru")]).tables[0].rows}
@@ -62,15 +64,24 @@ def test_another_protocol_is_another_table(make_record: Make, make_report: Make)
 
 def test_another_version_of_a_learner_is_another_row(make_record: Make, make_report: Make) -> None:
     rows = make_report([make_record(), make_record(learner_version=2)]).tables[0].rows
-    assert sorted(row.learner for row in rows) == ["esn (learner version 1)", "esn (learner version 2)"]
+    assert sorted(row.learner for row in rows) == [
+        "esn (learner version 1)",
+        "esn (learner version 2)",
+    ]
 
 
 def test_roots_and_repetitions_are_runs_of_one_row(make_record: Make, make_report: Make) -> None:
-    row = make_report([make_record(root=1), make_record(), make_record(repetition=1)]).tables[0].rows[0]
+    row = (
+        make_report([make_record(root=1), make_record(), make_record(repetition=1)])
+        .tables[0]
+        .rows[0]
+    )
     assert [(run.root, run.repetition) for run in row.runs] == [(0, 0), (0, 1), (1, 0)]
 
 
-def test_only_the_newest_version_of_a_measure_is_shown(make_record: Make, make_report: Make) -> None:
+def test_only_the_newest_version_of_a_measure_is_shown(
+    make_record: Make, make_report: Make
+) -> None:
     old = make_record(scores={"wade": {"version": 1, "values": {"wade": 0.9}}})
     new = make_record(repetition=1, scores={"wade": {"version": 2, "values": {"wade": 0.1}}})
     data = make_report([old, new])
@@ -80,13 +91,27 @@ def test_only_the_newest_version_of_a_measure_is_shown(make_record: Make, make_r
 
 
 def test_two_measures_with_one_name_are_told_apart(make_record: Make, make_report: Make) -> None:
-    scores = {"a": {"version": 1, "values": {"x": 1.0}}, "b": {"version": 1, "values": {"x": 2.0, "y": 3.0}}}
+    scores = {
+        "a": {"version": 1, "values": {"x": 1.0}},
+        "b": {"version": 1, "values": {"x": 2.0, "y": 3.0}},
+    }
     row = make_report([make_record(scores=scores)]).tables[0].rows[0]
-    assert {name: value.mean for name, value in row.scores.items()} == {"a/x": 1.0, "b/x": 2.0, "y": 3.0}
+    assert {name: value.mean for name, value in row.scores.items()} == {
+        "a/x": 1.0,
+        "b/x": 2.0,
+        "y": 3.0,
+    }
 
 
-def test_values_that_are_not_finite_are_read_from_text(make_record: Make, make_report: Make) -> None:
-    scores = {"steps-to-accuracy": {"version": 1, "values": {"steps-to-0.9": "inf", "steps-to-0.5": "nan"}}}
+def test_values_that_are_not_finite_are_read_from_text(
+    make_record: Make, make_report: Make
+) -> None:
+    scores = {
+        "steps-to-accuracy": {
+            "version": 1,
+            "values": {"steps-to-0.9": "inf", "steps-to-0.5": "nan"},
+        }
+    }
     row = make_report([make_record(scores=scores)]).tables[0].rows[0]
     assert row.scores["steps-to-0.9"].median == math.inf
     assert "steps-to-0.5" not in row.scores
@@ -104,7 +129,9 @@ def test_scaled_and_advantage_by_hand(scored: Make, make_report: Make) -> None:
     assert worse.scaled.value == pytest.approx(-0.125)
 
 
-def test_equal_controls_are_taken_in_the_order_of_their_names(scored: Make, make_report: Make) -> None:
+def test_equal_controls_are_taken_in_the_order_of_their_names(
+    scored: Make, make_report: Make
+) -> None:
     records = scored("b", 0.2, role="control") + scored("a", 0.2, role="control")
     assert make_report(records).tables[0].best_control == "a"
 
@@ -127,7 +154,9 @@ def test_without_control_or_oracle_the_reason_is_given(scored: Make, make_report
     alone = make_report(scored("esn", 0.5, 0.6)).tables[0]
     assert alone.rows[0].scaled.reason == "no control was run"
     records = scored("esn", 0.5, 0.6) + scored("c", 0.1, 0.1, role="control")
-    assert list(make_report(records).tables[0].verdict.remarks) == ["No scaled score: no oracle was run."]
+    assert list(make_report(records).tables[0].verdict.remarks) == [
+        "No scaled score: no oracle was run."
+    ]
 
 
 def test_changes_are_by_hand(scored: Make, make_report: Make) -> None:
@@ -138,7 +167,8 @@ def test_changes_are_by_hand(scored: Make, make_report: Make) -> None:
     (row,) = change.rows
     assert (row.learner, row.means) == ("esn", (0.6, 0.3))
     assert row.difference.value == pytest.approx(-0.3)
-    # Only the published values vary: the error of their mean is 0.1, and Student's quantile of one degree 12.706.
+    # Only the published values vary: the error of their mean is 0.1, and Student's quantile of one
+    # degree 12.706.
     assert row.difference.interval == pytest.approx((-0.3 - 1.2706, -0.3 + 1.2706), abs=1e-4)
 
 
@@ -176,6 +206,8 @@ def test_a_damaged_trace_costs_the_curve_only(make_record: Make) -> None:
     assert "cannot read traces/x.npz" in data.notes[0]
 
 
-def test_a_protocol_that_shows_everything_once_has_no_replay(scored: Make, make_report: Make) -> None:
+def test_a_protocol_that_shows_everything_once_has_no_replay(
+    scored: Make, make_report: Make
+) -> None:
     records = scored("lstm", 0.6, 0.7, passes=10, protocol={"replay": False})
     assert [row.role for row in make_report(records).tables[0].rows] == [LEARNER]

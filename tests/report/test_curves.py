@@ -10,7 +10,10 @@ from quickstudy.report.curves import MOST_POINTS, align
 
 CURVES = st.lists(
     st.lists(
-        st.tuples(st.integers(1, 500), st.floats(0, 1)), min_size=1, max_size=30, unique_by=lambda point: point[0]
+        st.tuples(st.integers(1, 500), st.floats(0, 1)),
+        min_size=1,
+        max_size=30,
+        unique_by=lambda point: point[0],
     ),
     min_size=1,
     max_size=5,

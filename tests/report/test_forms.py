@@ -29,7 +29,9 @@ EVIL = '<img src=x onerror="alert(1)">'
 
 
 class Page(HTMLParser):
-    """What a browser would see: elements with their attributes, text by element, and whether all are closed."""
+    """What a browser would see: elements with their attributes, text by element, and whether all
+    are closed.
+    """
 
     VOID = ("meta", "br", "wbr", "img", "link", "input", "hr")
 
@@ -62,7 +64,9 @@ def numbers_in(value: Any) -> Iterator[float]:
     if isinstance(value, dict | list):
         for part in value.values() if isinstance(value, dict) else value:
             yield from numbers_in(part)
-    elif value in ("inf", "-inf") or (isinstance(value, int | float) and not isinstance(value, bool)):
+    elif value in ("inf", "-inf") or (
+        isinstance(value, int | float) and not isinstance(value, bool)
+    ):
         yield float(value)
 
 
@@ -113,15 +117,25 @@ def test_every_number_of_the_page_is_in_its_data(study_report: ReportData) -> No
     source = as_html(study_report)
     assert embedded(source) == as_json(study_report)
     known = set(numbers_in(as_json(study_report)))
-    counts = {float(count) for count in range(20)}  # how many runs or failures: lengths of lists in the data
-    values = [attributes["data-value"] for _, attributes in Page(source).elements if "data-value" in attributes]
+    counts = {
+        float(count) for count in range(20)
+    }  # how many runs or failures: lengths of lists in the data
+    values = [
+        attributes["data-value"]
+        for _, attributes in Page(source).elements
+        if "data-value" in attributes
+    ]
     assert len(values) > 300
     assert all(float(value or "") in known | counts for value in values)
 
 
 def test_json_is_strict_and_says_it_all(study_report: ReportData) -> None:
     found = json.loads(json.dumps(as_json(study_report), allow_nan=False))
-    task = next(task for task in found["tasks"] if task["task"] == "language/qa" and task["convention"] == "corrected")
+    task = next(
+        task
+        for task in found["tasks"]
+        if task["task"] == "language/qa" and task["convention"] == "corrected"
+    )
     rows = {row["learner"]: row for row in task["learners"]}
     lstm, estimate = rows["lstm"], rows["lstm"]["scores"]["wade"]
     assert set(estimate) == {"n", "mean", "sd", "median", "quartiles", "interval"}
@@ -138,7 +152,12 @@ def test_csv_is_tidy(study_report: ReportData) -> None:
     rows = list(csv.DictReader(io.StringIO(as_csv(study_report))))
     assert len(rows) == sum(len(row.runs) for table in study_report.tables for row in table.rows)
     row = next(row for row in rows if row["learner"] == "lstm" and row["convention"] == "published")
-    assert (row["root"], row["repetition"], row["status"], row["role"]) == ("0", "0", "ok", "learner")
+    assert (row["root"], row["repetition"], row["status"], row["role"]) == (
+        "0",
+        "0",
+        "ok",
+        "learner",
+    )
     assert 0 < float(row["wade"]) < 1
     assert float(row["learn_seconds"]) == 0.4
     assert any(math.isinf(float(row["steps-to-0.9"])) for row in rows if row["steps-to-0.9"])
@@ -154,12 +173,19 @@ def test_csv_labels_are_no_formulas(make_record: Make, make_report: Make) -> Non
 def test_latex_is_booktabs_and_escaped(study_report: ReportData) -> None:
     source = as_latex(study_report)
     assert source.count(r"\begin{table}") == source.count(r"\end{table}") == 3
-    assert source.count(r"\toprule") == source.count(r"\bottomrule") == source.count(r"\begin{tabular}") >= 3
+    assert (
+        source.count(r"\toprule")
+        == source.count(r"\bottomrule")
+        == source.count(r"\begin{tabular}")
+        >= 3
+    )
     for tabular in source.split(r"\begin{tabular}")[1:]:
         columns = len(tabular[: tabular.index("\n")].split("@{}")[1])
         rows = [line for line in tabular.splitlines() if line.endswith(r"\\")]
         assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {columns - 1}
-    assert r"\textless{}img src=x onerror=\textquotedbl{}alert(1)" in source.replace(r"\allowbreak{}", "")
+    assert r"\textless{}img src=x onerror=\textquotedbl{}alert(1)" in source.replace(
+        r"\allowbreak{}", ""
+    )
     assert r"& never \\" in source
 
 
@@ -180,7 +206,9 @@ def test_escaped_text_comes_back_as_text(text: str) -> None:
 def test_text_is_one_line_per_learner(study_report: ReportData) -> None:
     text = as_text(study_report)
     assert "\x1b" not in text
-    glance, scores, cost, *_ = (line.split() for line in text.splitlines() if line.startswith("lstm"))
+    glance, scores, cost, *_ = (
+        line.split() for line in text.splitlines() if line.startswith("lstm")
+    )
     assert glance[1:4:2] == [glance[1], "*"]  # clearly ahead
     assert (scores[2][0], scores[3]) == ("±", "6")
     assert cost[1] == "3,602"
@@ -206,7 +234,12 @@ def test_narrow_text_goes_on_below(width: int, make_study: Make, make_report: Ma
     assert max(map(len, text.splitlines())) <= width
     wide = terminal.as_text(screen_page(data), 1000)
     for name in ("lstm", "polarity", "oracle"):
-        cells = [cell for line in wide.splitlines() if line.strip().startswith(name + " ") for cell in line.split()[1:]]
+        cells = [
+            cell
+            for line in wide.splitlines()
+            if line.strip().startswith(name + " ")
+            for cell in line.split()[1:]
+        ]
         assert len(cells) > 10
         assert all(cell in text for cell in cells)
 
@@ -214,7 +247,9 @@ def test_narrow_text_goes_on_below(width: int, make_study: Make, make_report: Ma
 def test_best_is_bold_only_when_it_is_clearly_so(make_record: Make, make_report: Make) -> None:
     def runs(name: str, *values: float) -> list[Any]:
         scores = [{"wade": {"version": 1, "values": {"wade": value}}} for value in values]
-        return [make_record(name, repetition=index, scores=score) for index, score in enumerate(scores)]
+        return [
+            make_record(name, repetition=index, scores=score) for index, score in enumerate(scores)
+        ]
 
     clear = make_report([*runs("a", *[0.9, 0.91] * 3), *runs("b", *[0.1, 0.2] * 3)])
     unclear = make_report([*runs("a", *[0.1, 0.9] * 3), *runs("b", *[0.2, 0.7] * 3)])

@@ -1,4 +1,6 @@
-"""The page of a report: what a task asks, its figure, what comes first, and what a notebook and a frame show."""
+"""The page of a report: what a task asks, its figure, what comes first, and what a notebook and a
+frame show.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +29,15 @@ Make = Callable[..., Any]
 
 
 def texts(page: Page, kind: str) -> list[str]:
-    return [block.text for block in every(page.blocks) if isinstance(block, Text) and block.kind == kind]
+    return [
+        block.text for block in every(page.blocks) if isinstance(block, Text) and block.kind == kind
+    ]
 
 
 def section(page: Page, name: str) -> Section:
-    return next(block for block in every(page.blocks) if isinstance(block, Section) and block.name == name)
+    return next(
+        block for block in every(page.blocks) if isinstance(block, Section) and block.name == name
+    )
 
 
 @pytest.fixture
@@ -49,16 +55,23 @@ def registered() -> Iterator[Callable[..., None]]:
 
 
 def with_facts(record: Record, **facts: Any) -> Record:
-    return dataclasses.replace(record, trace={**record.trace, "facts": {**record.trace["facts"], **facts}})
+    return dataclasses.replace(
+        record, trace={**record.trace, "facts": {**record.trace["facts"], **facts}}
+    )
 
 
-def test_a_task_says_what_it_asks_of_how_many_and_shows_an_example(make_record: Make, make_report: Make) -> None:
+def test_a_task_says_what_it_asks_of_how_many_and_shows_an_example(
+    make_record: Make, make_report: Make
+) -> None:
     made = with_facts(make_record(), training_sequences=960, test_sequences=240)
     task = catalogue.task.get("language/qa")
     own = {"id": task.id, "version": task.version, "parameters": parameters_of(task())}
     records = [dataclasses.replace(made, what={**made.what, "task": own})]
     page = report_page(make_report(records, "quickstudy run language/qa"))
-    asked = "Say whether something was affirmed or denied of a name. 960 sequences to learn from, 240 to be tested on."
+    asked = (
+        "Say whether something was affirmed or denied of a name. 960 sequences to learn from, 240"
+        " to be tested on."
+    )
     assert asked in texts(page, "question")
     (example,) = texts(page, "example")
     assert re.fullmatch(r"I .* \. DO I [A-Z]+ [A-Z]+ \? (YES|NO)", example)
@@ -80,20 +93,26 @@ def test_of_a_task_on_data_of_elsewhere_no_example_is_drawn(
     assert texts(report_page(make_report([record])), "example") == []
 
 
-def test_of_a_task_with_other_parameters_no_example_is_drawn(make_record: Make, make_report: Make) -> None:
+def test_of_a_task_with_other_parameters_no_example_is_drawn(
+    make_record: Make, make_report: Make
+) -> None:
     page = report_page(make_report([make_record()]))
     assert texts(page, "question")
     assert texts(page, "example") == []
 
 
-def test_of_a_task_that_is_not_the_installed_one_nothing_is_said(make_record: Make, make_report: Make) -> None:
+def test_of_a_task_that_is_not_the_installed_one_nothing_is_said(
+    make_record: Make, make_report: Make
+) -> None:
     record = make_record()
     other = {**record.what, "task": {**record.what["task"], "version": 99}}
     page = report_page(make_report([dataclasses.replace(record, what=other)]))
     assert texts(page, "example") == []
 
 
-def test_learners_by_tasks_come_first_and_each_task_in_a_line(make_study: Make, make_report: Make) -> None:
+def test_learners_by_tasks_come_first_and_each_task_in_a_line(
+    make_study: Make, make_report: Make
+) -> None:
     page = report_page(make_report([*make_study(), *make_study(task="language/harder-qa")]))
     short = section(page, "short")
     table, terms = short.blocks
@@ -108,12 +127,17 @@ def test_learners_by_tasks_come_first_and_each_task_in_a_line(make_study: Make, 
     assert not any(isinstance(block, Section) and block.name == "short" for block in alone.blocks)
 
 
-def test_a_figure_from_outside_is_found_by_the_kind_of_trace(make_record: Make, registered: Make) -> None:
+def test_a_figure_from_outside_is_found_by_the_kind_of_trace(
+    make_record: Make, registered: Make
+) -> None:
     def life(_: Record) -> Trace:
         return Trace("life", {"reward": np.array([1.0, 2.0])}, {})
 
     def draw(task: str, rows: Any) -> list[Text]:
-        return [Text(f"{row.learner} on {task}: {row.traces[0].arrays['reward'].sum():g}") for row in rows]
+        return [
+            Text(f"{row.learner} on {task}: {row.traces[0].arrays['reward'].sum():g}")
+            for row in rows
+        ]
 
     data = build_report([make_record("cat")], life)
     assert 'There is no figure for traces of the kind "life".' in texts(report_page(data), "remark")
@@ -127,8 +151,12 @@ def test_a_figure_that_fails_costs_the_picture_only(make_record: Make, registere
 
     registered("life", broken)
     page = report_page(build_report([make_record()], lambda _: Trace("life", {}, {})))
-    assert any(remark.startswith('The figure "life" raised KeyError') for remark in texts(page, "remark"))
-    assert any(isinstance(block, Table) and block.name == "scores-0" for block in every(page.blocks))
+    assert any(
+        remark.startswith('The figure "life" raised KeyError') for remark in texts(page, "remark")
+    )
+    assert any(
+        isinstance(block, Table) and block.name == "scores-0" for block in every(page.blocks)
+    )
 
 
 def test_t_is_read_off_a_curve_that_rises(make_record: Make, make_report: Make) -> None:
@@ -153,15 +181,21 @@ def test_a_curve_that_ends_early_is_explained(make_record: Make, make_report: Ma
     def caption(*ends: int) -> str:
         records = [make_record(f"learner {end}", curve=([1, end], [0.5, 0.9])) for end in ends]
         return next(
-            block for block in every(report_page(make_report(records)).blocks) if isinstance(block, Plot)
+            block
+            for block in every(report_page(make_report(records)).blocks)
+            if isinstance(block, Plot)
         ).caption
 
     assert caption(10, 10).endswith("Solid: learners.")
-    assert caption(10, 20).endswith("Solid: learners. Thin, after the end of a curve: its last value holds.")
+    assert caption(10, 20).endswith(
+        "Solid: learners. Thin, after the end of a curve: its last value holds."
+    )
 
 
 @pytest.mark.parametrize("moment", [1e300, float("inf"), float("nan"), -5.0, 0.0])
-def test_a_record_that_was_made_at_no_time_has_no_day(make_record: Make, make_report: Make, moment: float) -> None:
+def test_a_record_that_was_made_at_no_time_has_no_day(
+    make_record: Make, make_report: Make, moment: float
+) -> None:
     odd = make_record(started=moment)
     assert make_report([odd]).days == ""
     assert make_report([odd, make_record(repetition=1, started=86400.0 * 365)]).days == "1971-01-01"
@@ -171,8 +205,13 @@ def test_a_record_that_was_made_at_no_time_has_no_day(make_record: Make, make_re
 def test_material_is_counted_in_what_the_trace_counts(make_record: Make, make_report: Make) -> None:
     record = make_record()
     facts = {"training_steps": 2000, "test_steps": 1000, "washout_steps": 100}
-    driven = dataclasses.replace(record, trace={**record.trace, "facts": {**record.trace["facts"], **facts}})
-    assert make_report([driven]).tables[0].material == "2,000 steps to learn from, 1,000 to be tested on."
+    driven = dataclasses.replace(
+        record, trace={**record.trace, "facts": {**record.trace["facts"], **facts}}
+    )
+    assert (
+        make_report([driven]).tables[0].material
+        == "2,000 steps to learn from, 1,000 to be tested on."
+    )
 
 
 def test_a_screen_has_no_pictures_and_no_record(study_report: Any) -> None:
@@ -183,7 +222,9 @@ def test_a_screen_has_no_pictures_and_no_record(study_report: Any) -> None:
     assert not any(name.startswith("runs-") for name in names)
 
 
-def test_results_are_built_once(make_study: Make, save: Make, tmp_path: pathlib.Path, monkeypatch: Any) -> None:
+def test_results_are_built_once(
+    make_study: Make, save: Make, tmp_path: pathlib.Path, monkeypatch: Any
+) -> None:
     from quickstudy.report import build
 
     results = Results(save(tmp_path, make_study(seeds=2)))
@@ -206,15 +247,21 @@ def test_a_notebook_shows_the_tables(make_study: Make, save: Make, tmp_path: pat
     assert "<script" not in html
 
 
-def test_a_frame_has_a_row_for_every_run(make_study: Make, save: Make, tmp_path: pathlib.Path) -> None:
+def test_a_frame_has_a_row_for_every_run(
+    make_study: Make, save: Make, tmp_path: pathlib.Path
+) -> None:
     results = Results(save(tmp_path, make_study(seeds=2)))
     pandas = pytest.importorskip("pandas")
     frame = results.frame()
     assert isinstance(frame, pandas.DataFrame)
     assert len(frame) == 12
     assert set(frame.task_id) == {"language/qa"}
-    lstm = next(row for row in results.as_json()["tasks"][0]["learners"] if row["learner"] == "lstm")
-    assert frame[frame.learner == "lstm"]["wade"].mean() == pytest.approx(lstm["scores"]["wade"]["mean"])
+    lstm = next(
+        row for row in results.as_json()["tasks"][0]["learners"] if row["learner"] == "lstm"
+    )
+    assert frame[frame.learner == "lstm"]["wade"].mean() == pytest.approx(
+        lstm["scores"]["wade"]["mean"]
+    )
 
 
 def test_without_pandas_a_frame_is_arrows_or_says_what_to_install(
@@ -235,7 +282,9 @@ def test_without_pandas_a_frame_is_arrows_or_says_what_to_install(
         results.frame()
 
 
-def test_scores_of_one_run_in_two_folders_are_merged(make_record: Make, save: Make, tmp_path: pathlib.Path) -> None:
+def test_scores_of_one_run_in_two_folders_are_merged(
+    make_record: Make, save: Make, tmp_path: pathlib.Path
+) -> None:
     record = make_record()
     halves = [
         save(tmp_path / name, [dataclasses.replace(record, scores={name: record.scores[name]})])

@@ -9,7 +9,17 @@ import pytest
 
 from quickstudy.base.measure import Score
 from quickstudy.report.curves import mean_curve
-from quickstudy.report.statistics import ABOVE, BELOW, LEVEL, advantage, best, difference, estimate, scaled, stream
+from quickstudy.report.statistics import (
+    ABOVE,
+    BELOW,
+    LEVEL,
+    advantage,
+    best,
+    difference,
+    estimate,
+    scaled,
+    stream,
+)
 
 MEDIAN = Score("steps", better="lower", shown="median")
 
@@ -46,7 +56,12 @@ def test_one_run_has_no_interval() -> None:
 def test_never_has_a_median_but_no_mean() -> None:
     found = estimate([5.0, 3.0, math.inf])
     assert found is not None
-    assert (found.mean, found.interval, found.median, found.lower_quartile) == (None, None, 5.0, 4.0)
+    assert (found.mean, found.interval, found.median, found.lower_quartile) == (
+        None,
+        None,
+        5.0,
+        4.0,
+    )
     assert found.upper_quartile == math.inf
 
 
@@ -84,14 +99,20 @@ def test_scaled_by_hand() -> None:
 def test_the_scale_of_other_seeds_has_the_errors_of_all_three() -> None:
     own, control, oracle = [0.5, 0.6, 0.7], [0.1, 0.2, 0.3], [0.9, 1.0, 1.1]
     apart = [
-        {(root, seed): value for seed, value in enumerate(found)} for root, found in enumerate((own, control, oracle))
+        {(root, seed): value for seed, value in enumerate(found)}
+        for root, found in enumerate((own, control, oracle))
     ]
     found = scaled(*apart)
-    # s = 0.5: the derivatives are 1, -(1 - s) and -s, over 0.8; every mean has an error of 0.1 / sqrt(3).
+    # s = 0.5: the derivatives are 1, -(1 - s) and -s, over 0.8; every mean has an error of 0.1 /
+    # sqrt(3).
     error = 0.1 / math.sqrt(3) * math.sqrt(1 + 0.25 + 0.25) / 0.8
-    assert found.interval == pytest.approx((0.5 - 4.302653 * error, 0.5 + 4.302653 * error), rel=1e-6)
+    assert found.interval == pytest.approx(
+        (0.5 - 4.302653 * error, 0.5 + 4.302653 * error), rel=1e-6
+    )
     # In pairs, what the three have in common is no error of the scale.
-    assert scaled(values(*own), values(*control), values(*oracle)).interval == pytest.approx((0.5, 0.5))
+    assert scaled(values(*own), values(*control), values(*oracle)).interval == pytest.approx(
+        (0.5, 0.5)
+    )
 
 
 def test_above_is_above_every_control_and_below_is_corrected_for_their_number() -> None:
@@ -122,7 +143,10 @@ def test_the_best_goes_by_the_direction_and_ties_by_name() -> None:
     assert best(samples) is None
     assert best({"none": {}}, Score("s", better="higher")) is None
     # Infinity has no place in a sum: where one value is infinite, the median speaks.
-    assert best({"a": values(1.0, math.inf, 2.0), "b": values(3.0, 3.0)}, Score("s", better="lower")) == "a"
+    assert (
+        best({"a": values(1.0, math.inf, 2.0), "b": values(3.0, 3.0)}, Score("s", better="lower"))
+        == "a"
+    )
 
 
 def test_a_learner_that_is_as_good_as_its_controls_is_seldom_called_below_them() -> None:
@@ -139,7 +163,9 @@ def test_a_learner_that_is_as_good_as_its_controls_is_seldom_called_below_them()
     assert above / 1500 < 0.035
 
 
-@pytest.mark.parametrize(("oracle", "defined"), [(0.519, False), (0.481, False), (0.521, True), (0.4, True)])
+@pytest.mark.parametrize(
+    ("oracle", "defined"), [(0.519, False), (0.481, False), (0.521, True), (0.4, True)]
+)
 def test_scale_needs_room_between_control_and_oracle(oracle: float, defined: bool) -> None:
     found = scaled(values(0.6, 0.6), values(0.5, 0.5), values(oracle, oracle))
     assert (found.value is not None) == defined
@@ -178,7 +204,8 @@ def test_medians_have_differences_where_means_have_none() -> None:
     found = difference(values(*[5.0] * 6), values(*[never] * 6), MEDIAN)
     assert (found.value, found.interval, found.n) == (-never, (-never, -never), 6)
     alike = difference(values(never, never), values(never, never), MEDIAN)
-    # Below six pairs even the least and the greatest difference hold the true one less often than is said.
+    # Below six pairs even the least and the greatest difference hold the true one less often than
+    # is said.
     assert (alike.value, alike.interval) == (0.0, None)
     assert difference(values(*[never] * 6), values(*[never] * 6), MEDIAN).interval == (0.0, 0.0)
     mixed = difference(values(1.0, 2.0, 3.0, 4.0, 5.0, never), values(*[0.0] * 6), MEDIAN)
@@ -195,7 +222,8 @@ def test_six_pairs_of_medians_are_corrected_for_two_controls() -> None:
     assert (ahead.value, ahead.interval, ahead.standing) == (950.0, (950.0, 950.0), ABOVE)
     behind = advantage(own, {"slow": slow, "swift": swift}, "swift", steps)
     assert (behind.interval, behind.standing) == ((-49.0, -47.0), BELOW)
-    # Four errors of 1 / 64 are more than 5 %: below the best is then said of who is below them all, and no other.
+    # Four errors of 1 / 64 are more than 5 %: below the best is then said of who is below them all,
+    # and no other.
     three = advantage(own, {"slow": slow, "swift": swift, "never": never}, "swift", steps)
     assert (three.interval, three.standing) == ((-49.0, math.inf), LEVEL)
     assert three.reason == "6 runs are too few to correct for 3 controls"
@@ -221,7 +249,10 @@ def test_means_are_geometric_where_orders_of_magnitude_count() -> None:
 
 def test_an_exact_oracle_does_not_set_the_scale_of_an_error() -> None:
     error = Score("error", better="lower", read="log")
-    rounded = [scaled(values(0.2, 0.2), values(0.5, 0.5), values(end, end), error).value for end in (1e-9, 1e-15)]
+    rounded = [
+        scaled(values(0.2, 0.2), values(0.5, 0.5), values(end, end), error).value
+        for end in (1e-9, 1e-15)
+    ]
     assert rounded == pytest.approx([0.6, 0.6])
     # 0.1 and 0.4 have the geometric mean 0.2; the error of their logarithm is that of log10 2.
     found = scaled(values(0.1, 0.4), values(0.5, 0.5), values(0.1, 0.1), error)

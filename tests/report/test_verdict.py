@@ -1,4 +1,6 @@
-"""What is said of a task: who is above the best control, who is ahead, and when nothing can be said."""
+"""What is said of a task: who is above the best control, who is ahead, and when nothing can be
+said.
+"""
 
 from __future__ import annotations
 
@@ -50,17 +52,31 @@ def test_verdicts(scored: Make, make_record: Make, make_report: Make) -> None:
     )
     # An interval that holds more than what matters does not show that a learner is not above.
     open_text = make_report([*control, *level]).tables[0].verdict.text
-    assert open_text.startswith("No learner is shown to be above the best control, copy (0.200) (6 runs); level cannot")
+    assert open_text.startswith(
+        "No learner is shown to be above the best control, copy (0.200) (6 runs); level cannot"
+    )
     assert "no control was run" in make_report(strong).tables[0].verdict.text
     assert "there is no learner" in make_report(control).tables[0].verdict.text
-    assert "nothing to compare" in make_report([make_record(status="failed")]).tables[0].verdict.text
+    assert (
+        "nothing to compare" in make_report([make_record(status="failed")]).tables[0].verdict.text
+    )
 
 
-@pytest.mark.parametrize("name", ["learner-{}", "esn+rls:units={}00,leak=0.{},radius=0.9{},ridge=0.{}1"])
-def test_a_verdict_on_fifteen_learners_can_be_read(scored: Make, make_report: Make, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["learner-{}", "esn+rls:units={}00,leak=0.{},radius=0.9{},ridge=0.{}1"]
+)
+def test_a_verdict_on_fifteen_learners_can_be_read(
+    scored: Make, make_report: Make, name: str
+) -> None:
     control = scored("copy", *around(0.20), role="control")
-    strong = [run for number in range(10) for run in scored(name.format(*[number] * 4), *around(0.5 + number / 100))]
-    weak = [run for number in range(10, 15) for run in scored(name.format(*[number] * 4), *around(0.1))]
+    strong = [
+        run
+        for number in range(10)
+        for run in scored(name.format(*[number] * 4), *around(0.5 + number / 100))
+    ]
+    weak = [
+        run for number in range(10, 15) for run in scored(name.format(*[number] * 4), *around(0.1))
+    ]
     verdict = make_report([*control, *strong, *weak]).tables[0].verdict
     best = name.format(*[9] * 4)
     assert verdict.short == f"10 of 15 above the best control, {best} clearly ahead."
@@ -70,24 +86,37 @@ def test_a_verdict_on_fifteen_learners_can_be_read(scored: Make, make_report: Ma
 
 
 def test_fewer_than_six_runs_give_no_verdict(scored: Make, make_report: Make) -> None:
-    runs = [*scored("copy", 0.2, 0.21, role="control"), *scored("esn", 0.5, 0.52), *scored("reca", 0.9, 0.92)]
+    runs = [
+        *scored("copy", 0.2, 0.21, role="control"),
+        *scored("esn", 0.5, 0.52),
+        *scored("reca", 0.9, 0.92),
+    ]
     table = make_report(runs).tables[0]
     assert not table.verdict.ahead
-    assert table.verdict.text == (
-        "reca has WADE above chance 0.910 and esn has WADE above chance 0.510, best control copy 0.205: "
-        "2 runs of each learner are too few for a verdict, 6 would do."
+    assert (
+        table.verdict.text
+        == "reca has WADE above chance 0.910 and esn has WADE above chance 0.510, best control copy"
+        " 0.205: 2 runs of each learner are too few for a verdict, 6 would do."
     )
     assert "<strong>" not in as_html(make_report(runs)).partition("<script")[0]
 
 
 @pytest.mark.parametrize(("runs", "told"), [(5, False), (6, True)])
 def test_six_runs_give_one(scored: Make, make_report: Make, runs: int, told: bool) -> None:
-    records = scored("copy", *around(0.2, runs=runs), role="control") + scored("esn", *around(0.5, runs=runs))
+    records = scored("copy", *around(0.2, runs=runs), role="control") + scored(
+        "esn", *around(0.5, runs=runs)
+    )
     assert make_report(records).tables[0].verdict.text.startswith("Above the best control") is told
 
 
-def test_those_with_enough_runs_are_judged_without_the_others(scored: Make, make_report: Make) -> None:
-    records = [*scored("copy", *around(0.2), role="control"), *scored("esn", *around(0.5)), *scored("new", 0.9)]
+def test_those_with_enough_runs_are_judged_without_the_others(
+    scored: Make, make_report: Make
+) -> None:
+    records = [
+        *scored("copy", *around(0.2), role="control"),
+        *scored("esn", *around(0.5)),
+        *scored("new", 0.9),
+    ]
     text = make_report(records).tables[0].verdict.text
     assert text.startswith("Above the best control, copy (0.200): esn by 0.300")
     assert text.endswith("; 1 run of new is too few for a verdict, 6 would do.")
@@ -95,16 +124,24 @@ def test_those_with_enough_runs_are_judged_without_the_others(scored: Make, make
 
 def test_a_control_with_too_few_runs_is_named(scored: Make, make_report: Make) -> None:
     records = [*scored("copy", 0.2, 0.2, role="control"), *scored("esn", *around(0.5))]
-    assert make_report(records).tables[0].verdict.text.endswith("2 runs of copy are too few for a verdict, 6 would do.")
+    assert (
+        make_report(records)
+        .tables[0]
+        .verdict.text.endswith("2 runs of copy are too few for a verdict, 6 would do.")
+    )
 
 
 def test_overlapping_intervals_have_no_winner(scored: Make, make_report: Make) -> None:
-    table = make_report([*scored("a", *around(0.5, 0.1)), *scored("b", *around(0.505, 0.05))]).tables[0]
+    table = make_report(
+        [*scored("a", *around(0.5, 0.1)), *scored("b", *around(0.505, 0.05))]
+    ).tables[0]
     assert not table.verdict.ahead
     assert "b and a cannot be told apart" in table.verdict.text
 
 
-def test_too_small_to_matter_is_not_the_same_as_cannot_be_told(scored: Make, make_report: Make) -> None:
+def test_too_small_to_matter_is_not_the_same_as_cannot_be_told(
+    scored: Make, make_report: Make
+) -> None:
     records = [
         *scored("copy", *[0.0] * 6, role="control"),
         *scored("a", *around(0.0007, 0.0001)),
@@ -112,9 +149,11 @@ def test_too_small_to_matter_is_not_the_same_as_cannot_be_told(scored: Make, mak
     ]
     table = make_report(records).tables[0]
     assert not table.verdict.ahead
-    assert table.verdict.text == (
-        "No learner is clearly above the best control, copy (0.000); a (0.0007) is above it (0.000) in "
-        "WADE above chance, by too little to matter; b cannot be told from it; a is ahead of b by too little to matter."
+    assert (
+        table.verdict.text
+        == "No learner is clearly above the best control, copy (0.000); a (0.0007) is above it"
+        " (0.000) in WADE above chance, by too little to matter; b cannot be told from it; a is"
+        " ahead of b by too little to matter."
     )
 
 
@@ -122,7 +161,12 @@ def ending(
     make_record: Make, learner: str, area: float, end: float, soon: float, role: str = "learner"
 ) -> list[Record]:
     """Six runs with an area under the curve, an accuracy at the end and the steps to 0.9."""
-    rows = zip(around(area, area / 10), around(end), around(soon, soon / 50 if np.isfinite(soon) else 0.0), strict=True)
+    rows = zip(
+        around(area, area / 10),
+        around(end),
+        around(soon, soon / 50 if np.isfinite(soon) else 0.0),
+        strict=True,
+    )
     return [
         make_record(
             learner,
@@ -138,7 +182,9 @@ def ending(
     ]
 
 
-def test_a_verdict_begins_with_where_learners_end_and_when_they_get_there(make_record: Make, make_report: Make) -> None:
+def test_a_verdict_begins_with_where_learners_end_and_when_they_get_there(
+    make_record: Make, make_report: Make
+) -> None:
     """A learner that solves a task late has the area of one that never learns."""
     never = float("inf")
     records = [
@@ -149,12 +195,17 @@ def test_a_verdict_begins_with_where_learners_end_and_when_they_get_there(make_r
     ]
     verdict = make_report(records).tables[0].verdict
     assert verdict.text.startswith(
-        "At the end late (0.930) is above the best control, majority (0.230); level (0.230) is not shown to be above "
-        "it; poor (0.100) is below it. Steps to 0.9 (training sequences): late 6,889. By accuracy over log data: no "
+        "At the end late (0.930) is above the best control, majority (0.230); level (0.230) is not"
+        " shown to be above it; poor (0.100) is below it. Steps to 0.9 (training sequences): late"
+        " 6,889. By accuracy over log data: no "
     )
     assert verdict.text.count("majority") == 2
     assert verdict.short == "1 of 3 above the best control at the end, 0 by accuracy over log data."
-    few = make_report([record for record in records if record.what["repetition"] < 2]).tables[0].verdict.text
+    few = (
+        make_report([record for record in records if record.what["repetition"] < 2])
+        .tables[0]
+        .verdict.text
+    )
     assert few.startswith("At the end late (0.9")
     assert "above" not in few.partition("By accuracy")[0]
 
@@ -196,8 +247,16 @@ def test_learners_with_replay_are_a_class_of_their_own(scored: Make, make_report
         (320, {"training_sequences": 32}, REPLAY),
         (32, {"training_sequences": 32}, LEARNER),
         # As published, a readout meets the first of its questions twice.
-        (2335, {"training_sequences": 960, "item": "question", "tokens_per_sequence": 2334 / 960}, LEARNER),
-        (4668, {"training_sequences": 960, "item": "question", "tokens_per_sequence": 2334 / 960}, REPLAY),
+        (
+            2335,
+            {"training_sequences": 960, "item": "question", "tokens_per_sequence": 2334 / 960},
+            LEARNER,
+        ),
+        (
+            4668,
+            {"training_sequences": 960, "item": "question", "tokens_per_sequence": 2334 / 960},
+            REPLAY,
+        ),
         (600, {"training_sequences": [300, 300]}, LEARNER),
         (6000, {"training_sequences": [300, 300]}, REPLAY),
     ],
@@ -211,13 +270,18 @@ def test_what_was_shown_makes_replay(
     assert (row.role, len(row.runs)) == (role, 2)
 
 
-def test_a_learner_that_could_replay_but_did_not_is_none(make_record: Make, make_report: Make) -> None:
+def test_a_learner_that_could_replay_but_did_not_is_none(
+    make_record: Make, make_report: Make
+) -> None:
     records = [shown(make_record("lstm", passes=10), 960, training_sequences=960)]
     assert [row.role for row in make_report(records).tables[0].rows] == [LEARNER]
 
 
 def test_the_number_of_runs_comes_with_a_difference(scored: Make, make_report: Make) -> None:
-    records = [*scored("copy", *around(0.2, runs=7), role="control"), *scored("esn", *around(0.5, runs=9))]
+    records = [
+        *scored("copy", *around(0.2, runs=7), role="control"),
+        *scored("esn", *around(0.5, runs=9)),
+    ]
     row = make_report(records).tables[0].rows[0]
     assert (row.advantage.n, row.advantage.standing) == (7, "above")
     assert np.isclose(row.advantage.value, 0.3)
@@ -237,18 +301,25 @@ LEGEND = {
 }
 
 
-def waves(make_record: Make, learner: str, errors: list[float], size: float = 5.0, **more: Any) -> list[Record]:
+def waves(
+    make_record: Make, learner: str, errors: list[float], size: float = 5.0, **more: Any
+) -> list[Record]:
     """Runs of a family that is not installed, which carry how they are read."""
     legend = more.pop("legend", LEGEND)
-    scores = [{"waves": {"version": 1, "values": {"error": error, "size": size}}} for error in errors]
+    scores = [
+        {"waves": {"version": 1, "values": {"error": error, "size": size}}} for error in errors
+    ]
     records = [
-        make_record(learner, "waves/sine", repetition=run, scores=score, **more) for run, score in enumerate(scores)
+        make_record(learner, "waves/sine", repetition=run, scores=score, **more)
+        for run, score in enumerate(scores)
     ]
     what = {"protocol": {"id": "waves", "version": 1, "parameters": {}}}
     return [replace(record, what={**record.what, **what}, legend=legend) for record in records]
 
 
-def test_records_are_read_without_the_code_that_made_them(make_record: Make, make_report: Make) -> None:
+def test_records_are_read_without_the_code_that_made_them(
+    make_record: Make, make_report: Make
+) -> None:
     records = [
         *waves(make_record, "last", around(0.1), role="control"),
         *waves(make_record, "zero", around(1.0), role="control"),
@@ -256,7 +327,11 @@ def test_records_are_read_without_the_code_that_made_them(make_record: Make, mak
         *waves(make_record, "coarse", around(4e-9, 1e-10)),
     ]
     table = make_report(records).tables[0]
-    assert (table.headline, table.best_control, table.legend.question) == ("error", "last", "How exactly?")
+    assert (table.headline, table.best_control, table.legend.question) == (
+        "error",
+        "last",
+        "How exactly?",
+    )
     assert [row.learner for row in table.rows] == ["fine", "coarse", "last", "zero"]
     # 0.1 over 2e-9 and over 4e-9; the means are geometric, so that the digits differ a little.
     assert [round(10 ** (row.advantage.value or 0) / 1e7) for row in table.rows[:2]] == [5, 2]
@@ -301,13 +376,22 @@ def test_who_is_infinite_does_not_judge_the_others(make_record: Make, make_repor
 def test_where_few_runs_cannot_be_corrected_for_the_controls_that_is_said(
     make_record: Make, make_report: Make, controls: int, told: bool
 ) -> None:
-    rules = [waves(make_record, f"rule-{rule}", around(10.0**rule), role="control") for rule in range(controls)]
+    rules = [
+        waves(make_record, f"rule-{rule}", around(10.0**rule), role="control")
+        for rule in range(controls)
+    ]
     never = float("inf")
     halting = waves(make_record, "halting", [*[5.0] * 4, never, never])
     lost = waves(make_record, "lost", [never] * 6)
-    text = make_report([*halting, *lost, *(record for rule in rules for record in rule)]).tables[0].verdict.text
+    text = (
+        make_report([*halting, *lost, *(record for rule in rules for record in rule)])
+        .tables[0]
+        .verdict.text
+    )
     assert ("halting and lost are below it" in text) == told
-    assert ("halting cannot be told from it (6 runs are too few to correct for 3 controls)" in text) != told
+    assert (
+        "halting cannot be told from it (6 runs are too few to correct for 3 controls)" in text
+    ) != told
     assert told or "lost is below it" in text
 
 
@@ -325,7 +409,9 @@ def test_what_too_few_decimals_hide_still_counts_where_orders_of_magnitude_do(
 
 
 @pytest.mark.parametrize("second", [{}, {"size": {"better": "lower", "shown": "median"}}])
-def test_without_a_direction_there_is_no_verdict(make_record: Make, make_report: Make, second: dict[str, Any]) -> None:
+def test_without_a_direction_there_is_no_verdict(
+    make_record: Make, make_report: Make, second: dict[str, Any]
+) -> None:
     legend = {**LEGEND, "scores": {"waves": second}}
     records = [
         *waves(make_record, "last", around(0.1), role="control", legend=legend),
@@ -338,7 +424,9 @@ def test_without_a_direction_there_is_no_verdict(make_record: Make, make_report:
     assert "direction unknown" in as_html(data)
 
 
-def test_the_second_opinion_is_the_protocols_and_goes_by_its_direction(make_record: Make, make_report: Make) -> None:
+def test_the_second_opinion_is_the_protocols_and_goes_by_its_direction(
+    make_record: Make, make_report: Make
+) -> None:
     records = [
         *waves(make_record, "long", around(0.1), size=90.0, role="control"),
         *waves(make_record, "short", around(0.1)[::-1], size=40.0, role="control"),
@@ -350,14 +438,19 @@ def test_the_second_opinion_is_the_protocols_and_goes_by_its_direction(make_reco
     assert "; by size better (50) is not above the best control, short (40)" in text
 
 
-def test_of_two_that_are_level_the_second_score_says_who_is_ahead(make_record: Make, make_report: Make) -> None:
+def test_of_two_that_are_level_the_second_score_says_who_is_ahead(
+    make_record: Make, make_report: Make
+) -> None:
     """Two that pass a task are level, though one needs 57 steps and the other 11,095."""
     sizes = {"better": "lower", "shown": "median", "least": 1.0, "words": {"inf": "never"}}
     legend = {**LEGEND, "scores": {"waves": {**LEGEND["scores"]["waves"], "size": sizes}}}
     slow = waves(make_record, "slow", [0.1] * 6, size=11_095.0, legend=legend)
     quick = waves(make_record, "quick", [0.1] * 6, size=57.0, legend=legend)
     table = make_report([*slow, *quick]).tables[0]
-    assert "cannot be told apart, but by size quick (57) is ahead of slow (11,095)" in table.verdict.text
+    assert (
+        "cannot be told apart, but by size quick (57) is ahead of slow (11,095)"
+        in table.verdict.text
+    )
     third = waves(make_record, "alike", [0.1] * 6, size=11_095.0, legend=legend)
     table = make_report([*slow, *third, *quick]).tables[0]
     assert [row.learner for row in table.rows] == ["quick", "alike", "slow"]
@@ -368,16 +461,26 @@ def test_of_two_that_are_level_the_second_score_says_who_is_ahead(make_record: M
 def test_whether_replay_is_a_class_of_its_own_is_the_protocols_to_say(
     make_record: Make, make_report: Make, apart: bool, role: str
 ) -> None:
-    records = waves(make_record, "lstm", [0.1] * 2, legend={**LEGEND, "replay_apart": apart, "again": "shown again"})
+    records = waves(
+        make_record,
+        "lstm",
+        [0.1] * 2,
+        legend={**LEGEND, "replay_apart": apart, "again": "shown again"},
+    )
     (row,) = make_report([shown(record, 960, passes=10) for record in records]).tables[0].rows
     assert row.role == role
-    assert ("shown again" in as_html(make_report([shown(record, 960, passes=10) for record in records]))) is apart
+    assert (
+        "shown again" in as_html(make_report([shown(record, 960, passes=10) for record in records]))
+    ) is apart
 
 
 def test_scores_of_an_older_version_are_left_out_and_the_next_column_judges(
     make_record: Make, make_report: Make
 ) -> None:
-    old = {"log-area": {"version": 1, "values": {"log-area": 0.9}}, "wade": {"version": 1, "values": {"wade": 0.1}}}
+    old = {
+        "log-area": {"version": 1, "values": {"log-area": 0.9}},
+        "wade": {"version": 1, "values": {"wade": 0.1}},
+    }
     data = make_report([make_record(repetition=run, scores=old) for run in range(2)])
     assert data.tables[0].headline == "wade"
     assert "log-area" not in data.tables[0].rows[0].scores
@@ -385,8 +488,12 @@ def test_scores_of_an_older_version_are_left_out_and_the_next_column_judges(
 
 
 @pytest.mark.parametrize(("steps", "told"), [(30_000, True), (606, False)])
-def test_a_rate_is_compared_over_equal_steps_only(make_record: Make, make_report: Make, steps: int, told: bool) -> None:
-    """The rate of one that passed early is that of its search alone: it says nothing against passing."""
+def test_a_rate_is_compared_over_equal_steps_only(
+    make_record: Make, make_report: Make, steps: int, told: bool
+) -> None:
+    """The rate of one that passed early is that of its search alone: it says nothing against
+    passing.
+    """
     rate = {"better": "higher", "unit": "reward per step"}
     legend = {**LEGEND, "scores": {"waves": {**LEGEND["scores"]["waves"], "size": rate}}}
     control = waves(make_record, "echo", around(0.1), size=-0.7, role="control", legend=legend)
@@ -398,19 +505,26 @@ def test_a_rate_is_compared_over_equal_steps_only(make_record: Make, make_report
 
 
 def test_people_alone_are_not_called_controls(scored: Make, make_report: Make) -> None:
-    people = [replace(one, labels={**one.labels, "role": "person"}) for one in scored("person ann", *around(0.5))]
+    people = [
+        replace(one, labels={**one.labels, "role": "person"})
+        for one in scored("person ann", *around(0.5))
+    ]
     text = make_report(people).tables[0].verdict.text
     assert text == "Only people were examined: there is no learner to judge."
 
 
 def test_learners_that_are_tied_on_a_task_share_its_rank(scored: Make, make_report: Make) -> None:
-    """In the order of the alphabet `a` would come first on two tasks of three, though it is never better."""
+    """In the order of the alphabet `a` would come first on two tasks of three, though it is never
+    better.
+    """
     values = {"a": (0.0, 0.0, 0.0), "b": (1.0, 0.0, 0.0)}
     records = [
         run
         for name, own in values.items()
         for number, value in enumerate(own)
-        for run in scored(name, *[value] * 6, task=f"language/{('qa', 'periodic', 'adjective-qa')[number]}")
+        for run in scored(
+            name, *[value] * 6, task=f"language/{('qa', 'periodic', 'adjective-qa')[number]}"
+        )
     ]
     text = FORMS["text"](make_report(records))
     first = [line.split()[0] for line in text.splitlines() if line.split()[:1] in (["a"], ["b"])]
@@ -423,5 +537,7 @@ def test_an_interval_as_wide_as_the_scale_is_only_named_so(scored: Make, make_re
         *scored("esn", 0.1, 0.9),
         *scored("best", 0.9, 1.0, role="oracle"),
     ]
-    (line,) = [one for one in FORMS["text"](make_report(records)).splitlines() if one.startswith("esn  ")][:1]
+    (line,) = [
+        one for one in FORMS["text"](make_report(records)).splitlines() if one.startswith("esn  ")
+    ][:1]
     assert "± more than 1" in line

@@ -32,12 +32,21 @@ def test_a_folder_as_target(tmp_path: pathlib.Path, make_record: Make, save: Mak
     assert write_report(gather([folder]), tmp_path) == tmp_path / "report.html"
 
 
-def test_every_table_and_picture_is_a_file(tmp_path: pathlib.Path, make_study: Make, save: Make) -> None:
+def test_every_table_and_picture_is_a_file(
+    tmp_path: pathlib.Path, make_study: Make, save: Make
+) -> None:
     folder = save(tmp_path / "results", make_study(seeds=2))
     data = gather([folder])
     path = write_files(data, tmp_path / "files")
     names = {file.name for file in path.parent.iterdir()}
-    assert {"report.html", "scores-0.csv", "cost-0.csv", "runs-0.csv", "figure-0.svg", "figure-0.csv"} <= names
+    assert {
+        "report.html",
+        "scores-0.csv",
+        "cost-0.csv",
+        "runs-0.csv",
+        "figure-0.svg",
+        "figure-0.csv",
+    } <= names
     page = path.read_text()
     assert all(f'href="./{name}"' in page for name in names - {"report.html"})
     with (path.parent / "scores-0.csv").open(newline="") as file:
@@ -50,8 +59,12 @@ def test_every_table_and_picture_is_a_file(tmp_path: pathlib.Path, make_study: M
         write_files(data, tmp_path / "files")
 
 
-def test_folders_merge_by_key_and_ok_wins(tmp_path: pathlib.Path, make_record: Make, save: Make) -> None:
-    one = save(tmp_path / "one", [make_record(status="failed", reason="killed"), make_record(repetition=1)])
+def test_folders_merge_by_key_and_ok_wins(
+    tmp_path: pathlib.Path, make_record: Make, save: Make
+) -> None:
+    one = save(
+        tmp_path / "one", [make_record(status="failed", reason="killed"), make_record(repetition=1)]
+    )
     two = save(tmp_path / "two", [make_record(), make_record(repetition=1)])
     (row,) = gather([one, two]).tables[0].rows
     assert [run.status for run in row.runs] == ["ok", "ok"]
@@ -64,7 +77,10 @@ def test_scores_that_were_added_in_one_folder_count_in_all(
     """A folder that was copied, and scored again in one of the two places."""
     made = make_record()
     more = {**made.scores, "later": {"version": 1, "values": {"later": 0.5}}}
-    one, two = save(tmp_path / "one", [made]), save(tmp_path / "two", [dataclasses.replace(made, scores=more)])
+    one, two = (
+        save(tmp_path / "one", [made]),
+        save(tmp_path / "two", [dataclasses.replace(made, scores=more)]),
+    )
     for folders in ([one, two], [two, one]):
         (row,) = gather(folders).tables[0].rows
         assert row.runs[0].scores["later"] == 0.5
@@ -86,16 +102,24 @@ def test_nothing_to_report_is_one_line(tmp_path: pathlib.Path) -> None:
     assert not (tmp_path / "report.html").exists()
 
 
-def test_a_folder_of_failures_is_a_report(tmp_path: pathlib.Path, make_record: Make, save: Make) -> None:
+def test_a_folder_of_failures_is_a_report(
+    tmp_path: pathlib.Path, make_record: Make, save: Make
+) -> None:
     folder = save(
-        tmp_path, [make_record(status="failed", reason="out of memory", repetition=seed) for seed in range(3)]
+        tmp_path,
+        [
+            make_record(status="failed", reason="out of memory", repetition=seed)
+            for seed in range(3)
+        ],
     )
     source = write_report(gather([folder]), tmp_path / "report.html").read_text()
     assert "out of memory" in source
     assert "nothing to compare" in source
 
 
-def test_a_target_that_cannot_be_written_is_one_line(tmp_path: pathlib.Path, make_record: Make, save: Make) -> None:
+def test_a_target_that_cannot_be_written_is_one_line(
+    tmp_path: pathlib.Path, make_record: Make, save: Make
+) -> None:
     folder = save(tmp_path, [make_record()])
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot write"):

@@ -24,9 +24,13 @@ class Lab:
         self.specimens = include(SPECIMENS)
 
     def plan(self, learners, seeds, tasks=("specimen/a",), folder=None):
-        settings = [self.specimens.Specimen(task, learner) for task in tasks for learner in learners]
+        settings = [
+            self.specimens.Specimen(task, learner) for task in tasks for learner in learners
+        ]
         reading = read_results(folder) if folder else None
-        return make_plan(settings, seeds, reading=reading, includes=[SPECIMENS], examiner=self.specimens.EXAMINER)
+        return make_plan(
+            settings, seeds, reading=reading, includes=[SPECIMENS], examiner=self.specimens.EXAMINER
+        )
 
     def run(self, folder, learners, seeds, workers=0, tasks=("specimen/a",), **options):
         return execute(self.plan(learners, seeds, tasks), folder, choose_engine(workers), **options)
@@ -36,11 +40,17 @@ class Lab:
         return subprocess.Popen([sys.executable, str(HERE / "driver.py"), *arguments], **options)
 
     def numbers(self, folder):
-        """Everything that must not depend on how a run was done: status, reason, scores and traces, by key."""
+        """Everything that must not depend on how a run was done: status, reason, scores and traces,
+        by key.
+        """
         found = {}
         for key, record in read_results(folder).records.items():
             trace = load_trace(folder, record) if record.trace else None
-            arrays = {name: (array.dtype.str, array.tobytes()) for name, array in trace.arrays.items()} if trace else {}
+            arrays = (
+                {name: (array.dtype.str, array.tobytes()) for name, array in trace.arrays.items()}
+                if trace
+                else {}
+            )
             found[key] = record.status, record.reason, record.scores, arrays
         return found
 

@@ -1,4 +1,6 @@
-"""A run in a process of its own, to be killed or interrupted: driver.py FOLDER WORKERS TASKS LEARNERS SEEDS."""
+"""A run in a process of its own, to be killed or interrupted: driver.py FOLDER WORKERS TASKS
+LEARNERS SEEDS.
+"""
 
 import json
 import pathlib
@@ -13,7 +15,11 @@ if __name__ == "__main__":
     folder, workers, tasks, learners, seeds = sys.argv[1:]
     path = pathlib.Path(__file__).with_name("specimens.py")
     specimens = include(path)
-    settings = [specimens.Specimen(task, learner) for task in tasks.split(",") for learner in learners.split(",")]
+    settings = [
+        specimens.Specimen(task, learner)
+        for task in tasks.split(",")
+        for learner in learners.split(",")
+    ]
     plan = make_plan(settings, int(seeds), includes=[path], examiner=specimens.EXAMINER)
 
     def say(text: str) -> None:

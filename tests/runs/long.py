@@ -1,5 +1,6 @@
-"""A learner that takes its time and can be kept, and a run of it in a process of its own, to be killed: long.py FOLDER
-WORKERS SEEDS. Where the environment names a file for its NOTES, workers too hand in after every test.
+"""A learner that takes its time and can be kept, and a run of it in a process of its own, to be
+killed: long.py FOLDER WORKERS SEEDS. Where the environment names a file for its NOTES, workers too
+hand in after every test.
 """
 
 import math
@@ -24,7 +25,8 @@ SHOWN = 32
 
 
 class Slow:
-    """Guesses by chance, weighted by what it has seen: its answers depend on every single thing that came before.
+    """Guesses by chance, weighted by what it has seen: its answers depend on every single thing
+    that came before.
 
     Notes down every sequence it is shown, in the file that the environment names.
     """
@@ -35,7 +37,9 @@ class Slow:
 
     def learn(self, inputs, targets):
         time.sleep(self.pause)
-        self.counts += np.bincount(targets[targets >= 0], minlength=len(self.counts)) * self.rng.random()
+        self.counts += (
+            np.bincount(targets[targets >= 0], minlength=len(self.counts)) * self.rng.random()
+        )
         if "NOTES" in os.environ:
             with open(os.environ["NOTES"], "a") as file:
                 file.write("shown\n")
@@ -65,7 +69,9 @@ def plan(seeds, learner="Slow"):
     from quickstudy.runs.plan import make_plan
     from quickstudy.runs.setting import Setting
 
-    return make_plan([Setting("language/qa", f"{HERE}:{learner}", protocol=PROTOCOL)], seeds, includes=[HERE])
+    return make_plan(
+        [Setting("language/qa", f"{HERE}:{learner}", protocol=PROTOCOL)], seeds, includes=[HERE]
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Learners that behave and learners that do not, for the engines: included by the tests and by their workers."""
+"""Learners that behave and learners that do not, for the engines: included by the tests and by
+their workers.
+"""
 
 import contextlib
 import os
@@ -60,7 +62,12 @@ class Specimen(Setting):
 
 
 def examine(
-    setting: Specimen, repetitions: Sequence[int], keep_learners: bool, asked: int, journal: Any, keep_answers: bool
+    setting: Specimen,
+    repetitions: Sequence[int],
+    keep_learners: bool,
+    asked: int,
+    journal: Any,
+    keep_answers: bool,
 ) -> Iterator[Outcome]:
     parts = setting.resolve()
     lanes = parts.learner.lanes(asked)
@@ -80,8 +87,12 @@ def _outcome(setting: Specimen, parts: Parts, repetition: int, keep: bool) -> Ou
     accuracy = np.sort(rng.random(parts.task.length))
     steps = np.arange(1, parts.task.length + 1)
     cost = Cost(examples=10, learn_seconds=0.25, answer_seconds=0.25)
-    trace = Trace("learning-curve", {"step": steps, "accuracy": accuracy}, {"unit": "sequences"}, cost)
-    scores = {"mean": {"version": 1, "values": {"mean": float(accuracy.mean()), "never": float("inf")}}}
+    trace = Trace(
+        "learning-curve", {"step": steps, "accuracy": accuracy}, {"unit": "sequences"}, cost
+    )
+    scores = {
+        "mean": {"version": 1, "values": {"mean": float(accuracy.mean()), "never": float("inf")}}
+    }
     record = Record(
         what=identity(setting, parts, repetition),
         status=OK,
@@ -135,16 +146,23 @@ def _into_the_pipe(learner: str) -> None:
 def _misbehave(learner: str, outcome: Outcome) -> Outcome:
     record = outcome.record
     if learner == "absent":
-        return Outcome(replace(record, status=NOT_APPLICABLE, reason="has no states", scores={}, cost={}))
+        return Outcome(
+            replace(record, status=NOT_APPLICABLE, reason="has no states", scores={}, cost={})
+        )
     if record.what["repetition"] != 1:
         return outcome
     match learner:
         case "status":
             return replace(outcome, record=replace(record, status="splendid"))
         case "objects":
-            return replace(outcome, trace=replace(outcome.trace, arrays={"x": np.array([object()])}))
+            return replace(
+                outcome, trace=replace(outcome.trace, arrays={"x": np.array([object()])})
+            )
         case "exotic":
-            return replace(outcome, record=replace(record, scores={"x": {"version": 1, "values": {"x": object()}}}))
+            return replace(
+                outcome,
+                record=replace(record, scores={"x": {"version": 1, "values": {"x": object()}}}),
+            )
         case "stranger":
             return replace(outcome, record=replace(record, what={**record.what, "repetition": 99}))
     return outcome

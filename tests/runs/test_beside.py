@@ -1,4 +1,6 @@
-"""Settings that differ in nothing but what is traced run side by side on an accelerator, each with its own numbers."""
+"""Settings that differ in nothing but what is traced run side by side on an accelerator, each with
+its own numbers.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,18 @@ from quickstudy.runs.plan import make_plan
 from quickstudy.runs.setting import Setting
 
 GIVEN = {"order": 1, "factors": (1.0,)}
-NAMES = [f"lstm:units=3,batch=0,passes=30,rate=0.02,total=questions{more}" for more in ("", ",l1=0.1", ",l2=0.5")]
+NAMES = [
+    f"lstm:units=3,batch=0,passes=30,rate=0.02,total=questions{more}"
+    for more in ("", ",l1=0.1", ",l2=0.5")
+]
 SETTINGS = [Setting("grammar/an-bn", name, "corrected", 0, GIVEN) for name in NAMES]
 
 
 def test_a_plan_knows_what_may_run_beside_what(monkeypatch):
-    others = [Setting("grammar/an-bn", name, "corrected", 0, GIVEN) for name in ("lstm:units=4", "esn", "bigram")]
+    others = [
+        Setting("grammar/an-bn", name, "corrected", 0, GIVEN)
+        for name in ("lstm:units=4", "esn", "bigram")
+    ]
     plan = make_plan([*SETTINGS, *others], 2)
     groups = {}
     for cell in plan.cells:
@@ -36,7 +44,9 @@ def test_a_plan_knows_what_may_run_beside_what(monkeypatch):
 def test_each_has_the_numbers_it_has_alone(monkeypatch):
     whole = [(setting, repetition) for setting in SETTINGS for repetition in (0, 1)]
     alone = [outcome for setting in SETTINGS for outcome in examine(setting, [0, 1])]
-    monkeypatch.setattr(Choice, "lanes", lambda self, wanted, device=None: 4)  # a full call, and one that is filled up
+    monkeypatch.setattr(
+        Choice, "lanes", lambda self, wanted, device=None: 4
+    )  # a full call, and one that is filled up
     settings, repetitions = zip(*whole, strict=True)
     beside = list(examine(settings[0], repetitions, beside=settings))
     for own, other in zip(alone, beside, strict=True):

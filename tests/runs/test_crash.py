@@ -83,7 +83,9 @@ def test_two_runs_into_one_folder_never_show_anything_twice(lab, tmp_path):
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_one_interrupt_finishes_saves_and_stops(lab, tmp_path, workers):
-    process = lab.driver(tmp_path, workers, ["specimen/a"], ["slow"], 200, **PIPES, start_new_session=True)
+    process = lab.driver(
+        tmp_path, workers, ["specimen/a"], ["slow"], 200, **PIPES, start_new_session=True
+    )
     with process:
         wait_for(process, "Done", 3)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does it: to the workers as well
@@ -100,7 +102,9 @@ def test_one_interrupt_finishes_saves_and_stops(lab, tmp_path, workers):
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_two_interrupts_stop_now(lab, tmp_path, workers):
-    process = lab.driver(tmp_path, workers, ["specimen/a"], ["hang"], 4, **PIPES, start_new_session=True)
+    process = lab.driver(
+        tmp_path, workers, ["specimen/a"], ["hang"], 4, **PIPES, start_new_session=True
+    )
     with process:
         wait_for(process, "Begun", 2)
         time.sleep(0.2)

@@ -37,7 +37,9 @@ def hurt(lab, tmp_path):
 def test_every_damage_is_found_and_nothing_is_changed(hurt):
     folder, _ = hurt
     files = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    problems = sorted(re.sub(r"traces/\w+", "traces/KEY", damage.problem) for damage in examine_folder(folder))
+    problems = sorted(
+        re.sub(r"traces/\w+", "traces/KEY", damage.problem) for damage in examine_folder(folder)
+    )
     assert [problem.partition(" (")[0] for problem in problems] == [
         "cannot be read",
         "last line is cut off",
@@ -72,7 +74,10 @@ def test_a_second_repair_overwrites_nothing(lab, tmp_path):
     for word in (b"{one\n", b"{two\n"):
         path.write_bytes(path.read_bytes() + word)
         repair(tmp_path)
-    assert sorted(each.read_bytes() for each in (tmp_path / "damaged").iterdir()) == [b"{one\n", b"{two\n"]
+    assert sorted(each.read_bytes() for each in (tmp_path / "damaged").iterdir()) == [
+        b"{one\n",
+        b"{two\n",
+    ]
 
 
 def test_a_journal_without_anything_good_goes_away(lab, tmp_path):
@@ -112,17 +117,23 @@ def test_the_installation_says_what_is_there():
     assert libraries["duckdb"].extra == "report"
     assert found.python == platform.python_version()
     assert found.cores >= 1
-    assert all(libraries[name].version is None for names in found.missing().values() for name in names)
+    assert all(
+        libraries[name].version is None for names in found.missing().values() for name in names
+    )
 
 
 def test_every_extra_is_used_and_none_is_forgotten():
     root = pathlib.Path(__file__).resolve().parent.parent.parent
-    extras = tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    extras = tomllib.loads((root / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
     source = "\n".join(path.read_text() for path in (root / "src").rglob("*.py"))
     own = {name: libraries for name, libraries in extras.items() if name not in ("all", "dev")}
     for name, libraries in own.items():
         for library in (re.split("[<>=]", text)[0].replace("pyzmq", "zmq") for text in libraries):
-            assert re.search(rf"\b(import|from) {library}\b|import_module\(.{library}\b", source), f"{name}: {library}"
+            assert re.search(rf"\b(import|from) {library}\b|import_module\(.{library}\b", source), (
+                f"{name}: {library}"
+            )
     assert extras["all"] == [f"quickstudy[{','.join(own)}]"]
     for library, extra in re.findall(r'MissingExtra\("?([\w.]+).*?, "(\w+)"\)', source):
         assert extra in own, library
@@ -155,7 +166,11 @@ def test_a_journal_that_can_only_be_read_is_no_damage(lab, tmp_path, monkeypatch
 
 
 def test_libraries_that_are_missing_and_graphics_are_told(tmp_path):
-    requirements = ["no-such-library>=2; extra == 'web'", "numpy>=2", "quickstudy[web]; extra == 'all'"]
+    requirements = [
+        "no-such-library>=2; extra == 'web'",
+        "numpy>=2",
+        "quickstudy[web]; extra == 'all'",
+    ]
     requirements += ["no-such-library>=2; extra == 'dev'"]
     found = provenance._libraries(requirements)
     assert [(each.name, each.extra, each.version is None) for each in found] == [

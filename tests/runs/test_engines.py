@@ -116,21 +116,34 @@ def test_a_worker_with_too_many_memory_maps_is_replaced(lab, tmp_path, monkeypat
 
 
 @pytest.mark.parametrize("learner", ["pipes", "pipes-pickle", "pipes-long"])
-def test_bytes_in_the_pipe_to_the_driver_fail_one_run_and_run_nothing(lab, tmp_path, monkeypatch, learner):
+def test_bytes_in_the_pipe_to_the_driver_fail_one_run_and_run_nothing(
+    lab, tmp_path, monkeypatch, learner
+):
     monkeypatch.setenv("NOTES", str(tmp_path / "notes"))
     assert counts(lab.run(tmp_path / "runs", [learner, "good"], 3, workers=1)) == (5, 1, 0)
     found = lab.by_repetition(tmp_path / "runs", learner)
-    assert found[1] == ("failed", "worker died (the learner wrote into the pipe between worker and driver)")
+    assert found[1] == (
+        "failed",
+        "worker died (the learner wrote into the pipe between worker and driver)",
+    )
     assert not (tmp_path / "notes").exists()
 
 
 @pytest.mark.parametrize(
-    "message", [Ready(), Begun(("a", "b")), Done("a", "ok", "\ud800", 0.5), Finished(), Broken("full", True)]
+    "message",
+    [Ready(), Begun(("a", "b")), Done("a", "ok", "\ud800", 0.5), Finished(), Broken("full", True)],
 )
 def test_messages_come_back_and_nothing_else_is_one(message):
     line = message_line(message)
     assert read_message(line) == message
-    for other in (b"[]\n", b"1\n", b'["Lost", {}]\n', b'["Done", {"key": []}]\n', line[:-3], b"[" * 100_000):
+    for other in (
+        b"[]\n",
+        b"1\n",
+        b'["Lost", {}]\n',
+        b'["Done", {"key": []}]\n',
+        line[:-3],
+        b"[" * 100_000,
+    ):
         with pytest.raises(ValueError, match="not a message"):
             read_message(other)
 
@@ -290,7 +303,9 @@ def test_real_learners_have_the_same_numbers_whatever_the_workers(lab, tmp_path)
     assert lab.numbers(tmp_path / "0") == lab.numbers(tmp_path / "2")
     extended = make_plan(settings, 3, reading=read_results(tmp_path / "0"))
     assert (extended.summary().found, extended.summary().measured) == (4, 2)
-    assert {record.labels["role"] for record in read_results(tmp_path / "0").records.values()} == {"control"}
+    assert {record.labels["role"] for record in read_results(tmp_path / "0").records.values()} == {
+        "control"
+    }
 
 
 class _Hand:
@@ -307,7 +322,12 @@ def test_a_worker_stays_on_its_task_and_leaves_those_of_others_alone(tmp_path):
     engine._staff = [_Hand("a"), _Hand("b")]
     order = [engine._next(engine._staff[0]).setting for _ in range(4)]
     # Its own task first; then one that nobody is on; only then the other's.
-    assert [(setting.task, setting.learner) for setting in order] == [("a", "1"), ("a", "2"), ("c", "1"), ("b", "1")]
+    assert [(setting.task, setting.learner) for setting in order] == [
+        ("a", "1"),
+        ("a", "2"),
+        ("c", "1"),
+        ("b", "1"),
+    ]
 
 
 def test_a_worker_changes_rooms_only_when_there_is_nothing_else_to_do(tmp_path):

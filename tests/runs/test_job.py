@@ -44,7 +44,9 @@ class Opens:
 
 
 @pytest.mark.parametrize(("fails", "status"), [("false", "ok"), ("true", "failed")])
-def test_what_a_learner_has_opened_is_closed_whatever_happens(tmp_path: pathlib.Path, fails: str, status: str) -> None:
+def test_what_a_learner_has_opened_is_closed_whatever_happens(
+    tmp_path: pathlib.Path, fails: str, status: str
+) -> None:
     (tmp_path / "opens.py").write_text(LEARNER)
     note = tmp_path / "note"
     learner = f"{tmp_path / 'opens.py'}:Opens:note={note},fails={fails}"
@@ -54,23 +56,39 @@ def test_what_a_learner_has_opened_is_closed_whatever_happens(tmp_path: pathlib.
 
 
 @pytest.mark.parametrize("learner", ["esn:units=30", "esn+rls:units=30", "lstm:units=5,passes=2"])
-def test_a_kept_learner_comes_back_and_gives_the_same_last_accuracy(tmp_path: pathlib.Path, learner: str) -> None:
+def test_a_kept_learner_comes_back_and_gives_the_same_last_accuracy(
+    tmp_path: pathlib.Path, learner: str
+) -> None:
     results = run(
-        "language/qa", learner, seeds=1, out=tmp_path, protocol=SMALL, controls=False, workers=0, keep_learners=True
+        "language/qa",
+        learner,
+        seeds=1,
+        out=tmp_path,
+        protocol=SMALL,
+        controls=False,
+        workers=0,
+        keep_learners=True,
     )
     (record,) = results.records
     assert record.saved == f"learners/{record.key}.npz"
     pupil = Results(tmp_path).learner(record.key[:12])
-    streams, task = Streams(0, "language/qa", 0), configure("qa", catalogue.task.get("language/qa"), {})
+    streams, task = (
+        Streams(0, "language/qa", 0),
+        configure("qa", catalogue.task.get("language/qa"), {}),
+    )
     unique = draw_unique(task, streams.numpy("data"), 60)
     exam = Exam([split(unique, streams.numpy("split"), LanguageProtocol().share).test])
     decisions = pupil.answer(exam).argmax(axis=-1)  # type: ignore[attr-defined]
-    assert (decisions == exam.targets).mean() == record.scores["accuracy"]["values"]["final-accuracy"]
+    assert (decisions == exam.targets).mean() == record.scores["accuracy"]["values"][
+        "final-accuracy"
+    ]
     assert pupil.cost()[0].examples == record.cost["examples"]
 
 
 def test_a_learner_that_was_not_kept_is_asked_for_in_vain(tmp_path: pathlib.Path) -> None:
-    results = run("language/qa", "majority", seeds=2, out=tmp_path, protocol=SMALL, controls=False, workers=0)
+    results = run(
+        "language/qa", "majority", seeds=2, out=tmp_path, protocol=SMALL, controls=False, workers=0
+    )
     with pytest.raises(UsageError, match="2 runs"):
         results.learner("")
 
@@ -89,8 +107,13 @@ def test_what_nothing_here_can_be_trained_for_is_not_applicable_and_the_run_goes
     monkeypatch.setattr(LanguageProtocol, "asks", "reward", raising=False)
     monkeypatch.setattr(catalogue.training, "entries", list)
     learners = ["esn", "lstm:units=3,rate=0.1", "relearning:learner=esn", "copy-last"]
-    results = run("language/qa", learners, seeds=1, out=tmp_path, protocol=SMALL, controls=False, workers=0)
+    results = run(
+        "language/qa", learners, seeds=1, out=tmp_path, protocol=SMALL, controls=False, workers=0
+    )
     found = {record.labels["learner"]: (record.status, record.reason) for record in results.records}
     reason = "no way of training a core by reward is installed"
-    assert found == {**dict.fromkeys(learners[:3], ("not-applicable", reason)), "copy-last": ("ok", "")}
+    assert found == {
+        **dict.fromkeys(learners[:3], ("not-applicable", reason)),
+        "copy-last": ("ok", ""),
+    }
     assert "no way of training a core by reward" in str(results.as_json())

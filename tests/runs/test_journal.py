@@ -44,7 +44,12 @@ def test_a_journal_has_its_own_file_and_leaves_none_unused(tmp_path):
 
 
 def test_ok_comes_before_not_applicable_before_failed_then_the_latest(tmp_path):
-    write(tmp_path, record(0, "ok", 1.0, "first"), record(0, "failed", 9.0), record(0, "ok", 5.0, "second"))
+    write(
+        tmp_path,
+        record(0, "ok", 1.0, "first"),
+        record(0, "failed", 9.0),
+        record(0, "ok", 5.0, "second"),
+    )
     write(tmp_path, record(0, "not-applicable", 10.0), record(0, "ok", 3.0, "third"))
     write(tmp_path, record(1, "failed", 1.0, "a"), record(1, "not-applicable", 0.0, "b"))
     reading = read_results(tmp_path)
@@ -56,7 +61,13 @@ def test_ok_comes_before_not_applicable_before_failed_then_the_latest(tmp_path):
 def test_merging_does_not_depend_on_file_order(tmp_path_factory, order):
     folder = tmp_path_factory.mktemp("merge")
     (folder / "runs").mkdir()
-    lines = [record(0, "ok", 4.0, "late"), record(0, "ok", 2.0), record(0, "failed"), record(1, "failed"), record(2)]
+    lines = [
+        record(0, "ok", 4.0, "late"),
+        record(0, "ok", 2.0),
+        record(0, "failed"),
+        record(1, "failed"),
+        record(2),
+    ]
     for place, number in enumerate(order):
         (folder / "runs" / f"host-{place}-x.jsonl").write_text(lines[number].to_line() + "\n")
     found = read_results(folder).records.values()
@@ -86,7 +97,16 @@ def test_damage_elsewhere_is_named_and_the_rest_is_read(tmp_path):
     strange = json.loads(lines[1])
     strange["what"] = {"repetition": 7}
     late = {**json.loads(lines[1]), "colour": "green"}
-    content = [lines[0], "{half", "", json.dumps(strange), json.dumps(late), "[1]", "\x00\xff", lines[2]]
+    content = [
+        lines[0],
+        "{half",
+        "",
+        json.dumps(strange),
+        json.dumps(late),
+        "[1]",
+        "\x00\xff",
+        lines[2],
+    ]
     path.write_text("\n".join(content) + "\n", encoding="latin-1")
     reading = read_results(tmp_path)
     assert [each.what["repetition"] for each in reading.records.values()] == [0, 2]
@@ -139,7 +159,9 @@ def test_a_later_format_is_refused_and_the_marker_is_written_once(tmp_path):
         read_results(tmp_path)
 
 
-kinds = st.sampled_from(["<f8", "<f4", "<f2", "<i8", "<u8", "|b1", "<i1", "<U5", "<c16", "<M8[s]", "|S3", ">f8"])
+kinds = st.sampled_from(
+    ["<f8", "<f4", "<f2", "<i8", "<u8", "|b1", "<i1", "<U5", "<c16", "<M8[s]", "|S3", ">f8"]
+)
 
 
 @given(st.data())
@@ -164,7 +186,9 @@ def test_small_traces_come_back_exactly(tmp_path_factory, data):
 
 def test_large_traces_and_learners_are_files_named_by_the_record(tmp_path):
     values = np.random.default_rng(1).random(10_000)
-    snapshot = Snapshot({"file": values, "w/0": np.eye(2, dtype=np.float32)}, {"width": 8, "name": "ü"})
+    snapshot = Snapshot(
+        {"file": values, "w/0": np.eye(2, dtype=np.float32)}, {"width": 8, "name": "ü"}
+    )
     with Journal(tmp_path) as journal:
         saved = journal.save(Outcome(record(0), Trace("predictions", {"y": values}), snapshot))
     assert saved.trace == {"kind": "predictions", "facts": {}, "file": f"traces/{saved.key}.npz"}
@@ -182,7 +206,9 @@ def test_large_traces_and_learners_are_files_named_by_the_record(tmp_path):
 
 
 def test_a_trace_that_a_running_process_has_just_written_is_not_missing(tmp_path, monkeypatch):
-    """Between the reader's look at the traces and at the journal, a run writes a trace and its line."""
+    """Between the reader's look at the traces and at the journal, a run writes a trace and its
+    line.
+    """
     with Journal(tmp_path) as journal:
         saved = journal.save(Outcome(record(0), Trace("x", {"a": np.zeros(10_000)})))
     trace, elsewhere = tmp_path / saved.trace["file"], tmp_path / "elsewhere"
@@ -204,7 +230,9 @@ def test_equal_traces_are_equal_files(tmp_path):
     for name in ("a", "b"):
         with Journal(tmp_path / name) as journal:
             saved = journal.save(Outcome(record(0), trace))
-    assert (tmp_path / "a" / saved.trace["file"]).read_bytes() == (tmp_path / "b" / saved.trace["file"]).read_bytes()
+    assert (tmp_path / "a" / saved.trace["file"]).read_bytes() == (
+        tmp_path / "b" / saved.trace["file"]
+    ).read_bytes()
 
 
 def test_what_has_no_trace_or_learner_says_so(tmp_path):

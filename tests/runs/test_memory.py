@@ -51,12 +51,18 @@ class Hungry:
     def begin(self, brief, streams):
         self.begun.append(len(streams))
         if len(streams) > self.room:
-            raise RuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 60129542144 bytes.")
+            raise RuntimeError(
+                "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 60129542144 bytes."
+            )
         return choose_learner("esn:units=10", "corrected").make(None).begin(brief, streams)
 
 
-@pytest.mark.parametrize(("room", "begun"), [(3, [6, 3, 3]), (2, [6, 3, 2, 2, 2]), (0, [6, 3, 2, *[1] * 5])])
-def test_a_call_that_does_not_fit_is_halved_and_the_record_says_its_lanes(gpu, tmp_path, room, begun):
+@pytest.mark.parametrize(
+    ("room", "begun"), [(3, [6, 3, 3]), (2, [6, 3, 2, 2, 2]), (0, [6, 3, 2, *[1] * 5])]
+)
+def test_a_call_that_does_not_fit_is_halved_and_the_record_says_its_lanes(
+    gpu, tmp_path, room, begun
+):
     Hungry.begun.clear()
     setting = Setting("language/qa", bring(Hungry(room)), protocol=SMALL)
     events = []
@@ -64,32 +70,46 @@ def test_a_call_that_does_not_fit_is_halved_and_the_record_says_its_lanes(gpu, t
     assert Hungry.begun == begun
     calls = [len(event.keys) for event in events if isinstance(event, Begun)]
     assert calls == [5, *(min(begun[-1], 5 - first) for first in range(begun[-1], 5, begun[-1]))]
-    records = sorted(read_results(tmp_path).records.values(), key=lambda record: record.what["repetition"])
+    records = sorted(
+        read_results(tmp_path).records.values(), key=lambda record: record.what["repetition"]
+    )
     assert {record.where["lanes"] for record in records} == {begun[-1]}
     if room:
         assert execution.ok == 5
-        assert len({record.scores["accuracy"]["values"]["final-accuracy"] for record in records}) > 1
+        assert (
+            len({record.scores["accuracy"]["values"]["final-accuracy"] for record in records}) > 1
+        )
     else:
-        assert {(record.status, "RESOURCE_EXHAUSTED" in record.reason) for record in records} == {("failed", True)}
+        assert {(record.status, "RESOURCE_EXHAUSTED" in record.reason) for record in records} == {
+            ("failed", True)
+        }
 
 
 def test_more_seeds_later_may_have_other_lanes(gpu, tmp_path):
     setting = Setting("language/qa", "esn:units=10", protocol=SMALL)
     for seeds in (2, 8):
         execute(make_plan([setting], seeds), tmp_path, choose_engine(0))
-    lanes = {record.what["repetition"]: record.where["lanes"] for record in read_results(tmp_path).records.values()}
+    lanes = {
+        record.what["repetition"]: record.where["lanes"]
+        for record in read_results(tmp_path).records.values()
+    }
     assert lanes == {0: 2, 1: 2, **dict.fromkeys(range(2, 8), 12)}
 
 
 def test_what_is_missing_has_the_lanes_that_the_whole_has(gpu, tmp_path):
-    """An interrupted run goes on with the same numbers: the lanes do not depend on what is there already."""
+    """An interrupted run goes on with the same numbers: the lanes do not depend on what is there
+    already.
+    """
     setting = Setting("language/qa", "esn:units=10", protocol=SMALL)
     plan = make_plan([setting], 5)
     execute(plan, tmp_path / "whole", choose_engine(0))
     execute(replace(plan, cells=plan.cells[:2]), tmp_path / "parts", choose_engine(0))
     execute(plan, tmp_path / "parts", choose_engine(0))
     scores = [
-        {key: (record.scores, record.where["lanes"]) for key, record in read_results(tmp_path / name).records.items()}
+        {
+            key: (record.scores, record.where["lanes"])
+            for key, record in read_results(tmp_path / name).records.items()
+        }
         for name in ("whole", "parts")
     ]
     assert scores[0] == scores[1]
@@ -102,7 +122,9 @@ def test_features_that_would_fill_the_memory_are_held_in_fewer_lanes(gpu, monkey
 
     def counting(lanes, bytes_of_lane):
         if not asked:  # room for three lanes, and nothing to spare
-            monkeypatch.setattr(lanes_module, "device_memory", lambda: int(bytes_of_lane * 3 * 3 / 2) + 100)
+            monkeypatch.setattr(
+                lanes_module, "device_memory", lambda: int(bytes_of_lane * 3 * 3 / 2) + 100
+            )
         asked.append((lanes, bytes_of_lane))
         check_room(lanes, bytes_of_lane)
 
@@ -110,8 +132,12 @@ def test_features_that_would_fill_the_memory_are_held_in_fewer_lanes(gpu, monkey
     few = {"sequences": 30, "schedule": "thinned"}
     setting = Setting("language/qa", "esn:units=50", "published", protocol=few)
     outcomes = list(examine(setting, range(6)))
-    assert [(outcome.record.status, outcome.record.where["lanes"]) for outcome in outcomes] == [("ok", 3)] * 6
-    assert [lanes for lanes, _ in asked].count(6) == 1, "refused once, before anything was allocated"
+    assert [(outcome.record.status, outcome.record.where["lanes"]) for outcome in outcomes] == [
+        ("ok", 3)
+    ] * 6
+    assert [lanes for lanes, _ in asked].count(6) == 1, (
+        "refused once, before anything was allocated"
+    )
     assert asked[0][1] > 24 * 50 * 4  # a question of each sequence, as float32
     assert len({outcome.trace.arrays["correct"].tobytes() for outcome in outcomes}) > 1
 
@@ -120,7 +146,9 @@ def test_room_is_asked_for_before_it_is_taken(monkeypatch):
     monkeypatch.setattr(lanes_module, "device_memory", lambda: 2_000_000_000)
     check_room(2, 600_000_000)
     check_room(1, 10**12)  # one lane cannot be made less: the device decides
-    with pytest.raises(TooManyLanes, match=r"100 lanes of 0.60 GB are too many for 2.0 GB") as refused:
+    with pytest.raises(
+        TooManyLanes, match=r"100 lanes of 0.60 GB are too many for 2.0 GB"
+    ) as refused:
         check_room(100, 600_000_000)
     assert refused.value.fit == 2
 
@@ -147,7 +175,8 @@ def test_a_training_may_want_fewer_lanes(monkeypatch):
 def test_workers_share_the_memory_of_a_gpu(gpu, monkeypatch, total, given, workers, share, at_once):
     monkeypatch.setattr(machine, "_gpu_bytes", lambda: total)
     monkeypatch.setattr(machine, "_user_set", False)
-    # What the driver has taken for itself, as it has imported JAX: not what the user wants for the workers.
+    # What the driver has taken for itself, as it has imported JAX: not what the user wants for the
+    # workers.
     monkeypatch.setenv("XLA_CLIENT_MEM_FRACTION", "0.5")
     if given is not None:
         monkeypatch.setenv(machine.MEMORY_VARIABLE, given)
@@ -160,7 +189,9 @@ def test_memory_that_is_no_number_or_too_little_is_refused(gpu, monkeypatch):
     monkeypatch.setattr(machine, "_user_set", False)
     monkeypatch.setattr(machine, "_gpu_bytes", lambda: 8e9)
     monkeypatch.setenv(machine.MEMORY_VARIABLE, "much")
-    with pytest.raises(UsageError, match="QUICKSTUDY_GPU_MEMORY must be a number of GB, got 'much'"):
+    with pytest.raises(
+        UsageError, match="QUICKSTUDY_GPU_MEMORY must be a number of GB, got 'much'"
+    ):
         machine.gpu_memory(1)
     monkeypatch.setenv(machine.MEMORY_VARIABLE, "2")
     with pytest.raises(UsageError, match="2 GB of GPU memory are too few for 3 workers"):

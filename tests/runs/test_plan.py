@@ -30,7 +30,12 @@ def test_settings_in_any_order_are_grouped_by_task(lab):
     specimen = lab.specimens.Specimen
     settings = [specimen("b", "x"), specimen("a", "x"), specimen("b", "y"), specimen("a", "y")]
     cells = make_plan(settings, 1).cells
-    assert [(cell.task, cell.learner) for cell in cells] == [("b", "x"), ("b", "y"), ("a", "x"), ("a", "y")]
+    assert [(cell.task, cell.learner) for cell in cells] == [
+        ("b", "x"),
+        ("b", "y"),
+        ("a", "x"),
+        ("a", "y"),
+    ]
 
 
 def test_two_spellings_of_one_setting_are_one(lab):
@@ -39,7 +44,9 @@ def test_two_spellings_of_one_setting_are_one(lab):
 
 def test_extending_a_plan_only_adds_cells(lab):
     small = {cell.key for cell in lab.plan(["good"], 2).cells}
-    large = {cell.key for cell in lab.plan(["slow", "good"], 5, tasks=["specimen/b", "specimen/a"]).cells}
+    large = {
+        cell.key for cell in lab.plan(["slow", "good"], 5, tasks=["specimen/b", "specimen/a"]).cells
+    }
     assert small < large
     assert len(large) == 20
 
@@ -76,7 +83,13 @@ def what(task, repetition=0, **protocol):
 
 def record(task, repetition, seconds, status="ok", where=None):
     cost = {"learn_seconds": seconds, "answer_seconds": 1.0} if status == "ok" else {}
-    return Record(what(task, repetition), status, cost=cost, where=where or {}, labels={"task": task, "learner": "l"})
+    return Record(
+        what(task, repetition),
+        status,
+        cost=cost,
+        where=where or {},
+        labels={"task": task, "learner": "l"},
+    )
 
 
 def test_estimates_take_the_setting_then_the_learner_then_a_guess():
@@ -85,13 +98,22 @@ def test_estimates_take_the_setting_then_the_learner_then_a_guess():
     assert run_times.of(what("t", 7), "l") == (3.0, "measured")
     assert run_times.of(what("v"), "l") == (4.5, "guessed")  # the median of 2, 3, 6, 11
     assert run_times.of(what("v"), "m") == (1.0, "guessed")
-    assert run_times.of(what("t", sequences=9999), "l") == (4.5, "guessed")  # a longer examination is another matter
+    assert run_times.of(what("t", sequences=9999), "l") == (
+        4.5,
+        "guessed",
+    )  # a longer examination is another matter
 
 
 def test_a_run_alone_in_its_call_counts_with_all_its_time():
-    alone, among = record("t", 0, 1.0, where={"lanes": 1, "seconds": 8.0}), {"lanes": 100, "seconds": 8.0}
+    alone, among = (
+        record("t", 0, 1.0, where={"lanes": 1, "seconds": 8.0}),
+        {"lanes": 100, "seconds": 8.0},
+    )
     assert RunTimes.from_records([alone]).of(what("t"), "l") == (8.0, "measured")
-    assert RunTimes.from_records([record("t", 0, 1.0, where=among)]).of(what("t"), "l") == (2.0, "measured")
+    assert RunTimes.from_records([record("t", 0, 1.0, where=among)]).of(what("t"), "l") == (
+        2.0,
+        "measured",
+    )
 
 
 counts = st.lists(st.integers(1, 12), min_size=1, max_size=5)
@@ -104,22 +126,52 @@ def test_a_cut_keeps_every_cell_in_order_and_never_mixes_settings(counts, worker
         setting = Setting(f"t{number}", "l")
         for repetition in range(count):
             key = f"{number}/{repetition}"
-            cells.append(Cell(key, setting, repetition, setting.task, "l", "t", "learner", seconds[number], "guessed"))
+            cells.append(
+                Cell(
+                    key,
+                    setting,
+                    repetition,
+                    setting.task,
+                    "l",
+                    "t",
+                    "learner",
+                    seconds[number],
+                    "guessed",
+                )
+            )
     pieces = cut(cells, workers)
     assert [cell for piece in pieces for cell in piece] == cells
     assert all(piece and len({cell.task for cell in piece}) == 1 for piece in pieces)
     share = sum(cell.seconds for cell in cells) / (2 * workers)
     if workers > 1 and share > 0:  # no piece is more than its share and one run over
-        assert all(sum(cell.seconds for cell in piece) <= (share + piece[0].seconds) * 1.000001 for piece in pieces)
+        assert all(
+            sum(cell.seconds for cell in piece) <= (share + piece[0].seconds) * 1.000001
+            for piece in pieces
+        )
 
 
 def test_what_was_never_timed_is_cut_whatever_its_share():
-    """Three runs of a learner among a hundred of rules may be most of the work: an idle worker must get at them."""
+    """Three runs of a learner among a hundred of rules may be most of the work: an idle worker must
+    get at them.
+    """
     slow, quick = Setting("t", "slow"), Setting("t", "quick")
 
     def made(source):
-        cells = [Cell(f"{one.learner}/{number}", one, number, "t", one.learner, "t", "learner", 1.0, source)
-                 for one, count in ((slow, 3), (quick, 100)) for number in range(count)]  # fmt: skip
+        cells = [
+            Cell(
+                f"{one.learner}/{number}",
+                one,
+                number,
+                "t",
+                one.learner,
+                "t",
+                "learner",
+                1.0,
+                source,
+            )
+            for one, count in ((slow, 3), (quick, 100))
+            for number in range(count)
+        ]
         return [len(piece) for piece in cut(cells, 2)]
 
     assert made("guessed") == [1, 1, 1, 25, 25, 25, 25]
@@ -139,17 +191,29 @@ def test_on_a_gpu_a_piece_fills_the_lanes(monkeypatch):
 
     def made(setting, lanes):
         shown = (setting.task, setting.learner, "t", "learner", 1.0, "guessed", 4, 250, lanes)
-        return [Cell(f"{setting.learner}/{number}", setting, number, *shown) for number in range(250)]
+        return [
+            Cell(f"{setting.learner}/{number}", setting, number, *shown) for number in range(250)
+        ]
 
-    assert [len(piece) for piece in cut(made(setting, 100), 8)] == [83, 83, 84]  # three calls whatever we do
+    assert [len(piece) for piece in cut(made(setting, 100), 8)] == [
+        83,
+        83,
+        84,
+    ]  # three calls whatever we do
     assert [len(piece) for piece in cut(made(setting, 50), 8)] == [50] * 5
     assert len(cut(made(control, 1), 8)) == 16  # no lanes, no limit
 
 
 def test_controls_may_be_run_more_often_than_learners():
-    settings = [Setting("language/periodic", name) for name in ("bag", "copy-last", "periodic-oracle")]
+    settings = [
+        Setting("language/periodic", name) for name in ("bag", "copy-last", "periodic-oracle")
+    ]
     cells = make_plan(settings, 2, rules=5).cells
     counts = Counter((cell.role, cell.learner) for cell in cells)
-    assert counts == {("learner", "bag"): 2, ("control", "copy-last"): 5, ("oracle", "periodic-oracle"): 5}
+    assert counts == {
+        ("learner", "bag"): 2,
+        ("control", "copy-last"): 5,
+        ("oracle", "periodic-oracle"): 5,
+    }
     few = make_plan(settings, 2).cells
     assert {cell.key for cell in few} < {cell.key for cell in cells}

@@ -21,7 +21,18 @@ from quickstudy.runs.timing import SHORT_SECONDS, Remaining, duration
 def cells(*groups, source="guessed", programs=0):
     """(learner, count, seconds) as cells of one task."""
     return tuple(
-        Cell(f"{learner}{number}", None, number, "family/t", learner, "family", "learner", seconds, source, programs)
+        Cell(
+            f"{learner}{number}",
+            None,
+            number,
+            "family/t",
+            learner,
+            "family",
+            "learner",
+            seconds,
+            source,
+            programs,
+        )
         for learner, count, seconds in groups
         for number in range(count)
     )
@@ -35,11 +46,15 @@ def test_remaining_time_is_corrected_by_what_was_observed():
     remaining.done("a1", 3.0)  # three times as long as measured before: so may be the others
     assert remaining.seconds() == pytest.approx((2 * 3.0 + 2 * 30.0) / 2)
     remaining.done("b0", 10.0)
-    assert remaining.seconds() == pytest.approx(30.0)  # the longest keeps one worker busy, the others are done by then
+    assert remaining.seconds() == pytest.approx(
+        30.0
+    )  # the longest keeps one worker busy, the others are done by then
     for key in ("a2", "a3"):
         remaining.done(key, 1.0)
     remaining.begun(("b1",), now=100.0)
-    assert remaining.seconds(now=107.0) == pytest.approx(3.0)  # the lower median of a is 1 s, as it was
+    assert remaining.seconds(now=107.0) == pytest.approx(
+        3.0
+    )  # the lower median of a is 1 s, as it was
     assert remaining.seconds(now=300.0) is None  # longer than any before it
     remaining.done("b1", 10.0)
     assert remaining.seconds() == 0.0
@@ -72,11 +87,23 @@ def test_lanes_share_the_time_of_their_call():
 
 
 def recorded(rng, kind):
-    """What runs have taken: (learner, seconds of the first repetition, of each of the others), as records have them."""
+    """What runs have taken: (learner, seconds of the first repetition, of each of the others), as
+    records have them.
+    """
     pairs = {
         "rules": [(f"rule{n}", 0.3, 0.02) for n in range(4)],
-        "networks": [("lstm", 21.0, 6.0), ("gru", 17.0, 5.0), ("rnn", 9.0, 3.0), ("majority", 0.3, 0.01)],
-        "mixed": [("esn", 4.0, 2.5), ("transformer", 60.0, 25.0), ("recall", 0.2, 0.1), ("copy-last", 0.02, 0.01)],
+        "networks": [
+            ("lstm", 21.0, 6.0),
+            ("gru", 17.0, 5.0),
+            ("rnn", 9.0, 3.0),
+            ("majority", 0.3, 0.01),
+        ],
+        "mixed": [
+            ("esn", 4.0, 2.5),
+            ("transformer", 60.0, 25.0),
+            ("recall", 0.2, 0.1),
+            ("copy-last", 0.02, 0.01),
+        ],
     }[kind]
     return {name: [first, *(rest * rng.uniform(0.85, 1.2, 11))] for name, first, rest in pairs}
 
@@ -85,11 +112,24 @@ def recorded(rng, kind):
 @pytest.mark.parametrize("workers", [1, 2, 3])
 @pytest.mark.parametrize("source", ["measured", "guessed"])
 def test_the_remaining_time_is_right_within_a_factor_of_two_or_not_shown(kind, workers, source):
-    """A run replayed by a clock of its own: every worker takes the next repetition when it is free."""
+    """A run replayed by a clock of its own: every worker takes the next repetition when it is
+    free.
+    """
     taken = recorded(np.random.default_rng(workers), kind)
     usual = {name: float(np.median(seconds)) for name, seconds in taken.items()}
     made = [
-        Cell(f"{name}{n}", None, n, "family/t", name, "family", "learner", usual[name], source, int(seconds[0] > 1))
+        Cell(
+            f"{name}{n}",
+            None,
+            n,
+            "family/t",
+            name,
+            "family",
+            "learner",
+            usual[name],
+            source,
+            int(seconds[0] > 1),
+        )
         for name, seconds in taken.items()
         for n in range(len(seconds))
     ]
@@ -97,7 +137,10 @@ def test_the_remaining_time_is_right_within_a_factor_of_two_or_not_shown(kind, w
     for cell in made:
         worker = free.index(min(free))
         seconds = taken[cell.learner][cell.repetition]
-        events += [(free[worker], "begun", cell.key, seconds), (free[worker] + seconds, "done", cell.key, seconds)]
+        events += [
+            (free[worker], "begun", cell.key, seconds),
+            (free[worker] + seconds, "done", cell.key, seconds),
+        ]
         free[worker] += seconds
     end, remaining, shown = max(free), Remaining.of(made, workers), 0
     for now, what, key, seconds in sorted(events):
@@ -112,7 +155,9 @@ def test_the_remaining_time_is_right_within_a_factor_of_two_or_not_shown(kind, w
     assert kind == "rules" or source == "guessed" or shown > 4
 
 
-@pytest.mark.parametrize(("seconds", "words"), [(0, "0 s"), (99, "99 s"), (120, "2 min"), (9000, "2.5 h")])
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0, "0 s"), (99, "99 s"), (120, "2 min"), (9000, "2.5 h")]
+)
 def test_durations_for_people(seconds, words):
     assert duration(seconds) == words
 
@@ -234,7 +279,10 @@ def test_quiet_says_only_what_fails():
     for number, status in enumerate(("ok", "failed", "failed")):
         progress(Done(f"a{number}", status, "it broke" if status == "failed" else "", 1.0))
     progress(Execution(found={"ok": 3}, ok=1, failed=2, seconds=3.0))
-    assert stream.getvalue().splitlines() == ["failed: family/t a repetition 1: it broke", "1 ok, 2 failed in 3 s"]
+    assert stream.getvalue().splitlines() == [
+        "failed: family/t a repetition 1: it broke",
+        "1 ok, 2 failed in 3 s",
+    ]
 
 
 def test_runs_that_failed_before_are_told_whatever_is_shown():
@@ -260,4 +308,7 @@ def test_the_first_misfit_is_reported_and_one_run_is_one_run():
         progress(Done(f"a{number}", "not-applicable", "it gives symbols", 1.0))
     progress(Execution(not_applicable=2, seconds=2.0))
     assert stream.getvalue().splitlines() == ["not applicable: family/t a: it gives symbols"]
-    assert found_line(Started(cells(("a", 1, 1.0)), found=0, workers=1)) == "0 of 1 run found, 1 to do, 1 worker"
+    assert (
+        found_line(Started(cells(("a", 1, 1.0)), found=0, workers=1))
+        == "0 of 1 run found, 1 to do, 1 worker"
+    )

@@ -34,7 +34,9 @@ def test_a_score_that_nobody_gives():
 
 def test_a_measure_gives_no_number_that_it_does_not_announce():
     """So what is known before a run is what the run has."""
-    measure = dataclasses.replace(catalogue.measure.get("log-area"), function=lambda trace, convention: {"area": 1.0})
+    measure = dataclasses.replace(
+        catalogue.measure.get("log-area"), function=lambda trace, convention: {"area": 1.0}
+    )
     with pytest.raises(ValueError, match='log-area gives "area", but announces log-area'):
         measure(Trace("learning-curve", {}, {}))
 
@@ -46,7 +48,9 @@ def test_every_study_of_the_package_asks_for_scores_that_exist():
 
 def test_an_unknown_score_is_answered_with_the_nearest():
     study = dataclasses.replace(find_study("wade-table4"), scores=("max-accuracy",))
-    with pytest.raises(UsageError, match='no score "max-accuracy"; did you mean "maximum-accuracy"'):
+    with pytest.raises(
+        UsageError, match='no score "max-accuracy"; did you mean "maximum-accuracy"'
+    ):
         check_scores(study)
     stream = dataclasses.replace(find_study("wade-continual"), scores=("wade",))
     with pytest.raises(UsageError, match='has no score "wade"'):

@@ -1,4 +1,6 @@
-"""Stored traces scored again: what is added, what gives way, what is said, and that nothing is lost."""
+"""Stored traces scored again: what is added, what gives way, what is said, and that nothing is
+lost.
+"""
 
 import os
 from dataclasses import replace
@@ -47,12 +49,18 @@ def announce():
 
 @pytest.fixture
 def folder(lab, tmp_path):
-    lab.run(tmp_path / "out", ["good", "raise", "absent"], 2, tasks=["specimen/a", "specimen/large"])
+    lab.run(
+        tmp_path / "out", ["good", "raise", "absent"], 2, tasks=["specimen/a", "specimen/large"]
+    )
     return tmp_path / "out"
 
 
 def scores(folder, name):
-    found = {key: part for key, record in read_results(folder).records.items() for part in [record.scores.get(name)]}
+    found = {
+        key: part
+        for key, record in read_results(folder).records.items()
+        for part in [record.scores.get(name)]
+    }
     return {key: part for key, part in found.items() if part}
 
 
@@ -103,7 +111,9 @@ def test_a_new_measure_reads_what_is_stored_and_changes_nothing_else(lab, folder
         if arrays:
             curve = np.frombuffer(arrays["accuracy"][1])
             assert numbers["best"]["values"] == {"best": curve.max()}
-    assert score_again(folder, ["best"]).lines() == ["0 of 6 runs scored again, nothing was missing"]
+    assert score_again(folder, ["best"]).lines() == [
+        "0 of 6 runs scored again, nothing was missing"
+    ]
 
 
 def test_how_the_new_scores_are_read_is_written_down_and_merged(folder, announce):
@@ -114,7 +124,10 @@ def test_how_the_new_scores_are_read_is_written_down_and_merged(folder, announce
     finished = [record for record in read_results(folder).records.values() if record.status == "ok"]
     assert all(set(record.legend["scores"]) == {"best", "worst"} for record in finished)
     assert finished[0].legend["scores"]["best"]["best"]["better"] == "higher"
-    read = query(folder, "SELECT DISTINCT name, unit, better FROM scores WHERE measure <> 'mean' ORDER BY ALL").rows
+    read = query(
+        folder,
+        "SELECT DISTINCT name, unit, better FROM scores WHERE measure <> 'mean' ORDER BY ALL",
+    ).rows
     assert read == [("best", "share", "higher"), ("worst", "share", "higher")]
 
 
@@ -123,7 +136,9 @@ def test_an_older_version_gives_way_and_a_later_one_stays(folder, announce):
     score_again(folder, ["best"])
     announce(function=lambda trace, convention: {"best": 2.0}, version=2)
     assert score_again(folder, ["best"]).scored == 6
-    assert {(part["version"], part["values"]["best"]) for part in scores(folder, "best").values()} == {(2, 2.0)}
+    assert {
+        (part["version"], part["values"]["best"]) for part in scores(folder, "best").values()
+    } == {(2, 2.0)}
     assert score_again(folder, ["best@1"]).scored == 0
     assert {part["version"] for part in scores(folder, "best").values()} == {2}
 
@@ -252,6 +267,8 @@ def test_a_run_without_a_trace_is_said(tmp_path, announce):
 
 @pytest.mark.parametrize("root", [2**63, -(2**63) - 1, 10**30])
 def test_a_root_seed_has_64_bits(root):
-    with pytest.raises(UsageError, match=f"the root seed must be a whole number of 64 bits, got {root}"):
+    with pytest.raises(
+        UsageError, match=f"the root seed must be a whole number of 64 bits, got {root}"
+    ):
         Setting("language/qa", "majority", root=root)
     assert Setting("language/qa", "majority", root=2**63 - 1).root == 2**63 - 1

@@ -31,17 +31,28 @@ def test_sql_gives_what_the_records_hold(folder):
     assert columns[:2] == ["key", "task"]
     assert left_out == 0
     assert {row[0]: row[1:5] for row in rows} == {
-        key: (record.labels["task"], record.labels["learner"], record.status, record.what["repetition"])
+        key: (
+            record.labels["task"],
+            record.labels["learner"],
+            record.status,
+            record.what["repetition"],
+        )
         for key, record in records.items()
     }
     assert {row[5:] for row in rows} == {(10, 0.25), (None, None)}
-    _, scores, _ = query(folder, "SELECT key, value FROM scores WHERE measure = 'mean' AND name = 'mean'")
+    _, scores, _ = query(
+        folder, "SELECT key, value FROM scores WHERE measure = 'mean' AND name = 'mean'"
+    )
     assert dict(scores) == {
-        key: record.scores["mean"]["values"]["mean"] for key, record in records.items() if record.scores
+        key: record.scores["mean"]["values"]["mean"]
+        for key, record in records.items()
+        if record.scores
     }
     _, never, _ = query(folder, "SELECT DISTINCT value FROM scores WHERE name = 'never'")
     assert never == [(math.inf,)]
-    _, points, _ = query(folder, "SELECT task, learner, count(*), max(step) FROM curves GROUP BY ALL ORDER BY ALL")
+    _, points, _ = query(
+        folder, "SELECT task, learner, count(*), max(step) FROM curves GROUP BY ALL ORDER BY ALL"
+    )
     assert points == [
         ("specimen/a", "good", 60, 30.0),
         ("specimen/a", "raise", 30, 30.0),
@@ -64,7 +75,9 @@ def test_sealing_again_only_when_the_journals_have_changed(lab, folder, monkeypa
 
 
 def test_values_that_are_not_finite_keep_their_meaning(tmp_path):
-    trace = Trace("learning-curve", {"step": np.arange(3), "accuracy": np.array([np.nan, 1.0, -np.inf])})
+    trace = Trace(
+        "learning-curve", {"step": np.arange(3), "accuracy": np.array([np.nan, 1.0, -np.inf])}
+    )
     with Journal(tmp_path) as journal:
         journal.save(Outcome(Record({"n": 1}, "ok"), trace))
     _, rows, _ = query(tmp_path, "SELECT accuracy FROM curves ORDER BY step")
@@ -146,8 +159,15 @@ def test_every_kind_of_trace_stands_in_long_form(tmp_path, monkeypatch):
         "waves": np.array([1j]),
     }
     with Journal(tmp_path) as journal:
-        journal.save(Outcome(Record({"n": 1}, "ok", labels={"task": "mine/t"}), Trace("transcript", arrays, {"x": 2})))
-    rows = query(tmp_path, "SELECT name, place, part, value, text, task FROM traces ORDER BY ALL").rows
+        journal.save(
+            Outcome(
+                Record({"n": 1}, "ok", labels={"task": "mine/t"}),
+                Trace("transcript", arrays, {"x": 2}),
+            )
+        )
+    rows = query(
+        tmp_path, "SELECT name, place, part, value, text, task FROM traces ORDER BY ALL"
+    ).rows
     assert [row for row in rows if row[0] == "states"] == [
         ("states", place, part, float(arrays["states"].reshape(2, 6)[place, part]), None, "mine/t")
         for place in range(2)
@@ -173,15 +193,21 @@ def test_traces_are_sealed_when_they_are_first_asked_for(folder):
 
 
 def test_sql_tells_apart_what_was_run(folder):
-    learners = query(folder, "SELECT DISTINCT learner, learner_version, task_version FROM scores ORDER BY ALL").rows
+    learners = query(
+        folder, "SELECT DISTINCT learner, learner_version, task_version FROM scores ORDER BY ALL"
+    ).rows
     assert learners == [("good", "1", "1"), ("raise", "1", "1")]
-    protocol = query(folder, "SELECT DISTINCT protocol->>'$.id', what->>'$.task.version' FROM runs").rows
+    protocol = query(
+        folder, "SELECT DISTINCT protocol->>'$.id', what->>'$.task.version' FROM runs"
+    ).rows
     assert protocol == [("specimen", "1")]
 
 
 def test_odd_values_are_null_and_no_fault(tmp_path):
     """A root seed of more than 64 bits, a time that is no number, a score that is no number."""
-    odd = {"odd": {"version": 1, "values": {"list": [1], "word": "high", "huge": 10**400, "fine": 0.5}}}
+    odd = {
+        "odd": {"version": 1, "values": {"list": [1], "word": "high", "huge": 10**400, "fine": 0.5}}
+    }
     with Journal(tmp_path) as journal:
         journal.write(Record({"root": 10**26, "n": 1}, "ok", where={"started": "noon"}, scores=odd))
         journal.write(Record({"root": 3, "n": 2}, "ok", where={"started": 5.0}))

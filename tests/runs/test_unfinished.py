@@ -41,7 +41,9 @@ class Killed(BaseException):
 def at_once(monkeypatch):
     monkeypatch.setattr(unfinished, "HAND_IN_SECONDS", 0.0)
     monkeypatch.setattr(unfinished, "MOST_OF_THE_TIME", math.inf)
-    monkeypatch.setattr(examination, "PIECE_SECONDS", 600.0)  # not between two tests, however slow the machine
+    monkeypatch.setattr(
+        examination, "PIECE_SECONDS", 600.0
+    )  # not between two tests, however slow the machine
 
 
 @pytest.fixture
@@ -64,21 +66,37 @@ def handed(monkeypatch):
 
 
 def numbers(outcome):
-    arrays = {name: (array.dtype.str, array.tobytes()) for name, array in outcome.trace.arrays.items()}
-    cost = {name: value for name, value in outcome.record.cost.items() if not name.endswith("_seconds")}
+    arrays = {
+        name: (array.dtype.str, array.tobytes()) for name, array in outcome.trace.arrays.items()
+    }
+    cost = {
+        name: value for name, value in outcome.record.cost.items() if not name.endswith("_seconds")
+    }
     return outcome.record.status, outcome.record.scores, arrays, cost
 
 
 LEARNERS = {
     "adam": ("language/qa", "lstm:units=5,passes=2", "corrected"),
-    "noise": ("language/qa", "transformer:embedding=8,heads=2,hidden=6,dropout=0.5,passes=2", "corrected"),
+    "noise": (
+        "language/qa",
+        "transformer:embedding=8,heads=2,hidden=6,dropout=0.5,passes=2",
+        "corrected",
+    ),
     "sgd": ("language/qa", "esn:units=30", "corrected"),
     "peek": ("language/qa", "esn:units=30", "published"),
     "rls": ("language/qa", "esn+rls:units=10", "corrected"),
     "ridge": ("language/qa", "esn+ridge:units=10", "corrected"),
     "voting": ("language/qa", "recall", "published"),
-    "pooled": ("language/qa", "lstm+pooled:units=5,vectors=4,dropped=0.5,normed=true,passes=2", "corrected"),
-    "relearning": ("continual/chained", "relearning:learner=esn+rls:units=10,every=50", "corrected"),
+    "pooled": (
+        "language/qa",
+        "lstm+pooled:units=5,vectors=4,dropped=0.5,normed=true,passes=2",
+        "corrected",
+    ),
+    "relearning": (
+        "continual/chained",
+        "relearning:learner=esn+rls:units=10,every=50",
+        "corrected",
+    ),
     "tampered": ("language/qa", "tampered:learner=esn:units=30", "corrected"),
 }
 
@@ -115,7 +133,9 @@ def the_last_alone(self, *arguments, points=LanguageProtocol._points):
 
 
 @pytest.mark.parametrize("name", [name for name in LEARNERS if name != "relearning"])
-def test_a_long_lesson_with_a_single_test_goes_on_between_its_items(name, tmp_path, handed, monkeypatch):
+def test_a_long_lesson_with_a_single_test_goes_on_between_its_items(
+    name, tmp_path, handed, monkeypatch
+):
     task, learner, convention = LEARNERS[name]
     monkeypatch.setattr(LanguageProtocol, "_points", the_last_alone)
     setting = Setting(task, learner, convention, protocol=SMALL)
@@ -132,7 +152,9 @@ def test_a_long_lesson_with_a_single_test_goes_on_between_its_items(name, tmp_pa
     assert numbers(again) == numbers(whole)
     assert again.record.where["resumed"] == 2
     # One for every stride, and none of them twice.
-    assert handed.number == -(-int(whole.trace.arrays["step"][-1]) // int(whole.trace.facts["batch"]))
+    assert handed.number == -(
+        -int(whole.trace.arrays["step"][-1]) // int(whole.trace.facts["batch"])
+    )
 
 
 def test_a_kill_costs_a_piece_of_a_lesson_with_a_single_test(tmp_path, handed, monkeypatch):
@@ -199,12 +221,17 @@ def test_times_are_the_sum_over_all_attempts(tmp_path, handed, monkeypatch):
     handed.last, began = math.inf, time.monotonic()
     (outcome,) = examine(setting, [0], journal=Journal(tmp_path))
     assert outcome.record.cost["learn_seconds"] >= 48 * 0.01
-    assert outcome.record.where["seconds"] > time.monotonic() - began > outcome.record.where["seconds"] - 1.0
+    assert (
+        outcome.record.where["seconds"]
+        > time.monotonic() - began
+        > outcome.record.where["seconds"] - 1.0
+    )
 
 
 def killed_runs(folder, environment, rng):
-    """A run of two seeds, its processes killed at moments that nobody chose, until it comes through: after some
-    sequences that it has noted, for on a busy machine no number of seconds says how far it has come.
+    """A run of two seeds, its processes killed at moments that nobody chose, until it comes
+    through: after some sequences that it has noted, for on a busy machine no number of seconds says
+    how far it has come.
     """
     notes = pathlib.Path(environment["NOTES"])
     for attempt in range(8):
@@ -311,7 +338,9 @@ def test_the_doctor_waits_for_an_unfinished_call_and_removes_one_that_is_finishe
     path.write_bytes(kept)  # as if killed between the line and the removal
     (damage,) = examine_folder(folder)
     assert str(damage) == f"unfinished/{path.name}: left over from a run that was killed"
-    assert repair(folder) == [f"removed unfinished/{path.name}, left over from a run that was killed"]
+    assert repair(folder) == [
+        f"removed unfinished/{path.name}, left over from a run that was killed"
+    ]
     assert examine_folder(folder) == []
     path.write_bytes(kept[:300])
     assert len(repair(folder)) == 1
@@ -336,7 +365,9 @@ def test_a_learner_that_cannot_be_kept_begins_anew(interrupted, monkeypatch, han
     else:
         path.unlink()
         objects = unfinished.Snapshot({"x": np.array([object()])})
-        monkeypatch.setattr(kind, "snapshot", broken if fault == "cannot be kept" else lambda self: objects)
+        monkeypatch.setattr(
+            kind, "snapshot", broken if fault == "cannot be kept" else lambda self: objects
+        )
     (outcome,) = examine(setting, [0], journal=Journal(folder))
     assert numbers(outcome) == numbers(whole)
     assert "resumed" not in outcome.record.where
@@ -357,7 +388,9 @@ def test_a_protocol_that_knows_nothing_of_it_hands_in_nothing(tmp_path, monkeypa
     (whole,) = examine(setting, [0])
     original = LanguageProtocol.examine
     monkeypatch.setattr(
-        LanguageProtocol, "examine", lambda self, task, learner, streams: original(self, task, learner, streams)
+        LanguageProtocol,
+        "examine",
+        lambda self, task, learner, streams: original(self, task, learner, streams),
     )
     (outcome,) = examine(setting, [0], journal=Journal(tmp_path))
     assert numbers(outcome) == numbers(whole)
@@ -369,7 +402,9 @@ def test_writing_takes_a_small_part_of_the_time(tmp_path, monkeypatch):
     monkeypatch.setattr(unfinished.time, "monotonic", lambda: clock["now"])
     monkeypatch.setattr(unfinished, "HAND_IN_SECONDS", 30.0)
     monkeypatch.setattr(unfinished, "MOST_OF_THE_TIME", 0.05)
-    call = unfinished.UnfinishedCall(Journal(tmp_path), ["a" * 64], {"versions": {}, "device": "cpu", "lanes": 1})
+    call = unfinished.UnfinishedCall(
+        Journal(tmp_path), ["a" * 64], {"versions": {}, "device": "cpu", "lanes": 1}
+    )
     written = []
 
     def so_far():
@@ -388,7 +423,9 @@ def test_writing_takes_a_small_part_of_the_time(tmp_path, monkeypatch):
 @pytest.mark.parametrize("search", ["tempering", "evolution"])
 def test_a_search_that_is_one_long_item_goes_on_in_the_midst_of_it(search, tmp_path, handed):
     """Of a description-length search of a second, killed three times, no round is made twice."""
-    learner = f"mdlrnn:search={search},effort=20,population=20,generations=400,islands=2,exchange=100"
+    learner = (
+        f"mdlrnn:search={search},effort=20,population=20,generations=400,islands=2,exchange=100"
+    )
     setting = Setting("grammar/an-bn", learner, protocol={"order": 1, "factors": "2/1"})
     (whole,) = examine(setting, [0])
     assert whole.record.status == "ok", whole.record.reason

@@ -1,4 +1,6 @@
-"""A real browser for tests of pages: fixtures `chromium` and `browse`, which a test module imports."""
+"""A real browser for tests of pages: fixtures `chromium` and `browse`, which a test module
+imports.
+"""
 
 from __future__ import annotations
 
@@ -65,8 +67,16 @@ def browse(chromium: str, tmp_path: pathlib.Path) -> Browse:
     def run(source: str, *flags: str, fragment: str = "") -> tuple[str, str]:
         page = tmp_path / "page.html"
         page.write_text(source)
-        command = [chromium, *FLAGS, f"--user-data-dir={tmp_path / 'profile'}", *flags, page.as_uri() + fragment]
+        command = [
+            chromium,
+            *FLAGS,
+            f"--user-data-dir={tmp_path / 'profile'}",
+            *flags,
+            page.as_uri() + fragment,
+        ]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-        return done.stdout, "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
+        return done.stdout, "\n".join(
+            line for line in done.stderr.splitlines() if "CONSOLE" in line
+        )
 
     return run

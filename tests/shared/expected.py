@@ -26,9 +26,10 @@ RENEW = "python -m pytest tests/net --renew"
 TOLERANCE = 1e-4
 """Of real numbers, relative to the number, or to the root mean square of the array it belongs to.
 
-Chosen after one comparison: cores in language, dynamics and curriculum, compiled for SSE 4.2 instead of
-this machine's instructions. Of 66 runs one differed by 3e-5 and two by more (see LOOSE in tiny_runs.py),
-the others by less than 2e-5. The other files were not compared, nor was another machine.
+Chosen after one comparison: cores in language, dynamics and curriculum, compiled for SSE 4.2
+instead of this machine's instructions. Of 66 runs one differed by 3e-5 and two by more (see LOOSE
+in tiny_runs.py), the others by less than 2e-5. The other files were not compared, nor was another
+machine.
 """
 _DIGITS = 8
 _SHOWN = 6
@@ -36,7 +37,9 @@ _FLOAT = re.compile(r"-?\d+\.\d{6,}(e[+-]?\d+)?|-?\d+(\.\d+)?e[+-]?\d+")
 
 
 def summary(value: Any) -> Any:
-    """A value as it is stored: arrays by what tells them from others, all else in plain JSON types."""
+    """A value as it is stored: arrays by what tells them from others, all else in plain JSON
+    types.
+    """
     if isinstance(value, Mapping):
         return {str(name): summary(part) for name, part in value.items()}
     if isinstance(value, list | tuple) and len(value) > _SHOWN and _is_number(value[0]):
@@ -54,8 +57,8 @@ def _is_number(value: Any) -> bool:
 
 
 def _of_array(array: np.ndarray[Any, Any]) -> dict[str, Any]:
-    """Of whole numbers a hash and the first ones. Of real numbers the root mean square, and two sums
-    in which every number has a weight of its own, so that no change cancels.
+    """Of whole numbers a hash and the first ones. Of real numbers the root mean square, and two
+    sums in which every number has a weight of its own, so that no change cancels.
     """
     shape = "x".join(map(str, array.shape))
     if array.dtype.kind in "iub":
@@ -93,7 +96,9 @@ def _digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def differences(stored: Any, found: Any, tolerance: float = TOLERANCE, path: str = "", scale: float = 0.0) -> list[str]:
+def differences(
+    stored: Any, found: Any, tolerance: float = TOLERANCE, path: str = "", scale: float = 0.0
+) -> list[str]:
     """Where two values differ, one line each."""
     if isinstance(stored, dict) and isinstance(found, dict):
         if "rms" in stored and "rms" in found:
@@ -108,7 +113,11 @@ def differences(stored: Any, found: Any, tolerance: float = TOLERANCE, path: str
         return lines
     if isinstance(stored, list) and isinstance(found, list) and len(stored) == len(found):
         pairs = enumerate(zip(stored, found, strict=True))
-        return [line for n, (a, b) in pairs for line in differences(a, b, tolerance, f"{path}[{n}]", scale)]
+        return [
+            line
+            for n, (a, b) in pairs
+            for line in differences(a, b, tolerance, f"{path}[{n}]", scale)
+        ]
     if isinstance(stored, float) and isinstance(found, float | int) and not isinstance(found, bool):
         same = abs(stored - found) <= tolerance * max(abs(stored), abs(found), scale)
     else:
@@ -136,16 +145,19 @@ class Expected:
         tolerance: float = TOLERANCE,
         tells: bool = True,
     ) -> None:
-        """Fail unless the value of an entry is the stored one; with --renew, store it where it may be.
+        """Fail unless the value of an entry is the stored one; with --renew, store it where it may
+        be.
 
-        versions: of the components that the value rests on, by `kind name`. tells: whether the entry
-        would show other numbers of these; the key of a run would not.
+        versions: of the components that the value rests on, by `kind name`. tells: whether the
+        entry would show other numbers of these; the key of a run would not.
         """
         if tells and self._note is not None:
             self._note("components", sorted(versions))
         entries = read(file)
         found = {"versions": dict(versions), "value": summary(value)}
-        told = ", ".join(f"{component} (version {number})" for component, number in versions.items())
+        told = ", ".join(
+            f"{component} (version {number})" for component, number in versions.items()
+        )
         if name not in entries:
             assert self.renew, f'{told}: no stored value for "{name}"; add it: {RENEW}'
             write(file, {**entries, name: found})
@@ -158,13 +170,18 @@ class Expected:
             return
         if not lines and not raised:
             return
-        shown = "\n  ".join(lines[:12] + ([f"and {len(lines) - 12} more"] if len(lines) > 12 else []))
+        shown = "\n  ".join(
+            lines[:12] + ([f"and {len(lines) - 12} more"] if len(lines) > 12 else [])
+        )
         if raised:
             changed = f"versions were {stored['versions']}, are {found['versions']}"
             raise AssertionError(f"{name}: {changed}; store the new value: {RENEW}\n  {shown}")
-        refused = " --renew stores it only with a raised version, or with --force." if self.renew else ""
+        refused = (
+            " --renew stores it only with a raised version, or with --force." if self.renew else ""
+        )
         raise AssertionError(
-            f"{name}: other numbers from {told}: raise its version or find out why.{refused}\n  {shown}"
+            f"{name}: other numbers from {told}: raise its version or find out why.{refused}\n "
+            f" {shown}"
         )
 
     def names(self, file: str, names: Iterable[str]) -> None:
@@ -177,8 +194,8 @@ class Expected:
         assert not stale, f"{file}: stored for components that do not exist: {stale}; drop: {RENEW}"
 
     def code(self, file: str, found: Mapping[str, Mapping[str, Any]]) -> None:
-        """Fail where the code of a component is not the stored one; with --renew, store it. Its version
-        need not be raised: that the numbers are equal is for the other entries to say.
+        """Fail where the code of a component is not the stored one; with --renew, store it. Its
+        version need not be raised: that the numbers are equal is for the other entries to say.
 
         found: by `kind id` the version and the fingerprint of every component of a kind.
         """
@@ -200,8 +217,8 @@ class Expected:
                 )
                 lines.append(f"{name}: {told}")
         raise AssertionError(
-            f"code changed; if no other test of the net fails, the numbers are equal, and it may be stored: {RENEW}\n  "
-            + "\n  ".join(lines)
+            "code changed; if no other test of the net fails, the numbers are equal, and it may be"
+            f" stored: {RENEW}\n  " + "\n  ".join(lines)
         )
 
     def text(self, name: str, text: str) -> None:
@@ -215,8 +232,12 @@ class Expected:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(found, encoding="utf-8")
             return
-        lines = difflib.unified_diff(stored.split("\n"), found.split("\n"), "stored", "now", lineterm="", n=1)
-        raise AssertionError(f"{name} changed; look at it, and if it is right: {RENEW}\n" + "\n".join(lines))
+        lines = difflib.unified_diff(
+            stored.split("\n"), found.split("\n"), "stored", "now", lineterm="", n=1
+        )
+        raise AssertionError(
+            f"{name} changed; look at it, and if it is right: {RENEW}\n" + "\n".join(lines)
+        )
 
 
 def page_text(page: str) -> str:
@@ -242,10 +263,10 @@ def write(file: str, entries: Mapping[str, Any]) -> None:
 def blamed(outcomes: Iterable[tuple[Iterable[str], bool]]) -> list[str]:
     """The components that explain what failed, the likeliest first.
 
-    The likeliest has the largest Ochiai coefficient, failed / sqrt(all failed * all of its entries):
-    most of what failed rests on it, and most of what rests on it failed. What it explains is set aside,
-    and the next one is looked for. Of several that explain the same entries, all are named.
-    outcomes: of each entry the components that it rests on, and whether it held.
+    The likeliest has the largest Ochiai coefficient, failed / sqrt(all failed * all of its
+    entries): most of what failed rests on it, and most of what rests on it failed. What it explains
+    is set aside, and the next one is looked for. Of several that explain the same entries, all are
+    named. outcomes: of each entry the components that it rests on, and whether it held.
     """
     seen: dict[str, set[int]] = {}
     failed: set[int] = set()
@@ -258,6 +279,8 @@ def blamed(outcomes: Iterable[tuple[Iterable[str], bool]]) -> list[str]:
         likely = {name: len(one & left) / math.sqrt(len(one)) for name, one in seen.items()}
         best = max(likely, key=lambda name: (likely[name], name))
         names = sorted(name for name, one in seen.items() if one == seen[best])
-        lines.append(f"{' or '.join(names)}: {len(seen[best] & failed)} of {len(seen[best])} entries differ")
+        lines.append(
+            f"{' or '.join(names)}: {len(seen[best] & failed)} of {len(seen[best])} entries differ"
+        )
         left -= seen[best]
     return lines

@@ -12,7 +12,12 @@ HALF = Fraction(1, 2)
 
 
 def generator(*rows):
-    return Transducer.of([(source, None, symbol, target, Fraction(chance)) for source, symbol, target, chance in rows])
+    return Transducer.of(
+        [
+            (source, None, symbol, target, Fraction(chance))
+            for source, symbol, target, chance in rows
+        ]
+    )
 
 
 def channel(rows, start=None):
@@ -47,7 +52,9 @@ def random_random_xor():
 
 def sticky():
     stay = {0: Fraction(9, 10), 1: Fraction(8, 10)}
-    return generator(*((s, s, s, stay[s]) for s in (0, 1)), *((s, 1 - s, 1 - s, 1 - stay[s]) for s in (0, 1)))
+    return generator(
+        *((s, s, s, stay[s]) for s in (0, 1)), *((s, 1 - s, 1 - s, 1 - stay[s]) for s in (0, 1))
+    )
 
 
 def delay(k=1):
@@ -64,7 +71,9 @@ def drawn(machine, count, seed=0, inputs=None):
     rng = np.random.default_rng(seed)
     rows: dict = {}
     for source, given, shown, target, chance in machine.edges.tolist():
-        rows.setdefault((source, machine.inputs[given]), []).append((shown, target, float(machine.chances[chance])))
+        rows.setdefault((source, machine.inputs[given]), []).append(
+            (shown, target, float(machine.chances[chance]))
+        )
     state, found = 0, []
     for step, uniform in enumerate(rng.random(count)):
         edges = rows[state, None if inputs is None else inputs[step]]

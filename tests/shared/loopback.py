@@ -1,5 +1,5 @@
-"""A server on loopback that speaks the completions and the chat protocol, with a small model that learns in its
-context; and that misbehaves, request after request, as it is told.
+"""A server on loopback that speaks the completions and the chat protocol, with a small model that
+learns in its context; and that misbehaves, request after request, as it is told.
 """
 
 from __future__ import annotations
@@ -17,19 +17,27 @@ def next_symbol(prompt: str) -> dict[str, float]:
     """Logarithms of the shares of what has followed the last symbol before: a model of one step."""
     *shown, asked = prompt.splitlines()
     last = asked.rstrip(">").split()[-1]
-    pairs = [place.split(">") for line in shown for place in line.split() if ">" in place and place != ">"]
+    pairs = [
+        place.split(">")
+        for line in shown
+        for place in line.split()
+        if ">" in place and place != ">"
+    ]
     counts = Counter(answer for symbol, answer in pairs if symbol == last)
     total = sum(counts.values())
-    return {f" {answer}": math.log(count / total) for answer, count in counts.items()} or {" ?": 0.0}
+    return {f" {answer}": math.log(count / total) for answer, count in counts.items()} or {
+        " ?": 0.0
+    }
 
 
 class Loopback:
-    """faults: what is done to the next requests, one each: `slow`, `cut`, `nonsense`, `no-json`, `busy`, `broken`,
-    `forbidden`, and five that repeat the key they were sent: `echo-refused`, `echo-nonsense`, `echo-status`,
-    `echo-cut` (in a reply that ends within it), `echo-answer`; then all goes well. always: what is done to all
-    requests. logprobs: whether they are given, at most `most` of them. limit: the name under which the length of an
-    answer is taken. usage: whether tokens are counted. answer: what it says instead of its answer, with {} for that.
-    delay: seconds before an answer. seen: bodies and headers of all requests.
+    """faults: what is done to the next requests, one each: `slow`, `cut`, `nonsense`, `no-json`,
+    `busy`, `broken`, `forbidden`, and five that repeat the key they were sent: `echo-refused`,
+    `echo-nonsense`, `echo-status`, `echo-cut` (in a reply that ends within it), `echo-answer`; then
+    all goes well. always: what is done to all requests. logprobs: whether they are given, at most
+    `most` of them. limit: the name under which the length of an answer is taken. usage: whether
+    tokens are counted. answer: what it says instead of its answer, with {} for that. delay: seconds
+    before an answer. seen: bodies and headers of all requests.
     """
 
     def __init__(self, logprobs: bool = True) -> None:
@@ -57,7 +65,9 @@ class Loopback:
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        ).start()
 
     def reply(self, handler: Any, body: dict[str, Any], fault: str) -> None:
         statuses = {"busy": 429, "broken": 503, "forbidden": 401, "echo-refused": 401}
@@ -76,7 +86,9 @@ class Loopback:
             if self.answer != "{}":
                 likely = {self.answer.split()[0]: 0.0}
             listed = [{"token": token, "logprob": value} for token, value in likely.items()]
-            choice["logprobs"] = {"content": [{"top_logprobs": listed}]} if chat else {"top_logprobs": [likely]}
+            choice["logprobs"] = (
+                {"content": [{"top_logprobs": listed}]} if chat else {"top_logprobs": [likely]}
+            )
         whole: dict[str, Any] = {"choices": [choice]}
         if self.usage:
             whole["usage"] = {"total_tokens": len(prompt.split()) + 1}
@@ -88,8 +100,10 @@ class Loopback:
             status, said = 400, f"logprobs: at most {self.most} are given"
         content = json.dumps(whole if status == 200 else {"error": {"message": said}}).encode()
         content = {
-            "nonsense": b'{"choices": 3}', "no-json": b"<html>", "echo-nonsense": f"who is {sent}?".encode(),
-        }.get(fault, content)  # fmt: skip
+            "nonsense": b'{"choices": 3}',
+            "no-json": b"<html>",
+            "echo-nonsense": f"who is {sent}?".encode(),
+        }.get(fault, content)
         if fault == "echo-cut":
             content = f"{' ' * 60}{sent[:12]}".encode()
         time.sleep(0.6 if fault == "slow" else self.delay)

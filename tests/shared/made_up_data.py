@@ -11,7 +11,19 @@ import pytest
 import quickstudy.compiled
 import quickstudy.gateway  # noqa: F401  the compilers' caches stay where they are
 from made_up_reviews import made_up_reviews, write_reviews
-from quickstudy.data.measured import APNEA, DIGITS, IPIX, LASER, MNIST, MNIST_TEST, NOAA, SILSO, SPOKEN, VOWELS, ZURICH
+from quickstudy.data.measured import (
+    APNEA,
+    DIGITS,
+    IPIX,
+    LASER,
+    MNIST,
+    MNIST_TEST,
+    NOAA,
+    SILSO,
+    SPOKEN,
+    VOWELS,
+    ZURICH,
+)
 
 SERIES = (
     *((data, ["sunspot_number"], 3200) for data in (ZURICH, NOAA, SILSO)),
@@ -28,7 +40,9 @@ def write_data(folder):
         table = np.abs(np.random.default_rng(0).normal(size=(rows, len(names))))
         if data is APNEA:  # who breathes, and now and then does not
             table[:, 1] *= np.where(np.arange(rows) % 200 < 150, 1.0, 0.02)
-        np.savetxt(folder / data.layouts[0], table, delimiter=",", header=",".join(names), comments="")
+        np.savetxt(
+            folder / data.layouts[0], table, delimiter=",", header=",".join(names), comments=""
+        )
     write_recordings(folder, np.random.default_rng(0))
     write_waves(folder / "ti46", np.random.default_rng(0))
     write_catalogue(folder / "library" / "dysts")
@@ -48,7 +62,10 @@ def data_in_place(folder, cache):
 def write_recordings(folder, rng):
     """A few sequences of every class, all noise."""
     for data, side, count in ((DIGITS, 8, 1040), (MNIST, 28, 40), (MNIST_TEST, 28, 20)):
-        images, labels = rng.integers(17, size=(count, side, side), dtype=np.uint8), np.arange(count) % 10
+        images, labels = (
+            rng.integers(17, size=(count, side, side), dtype=np.uint8),
+            np.arange(count) % 10,
+        )
         np.savez(folder / data.layouts[0], images=images, labels=labels.astype(np.uint8))
     digit, index = np.repeat(np.arange(10), 8), np.tile(np.arange(8), 10)
     np.savez(
@@ -59,11 +76,15 @@ def write_recordings(folder, rng):
         speaker=np.arange(80) % 6,
         index=index,
     )
-    lines = [",".join(["split", "utterance", "speaker", "t", *(f"c{number}" for number in range(1, 13))])]
+    lines = [
+        ",".join(["split", "utterance", "speaker", "t", *(f"c{number}" for number in range(1, 13))])
+    ]
     for utterance in range(36):
         for time in range(7 + utterance % 3):
             numbers = ",".join(f"{number:.3f}" for number in rng.normal(size=12))
-            lines.append(f"{'train' if utterance < 27 else 'test'},{utterance},{utterance % 9 + 1},{time},{numbers}")
+            lines.append(
+                f"{'train' if utterance < 27 else 'test'},{utterance},{utterance % 9 + 1},{time},{numbers}"
+            )
     (folder / VOWELS.layouts[0]).write_text("\n".join(lines) + "\n")
 
 

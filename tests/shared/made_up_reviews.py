@@ -1,4 +1,6 @@
-"""A made-up copy of the Large Movie Review Dataset, in each of its layouts, for tests that must not need it."""
+"""A made-up copy of the Large Movie Review Dataset, in each of its layouts, for tests that must not
+need it.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,33 @@ import numpy as np
 
 from quickstudy.data.imdb import LABELS, SPLITS
 
-PRAISE, BLAME = ("splendid", "moving", "clever", "warm", "superb"), ("dull", "silly", "clumsy", "bleak", "tedious")
-FILLER = ("the", "film", "plot", "actor", "was", "and", "a", "bit", "scene", "music", "naïve", "café", "it's", "long")
+PRAISE, BLAME = (
+    ("splendid", "moving", "clever", "warm", "superb"),
+    ("dull", "silly", "clumsy", "bleak", "tedious"),
+)
+FILLER = (
+    "the",
+    "film",
+    "plot",
+    "actor",
+    "was",
+    "and",
+    "a",
+    "bit",
+    "scene",
+    "music",
+    "naïve",
+    "café",
+    "it's",
+    "long",
+)
 
 
 def made_up_reviews(rng: np.random.Generator, count: int = 12) -> dict[str, bytes]:
     """`count` reviews for either label of either part, by their path within `aclImdb`.
 
-    Opinions are one or two words among fillers; one review in six states its rating; some hold a line break, accents,
-    or a tab.
+    Opinions are one or two words among fillers; one review in six states its rating; some hold a
+    line break, accents, or a tab.
     """
     files = {}
     for split in SPLITS:
@@ -34,7 +54,9 @@ def made_up_reviews(rng: np.random.Generator, count: int = 12) -> dict[str, byte
                 if number % 4 == 0:
                     words.insert(2, "<br /><br />")
                 blank = "\t" if number % 5 == 0 else " "
-                files[f"{split}/{name}/{number}_{rating}.txt"] = f"{words[0]}{blank}{' '.join(words[1:])}".encode()
+                files[f"{split}/{name}/{number}_{rating}.txt"] = (
+                    f"{words[0]}{blank}{' '.join(words[1:])}".encode()
+                )
     return files
 
 
@@ -47,7 +69,9 @@ def write_reviews(folder: pathlib.Path, files: dict[str, bytes], layout: str) ->
             (path / name).parent.mkdir(parents=True, exist_ok=True)
             (path / name).write_bytes(text)
     elif layout.endswith(".xz"):
-        path.write_bytes(lzma.compress("".join(_line(name, text) for name, text in files.items()).encode()))
+        path.write_bytes(
+            lzma.compress("".join(_line(name, text) for name, text in files.items()).encode())
+        )
     else:
         with tarfile.open(path, "w:gz") as archive:
             for name, text in files.items():

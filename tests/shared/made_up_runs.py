@@ -1,4 +1,6 @@
-"""Synthetic records: learning curves from a formula and a seeded generator, scored by the real measures."""
+"""Synthetic records: learning curves from a formula and a seeded generator, scored by the real
+measures.
+"""
 
 from __future__ import annotations
 
@@ -43,17 +45,24 @@ def make_record(
     learner_version: int = 1,
     passes: int = 1,
 ) -> Record:
-    """One record. The curve rises from 0.5 to `top`, half way at `half` sequences, with the repetition's noise."""
+    """One record. The curve rises from 0.5 to `top`, half way at `half` sequences, with the
+    repetition's noise.
+    """
     parameters = {"label": learner, **({"passes": passes} if passes > 1 else {})}
     what: dict[str, Any] = {
         "task": {"id": task.partition(":")[0], "version": 1, "parameters": {"verbs": 2}},
-        "learner": {"id": learner.partition(":")[0], "version": learner_version, "parameters": parameters},
+        "learner": {
+            "id": learner.partition(":")[0],
+            "version": learner_version,
+            "parameters": parameters,
+        },
         "protocol": {"id": "language", "version": 1, "parameters": protocol or {"sequences": 1200}},
         "convention": convention,
         "root": root,
         "repetition": repetition,
     }
-    # All parameters of the real protocol are given where a study must find the run: its identity is then a real one.
+    # All parameters of the real protocol are given where a study must find the run: its identity is
+    # then a real one.
     if "schedule" in (protocol or {}):
         setting = Setting(task, learner, convention, root, protocol or {})
         what = identity(setting, setting.resolve(), repetition)
@@ -68,17 +77,31 @@ def make_record(
     labels = {"task": task, "family": task.partition("/")[0], "learner": learner, "role": role}
     if status != OK:
         return Record(what, status, reason, where=where, labels=labels)
-    rng = np.random.default_rng([repetition, len(learner), sum(map(ord, learner)), round(1000 * top)])
+    rng = np.random.default_rng(
+        [repetition, len(learner), sum(map(ord, learner)), round(1000 * top)]
+    )
     steps = STEPS if curve is None else np.asarray(list(curve[0]))
     noise = rng.normal(0, 0.02) + rng.normal(0, 0.012, len(steps))
     made = np.clip(0.5 + (top - 0.5) / (1 + (half / np.maximum(steps, 1)) ** 1.4) + noise, 0, 1)
     values = made if curve is None else np.asarray(list(curve[1]), dtype=float)
-    cost = Cost(960, 960, 3602, 18_000, None, 0.4 + 0.01 * repetition, 0.2, 0.0 if role != "learner" else 1.25)
+    cost = Cost(
+        960,
+        960,
+        3602,
+        18_000,
+        None,
+        0.4 + 0.01 * repetition,
+        0.2,
+        0.0 if role != "learner" else 1.25,
+    )
     facts = {"unit": "sequences", "item": "example", "tokens_per_sequence": 1.0, "constant": 0.5}
     trace = Trace("learning-curve", {"step": steps, "accuracy": values}, facts, cost)
     if scores is None:
         measures = map(measure.get, MEASURES)
-        scores = {one.id: {"version": one.version, "values": dict(one(trace, convention))} for one in measures}
+        scores = {
+            one.id: {"version": one.version, "values": dict(one(trace, convention))}
+            for one in measures
+        }
     inline = inline_trace(trace) or {}
     return Record(what, OK, "", where, cost.as_facts(), scores, inline, None, labels)
 
@@ -96,19 +119,29 @@ def make_study(
         ("oracle", "oracle", 1.0, 0.01),
     ]
     return [
-        make_record(name, task, role=role, convention=convention, repetition=seed, top=top, half=half)
+        make_record(
+            name, task, role=role, convention=convention, repetition=seed, top=top, half=half
+        )
         for name, role, top, half in cast
         for seed in range(seeds)
     ]
 
 
 def scored(
-    learner: str, *values: float, role: str = "learner", name: str = "wade-above-chance", **rest: Any
+    learner: str,
+    *values: float,
+    role: str = "learner",
+    name: str = "wade-above-chance",
+    **rest: Any,
 ) -> list[Record]:
     """Runs with the given values of one score."""
     return [
         make_record(
-            learner, role=role, repetition=index, scores={name: {"version": 1, "values": {name: value}}}, **rest
+            learner,
+            role=role,
+            repetition=index,
+            scores={name: {"version": 1, "values": {name: value}}},
+            **rest,
         )
         for index, value in enumerate(values)
     ]
@@ -155,16 +188,22 @@ def _save() -> Callable[..., pathlib.Path]:
 
 @pytest.fixture(scope="session")
 def study_report() -> ReportData:
-    """Two tasks under two conventions, with a failure, a learner without scores and labels that try to break out."""
+    """Two tasks under two conventions, with a failure, a learner without scores and labels that try
+    to break out.
+    """
     records = [
         *make_study(),
         *make_study(convention="published", lift=0.1),
         *make_study(task="language/periodic:longest=5"),
     ]
     records += [
-        make_record("gru", status="failed", reason="LearnerFault: <loss> is nan & stays so", repetition=seed)
+        make_record(
+            "gru", status="failed", reason="LearnerFault: <loss> is nan & stays so", repetition=seed
+        )
         for seed in range(2)
     ]
     records.append(make_record("silent", scores={}))
-    records += [make_record('<img src=x onerror="alert(1)">', repetition=seed, top=0.7) for seed in range(3)]
+    records += [
+        make_record('<img src=x onerror="alert(1)">', repetition=seed, top=0.7) for seed in range(3)
+    ]
     return make_report(records, "quickstudy run language/qa --learner lstm --seeds 5 --out results")

@@ -1,6 +1,6 @@
-"""Meta-referential games as published, K = 0, and the quantising pair in them, written anew in plain NumPy: nothing of
-the package is used. `python tests/shared/plain_games.py EPISODES` prints accuracies by how an unknown token is read:
-the mean over episodes, and that over all games.
+"""Meta-referential games as published, K = 0, and the quantising pair in them, written anew in
+plain NumPy: nothing of the package is used. `python tests/shared/plain_games.py EPISODES` prints
+accuracies by how an unknown token is read: the mean over episodes, and that over all games.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ def picked(rng, values, pool, shots, samples, query):
             again = again or rejected > 10
         apart = np.square(10 * (pool - meaning)).sum(axis=1)
         if apart.min() > 0:
-            meaning = tuple(pool[rng.choice(len(pool), p=(near := 1 / (apart + 0.001)) / near.sum())])
+            meaning = tuple(
+                pool[rng.choice(len(pool), p=(near := 1 / (apart + 0.001)) / near.sum())]
+            )
         found.append(meaning)
         for weight, value in zip(weights, meaning, strict=True):
             weight[value] = max(100, weight[value] - 100)
@@ -51,12 +53,16 @@ def picked(rng, values, pool, shots, samples, query):
 
 
 def games_of(rng, shots, samples):
-    """(query, what the speaker sees, what the listener sees, whether it is the target) of one episode."""
+    """(query, what the speaker sees, what the listener sees, whether it is the target) of one
+    episode.
+    """
     values, numbers = drawn_space(rng, samples)
     pools = [[], []]
     for meaning in itertools.product(*map(range, values)):
         pools[sum(value % 2 for value in meaning) >= 2].append(meaning)
-    support, query = (picked(rng, values, pool, shots, samples, asked) for asked, pool in enumerate(pools))
+    support, query = (
+        picked(rng, values, pool, shots, samples, asked) for asked, pool in enumerate(pools)
+    )
 
     def shown(meaning):
         sample = rng.integers(samples)
@@ -66,7 +72,12 @@ def games_of(rng, shots, samples):
         for target in targets:
             others = [meaning for meaning in among if meaning != target]
             kept = rng.random() < 0.5 or not others
-            yield asked, shown(target), shown(target if kept else others[rng.integers(len(others))]), kept
+            yield (
+                asked,
+                shown(target),
+                shown(target if kept else others[rng.integers(len(others))]),
+                kept,
+            )
 
 
 def near(sections, coordinates, tolerance):
@@ -76,13 +87,19 @@ def near(sections, coordinates, tolerance):
 
 
 def decided(rng, shots, samples, tolerance):
-    """(game, reading): of the query games of one episode, whether the quantising pair decides rightly."""
+    """(game, reading): of the query games of one episode, whether the quantising pair decides
+    rightly.
+    """
     known, right = set(), []
     for asked, speaker, listener, kept in games_of(rng, shots, samples):
         sent = np.clip(np.floor((speaker + 1) * WORDS / 2), 0, WORDS - 1)
         seen, there = np.clip(listener, -1, 1), np.array([section in known for section in sent])
         free = np.array([section for section in range(WORDS) if section not in known])
-        unknown = True, False, np.array([near(free, coordinate, tolerance).any() for coordinate in seen])
+        unknown = (
+            True,
+            False,
+            np.array([near(free, coordinate, tolerance).any() for coordinate in seen]),
+        )
         fits = [np.where(there, near(sent, seen, tolerance), reading).all() for reading in unknown]
         right += [[one == kept for one in fits]] if asked else []
         known |= set(sent)
@@ -94,9 +111,16 @@ if __name__ == "__main__":
     for setting in ((1, 4, 0.2), (2, 4, 0.2), (1, 1, 0.0)):
         rng = np.random.default_rng(5)
         games = [decided(rng, *setting) for _ in range(count)]
-        found, over_all = np.array([one.mean(axis=0) for one in games]), np.concatenate(games).mean(axis=0)
+        found, over_all = (
+            np.array([one.mean(axis=0) for one in games]),
+            np.concatenate(games).mean(axis=0),
+        )
         lines = ["shots {}, samples {}, tolerance {}; an unknown token".format(*setting)]
         errors = found.std(axis=0) / count**0.5
-        for reading, mean, error, one in zip(READINGS, found.mean(axis=0), errors, over_all, strict=True):
-            lines.append(f"  {reading}: {mean:.4f}, standard error {error:.4f}; over all games {one:.4f}")
+        for reading, mean, error, one in zip(
+            READINGS, found.mean(axis=0), errors, over_all, strict=True
+        ):
+            lines.append(
+                f"  {reading}: {mean:.4f}, standard error {error:.4f}; over all games {one:.4f}"
+            )
         sys.stdout.write("\n".join(lines) + "\n")

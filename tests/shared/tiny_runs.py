@@ -1,7 +1,7 @@
 """The smallest runs in which every core, training, learner, control and protocol does what it does.
 
-A new core needs no line here; a new training, learner, control or protocol needs one if no other run
-has it, and a test says so.
+A new core needs no line here; a new training, learner, control or protocol needs one if no other
+run has it, and a test says so.
 """
 
 from __future__ import annotations
@@ -38,12 +38,24 @@ FAMILIES = {
     "curriculum": Run("curriculum/micro-1", "", "steps=120,replies=true"),
     "games": Run("games/listener:most=2,words=3", "", "observations=60,tests=1,episodes=4"),
 }
-"""The task and the protocol of each family; as the learner, what is given to trainings with passes."""
+"""The task and the protocol of each family; as the learner, what is given to trainings with
+passes.
+"""
 
 SIZES = {
-    "units": 12, "features": 6, "hidden": 8, "keys": 6, "slots": 8, "word": 4, "heads": 1, "nearest": 2,
-    "layers": 1, "redundancy": 2, "block": 20, "states": 4,
-}  # fmt: skip
+    "units": 12,
+    "features": 6,
+    "hidden": 8,
+    "keys": 6,
+    "slots": 8,
+    "word": 4,
+    "heads": 1,
+    "nearest": 2,
+    "layers": 1,
+    "redundancy": 2,
+    "block": 20,
+    "states": 4,
+}
 """Of those that a core has."""
 OWN_SIZES: dict[str, dict[str, Any]] = {
     "transformer": {"embedding": 8, "heads": 2, "hidden": 8},
@@ -53,8 +65,9 @@ OWN_SIZES: dict[str, dict[str, Any]] = {
     "recall": {"lags": 3, "hops": 2, "order": 2},
 }
 LOOSE = {"delay-node in dynamics": 5e-3, "transformer in curriculum": 2e-3}
-"""Runs that another CPU changes more: a fit with features that are nearly the same, and gradients near zero that are
-divided by their size (7e-4 and 9e-4 measured)."""
+"""Runs that another CPU changes more: a fit with features that are nearly the same, and gradients
+near zero that are divided by their size (7e-4 and 9e-4 measured).
+"""
 
 
 def sources() -> Any:
@@ -104,7 +117,11 @@ def outcome(run: Run, convention: str = "corrected") -> tuple[dict[str, Any], di
     except (NotApplicable, UsageError) as reason:  # the words may change, the refusal may not
         return used, {"refused": type(reason).__name__}
     (trace,) = examination.traces
-    found: dict[str, Any] = {"kind": trace.kind, "arrays": dict(trace.arrays), "facts": facts(trace)}
+    found: dict[str, Any] = {
+        "kind": trace.kind,
+        "arrays": dict(trace.arrays),
+        "facts": facts(trace),
+    }
     if examination.last is not None and examination.last.scores is not None:
         found["scores"] = np.asarray(examination.last.scores)
     for snapshot in examination.snapshots():
@@ -141,7 +158,9 @@ PLAYED, LONGER = "observations=60,tests=1,episodes=4", "observations=300,tests=1
 REVIEWS = "reviews/imdb:pieces=200"
 TRAININGS = {
     "bandit": [Run(LISTENER, "gru+bandit:units=6,batch=2", f"teaching=payoff,{LONGER}")],
-    "channel": [Run("games/pair:most=2,words=3,samples=2", "gru+channel:units=6,batch=2,games=4", LONGER)],
+    "channel": [
+        Run("games/pair:most=2,words=3,samples=2", "gru+channel:units=6,batch=2,games=4", LONGER)
+    ],
     "cma": [
         Run(
             "dynamics/van-der-pol-trial",
@@ -152,7 +171,8 @@ TRAININGS = {
     "logistic": [Run("language/periodic", "esn+logistic:units=12,passes=2", "sequences=15")],
     "pooled": [Run(REVIEWS, "gru+pooled:units=6,passes=4", "stride=20")],
     "ppo": [
-        Run(LISTENER, f"{core}+ppo:units=6,batch=2,parts=1", f"teaching=reward,{LONGER}") for core in ("gru", "esn")
+        Run(LISTENER, f"{core}+ppo:units=6,batch=2,parts=1", f"teaching=reward,{LONGER}")
+        for core in ("gru", "esn")
     ],
     "r2d2": [
         Run(
@@ -188,7 +208,8 @@ OUTSIDE = {
 """Learners that are nothing without something of the user's, and what that is."""
 PROTOCOLS = {
     "charc": Run(
-        "dynamics/charc", "esn:units=8",
+        "dynamics/charc",
+        "esn:units=8",
         "population=4,generations=3,neighbours=2,steps=60,voxel=0.5,placed=10",
     ),
     "classification": Run("dynamics/digits", "mean"),
@@ -199,9 +220,12 @@ PROTOCOLS = {
     "games": Run(LISTENER, "uniform-decision", PLAYED),
     "grammar": Run("grammar/an-bn", "always-b", "order=1,factors=1,shown=10,asked=12"),
     "language": Run("language/qa", "majority", "sequences=15"),
-    "long-memory": Run("dynamics/long-addition:span=20", "mean", "sequences=16,validation=4,test=8"),
+    "long-memory": Run(
+        "dynamics/long-addition:span=20", "mean", "sequences=16,validation=4,test=8"
+    ),
     "properties": Run(
-        "dynamics/memory:washout=20,training=120,test=60,delays=4", "delay-line",
+        "dynamics/memory:washout=20,training=120,test=60,delays=4",
+        "delay-line",
         "degrees=2,budget=20,streams=4,length=20,shared=10,delays=5",
     ),
     "reviews": Run(REVIEWS, "majority", "stride=20"),
@@ -211,5 +235,7 @@ PROTOCOLS = {
     "transduction": Run("grammar/parity-check:longest=4", "uniform", "sequences=10,upto=6,each=2"),
     "transfer": Run("curriculum/transfer", "table", "steps=20000"),
     "trials": Run("dynamics/van-der-pol-trial", "no-force", "trials=4,every=2"),
-}  # fmt: skip
-"""Each with a rule that never learns, where it has one: a training that changes does not change these."""
+}
+"""Each with a rule that never learns, where it has one: a training that changes does not change
+these.
+"""

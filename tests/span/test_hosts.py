@@ -1,4 +1,6 @@
-"""Learners on the host sit the battery: what each can take has a span, and the rest has a reason."""
+"""Learners on the host sit the battery: what each can take has a span, and the rest has a
+reason.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,11 @@ import quickstudy as qs
 from quickstudy.adapters.sklearn import WindowModel
 from quickstudy.cli.main import main as command_line
 
-SYMBOLS, SERIES, WORLD = "span/count:longest=8", "span/delay:longest=4,training=200,test=200", "span/mapping:longest=2"
+SYMBOLS, SERIES, WORLD = (
+    "span/count:longest=8",
+    "span/delay:longest=4,training=200,test=200",
+    "span/mapping:longest=2",
+)
 SHORT = {SYMBOLS: {"sequences": 24, "tests": 2, "checkpoints": 1}, SERIES: {}, WORLD: {}}
 PROGRAM = """
 import sys
@@ -80,7 +86,15 @@ def reasons(learner, tmp_path):
     found = {}
     for task, protocol in SHORT.items():
         given = f"{task},rounds=1,block=30" if task == WORLD else task
-        done = qs.run(given, learner, seeds=1, controls=False, protocol=protocol, workers=0, out=tmp_path / "runs")
+        done = qs.run(
+            given,
+            learner,
+            seeds=1,
+            controls=False,
+            protocol=protocol,
+            workers=0,
+            out=tmp_path / "runs",
+        )
         record = next(one for one in done.records if one.labels["task"] == given)
         found[task] = f"{record.status}: {record.reason}" if record.status != "ok" else ""
         if record.status == "ok":
@@ -115,17 +129,24 @@ def test_networks_of_pytorch(tmp_path):
 
 def test_programs(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM)
-    symbols, series, world = reasons(f"lines:command={sys.executable} {tmp_path / 'program.py'}", tmp_path)
+    symbols, series, world = reasons(
+        f"lines:command={sys.executable} {tmp_path / 'program.py'}", tmp_path
+    )
     assert symbols == ""
     assert series.startswith(f"{NOT}the program says no")
     assert world.startswith(f"{NOT}it talks in bytes")
     pytest.importorskip("zmq")
-    assert all(reason.startswith(f"{NOT}it talks in bytes") for reason in reasons("zeromq:connect=0.1", tmp_path))
+    assert all(
+        reason.startswith(f"{NOT}it talks in bytes")
+        for reason in reasons("zeromq:connect=0.1", tmp_path)
+    )
 
 
 def test_recorded_answers(tmp_path, capsys):
     file, answered = tmp_path / "questions.jsonl", tmp_path / "answered.jsonl"
-    typed = [part for item in SHORT[SYMBOLS].items() for part in ("--set", "=".join(map(str, item)))]
+    typed = [
+        part for item in SHORT[SYMBOLS].items() for part in ("--set", "=".join(map(str, item)))
+    ]
     with pytest.raises(SystemExit) as ended:
         command_line(["drive", SYMBOLS, "--questions", *typed, "--out", str(file)])
     assert not ended.value.code

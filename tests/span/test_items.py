@@ -74,7 +74,9 @@ def test_chance_is_that_of_a_uniform_guess_among_possible_answers(name):
     examples = task.draw(rng(3), np.zeros(4000, np.int64) + 2)
     answers = examples.targets[examples.asked]
     kinds = {}
-    for index in range(examples.count):  # answers that are possible at a question may depend on what it asks for
+    for index in range(
+        examples.count
+    ):  # answers that are possible at a question may depend on what it asks for
         for position in np.flatnonzero(examples.asked[:, index]):
             asked = int(examples.inputs[position, index]) if name in NAMES else 0
             kinds.setdefault(asked, set()).add(int(examples.targets[position, index]))
@@ -98,13 +100,16 @@ def test_groups_are_groups():
 
 
 def test_no_shallow_rule_goes_far_except_where_the_item_says():
-    """Spans of the baselines. Below the second grid point, or marked on the axis, as `rote` within what was taught."""
+    """Spans of the baselines. Below the second grid point, or marked on the axis, as `rote` within
+    what was taught.
+    """
     for name in ("span/parity", "span/track", "span/count", "span/nest", "span/hold"):
         task = typed_task(name)
         small = dataclasses.replace(task, longest=32)
         for rule in ("by-last", "by-length-parity", "by-bigram", "by-bag", "by-length"):
             found = span_scores(examined(small, rule), "corrected")["span"]
-            # Nestings of one or two kinds follow from the set of symbols: the sheet of the item says so.
+            # Nestings of one or two kinds follow from the set of symbols: the sheet of the item
+            # says so.
             assert found < (4.0 if name == "span/nest" else 2.0), (name, rule, found)
 
 
@@ -115,7 +120,9 @@ def test_oracle_and_rote_through_the_protocol():
     assert whole["whole-span"] == pytest.approx(16)
     rote = examined(task, "rote")
     assert span_scores(rote, "corrected")["span-within"] > 3, "it knows what it was shown"
-    assert (rote.arrays["seen"][:4] == rote.arrays["tests"][:4]).all(), "the shortest strings are all known"
+    assert (rote.arrays["seen"][:4] == rote.arrays["tests"][:4]).all(), (
+        "the shortest strings are all known"
+    )
     assert not rote.arrays["seen"][-1]
 
 
@@ -138,7 +145,9 @@ def test_every_size_has_all_differences_equally_often(name):
     for examples in (task.sample(rng(), 360), task.draw(rng(), np.repeat(np.arange(6), 24))):
         found = {}
         for index in range(examples.count):
-            times = np.bincount(examples.inputs[: examples.lengths[index] - 1, index], minlength=letters)
+            times = np.bincount(
+                examples.inputs[: examples.lengths[index] - 1, index], minlength=letters
+            )
             found.setdefault(int(times.min()), []).append(int(times.max() - times.min()))
         for differences in found.values():
             counts = np.bincount(differences, minlength=4)[1:4]

@@ -1,4 +1,6 @@
-"""Question answering by number of facts, symbol counting by count: by hand, balance, nothing in the length."""
+"""Question answering by number of facts, symbol counting by count: by hand, balance, nothing in the
+length.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ def _tokens(task, text):
 def test_questions_by_hand():
     task = FactsItem()
     told = "I DO NOT SEE TOM . I SEE PAUL . DO I SEE"
-    answers = [task.vocabulary[task.solve(_tokens(task, f"{told} {name} ?"))] for name in ("TOM", "PAUL")]
+    answers = [
+        task.vocabulary[task.solve(_tokens(task, f"{told} {name} ?"))] for name in ("TOM", "PAUL")
+    ]
     assert answers == ["NO", "YES"]
     assert task.solve(_tokens(task, told)) == -1
 

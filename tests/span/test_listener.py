@@ -96,7 +96,9 @@ def test_words_change_from_episode_to_episode(drawn):
 
 
 def test_oracle_at_the_ceiling_and_blind_listener_at_the_floor(drawn):
-    """In every bin, and in the last query game, where a listener has seen most candidates before."""
+    """In every bin, and in the last query game, where a listener has seen most candidates
+    before.
+    """
     assert _right(ListenerLookup, drawn).all()
     many = TASK.made(np.random.default_rng(5), np.full(1000, 2))
     blind = _right(NewestCandidate, many).reshape(-1, 3).mean(axis=0)

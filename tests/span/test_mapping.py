@@ -33,7 +33,11 @@ def test_counts_by_hand():
     right = script.action == np.array([1, 1, 2, 0, 1, 2])
     assert script.counts(right, 2, 2).tolist() == [[1, 1], [1, 1]]
     assert script.counts(np.ones(6, bool), 2, 2).tolist() == [[1, 1], [1, 2]]
-    assert script.rewards(2, [2, 0, 1]).tolist() == [1, 0, 0]  # the fifth is right, after the lesson
+    assert script.rewards(2, [2, 0, 1]).tolist() == [
+        1,
+        0,
+        0,
+    ]  # the fifth is right, after the lesson
     world = ScriptWorld(dataclasses.replace(script, cue=np.arange(6, dtype=np.int32)))
     assert world.reset() == 0
     turns = [world.step(action) for action in (1, 0, 2, 2, 1, 2)]
@@ -51,16 +55,29 @@ def test_blocks_of_a_mapping():
         own = script.mapping == number
         pairs = set(zip(script.cue[own].tolist(), script.action[own].tolist(), strict=True))
         size = task.grid[int(script.level[own][0])]
-        assert len({cue for cue, _ in pairs}) == len({action for _, action in pairs}) == len(pairs) <= size
+        assert (
+            len({cue for cue, _ in pairs})
+            == len({action for _, action in pairs})
+            == len(pairs)
+            <= size
+        )
         assert np.flatnonzero(script.part[own] == 0).tolist() == list(range(20, 30))
-    assert sorted(script.level[::30][:6].tolist()) == sorted(script.level[::30][6:].tolist()) == [0, 1, 2, 3, 4, 5]
+    assert (
+        sorted(script.level[::30][:6].tolist())
+        == sorted(script.level[::30][6:].tolist())
+        == [0, 1, 2, 3, 4, 5]
+    )
 
 
 def test_parts_of_reuse_are_thirds_of_the_run():
     task = typed_task("span/reuse:block=9,rounds=6")
     script = task.script(np.random.default_rng(0))
     rounds = script.mapping // 6
-    assert [sorted(set(rounds[script.part == part].tolist())) for part in range(3)] == [[0, 1], [2, 3], [4, 5]]
+    assert [sorted(set(rounds[script.part == part].tolist())) for part in range(3)] == [
+        [0, 1],
+        [2, 3],
+        [4, 5],
+    ]
 
 
 def test_keep_asks_every_mapping_by_what_was_learned_since():
@@ -70,7 +87,9 @@ def test_keep_asks_every_mapping_by_what_was_learned_since():
     assert script.taught == 70
     assert (script.part[:70] == -1).all()
     test = np.arange(script.steps) >= 70
-    for number, cues in enumerate(np.sort(np.unique(script.cue[script.mapping == n])) for n in range(7)):
+    for number, cues in enumerate(
+        np.sort(np.unique(script.cue[script.mapping == n])) for n in range(7)
+    ):
         own = test & (script.mapping == number)
         assert np.bincount(script.cue[own])[cues].tolist() == [5, 5]
         assert set(script.part[own].tolist()) == ({-1} if number == 6 else {0})
@@ -92,7 +111,9 @@ def test_a_rule_that_ignores_the_cue_gets_one_of_k():
     assert found == pytest.approx([(1 / k - 1 / 8) / (7 / 8) for k in (1, 2, 3, 4, 6, 8)], abs=0.06)
 
 
-@pytest.mark.parametrize("task", ["span/mapping:block=40,rounds=1", "span/keep:longest=2,block=70,tests=3"])
+@pytest.mark.parametrize(
+    "task", ["span/mapping:block=40,rounds=1", "span/keep:longest=2,block=70,tests=3"]
+)
 def test_the_compiled_world_gives_the_numbers_of_the_steps(task, monkeypatch):
     name = "gru:units=8"
     fast = trace(task, name)

@@ -50,7 +50,9 @@ def test_single_bins_are_not_clipped():
 
 
 def test_on_a_linear_axis_with_r_squared_it_is_memory_capacity():
-    """Of one reservoir, its inputs and its fits: the capacity by the measure of memory, and the area."""
+    """Of one reservoir, its inputs and its fits: the capacity by the measure of memory, and the
+    area.
+    """
     rng = np.random.default_rng(0)
     drive, delays, train, washout = rng.uniform(-1, 1, 1200), range(1, 13), 500, 200
     weights = rng.normal(size=(20, 20)) * 0.9 / np.sqrt(20)
@@ -61,9 +63,11 @@ def test_on_a_linear_axis_with_r_squared_it_is_memory_capacity():
     table = np.array(states)[washout:]
     tested = Harvest(table).memory_split(drive, delays, train)
     stored = Trace(
-        "properties", {"memory": tested, "memory_in_sample": tested},
-        {"tested_steps": len(table) - train, "size": 20, "threshold": 0.0}, Cost(),
-    )  # fmt: skip
+        "properties",
+        {"memory": tested, "memory_in_sample": tested},
+        {"tested_steps": len(table) - train, "size": 20, "threshold": 0.0},
+        Cost(),
+    )
     capacity = memory_capacity(stored, "corrected")["memory-capacity-raw"]
 
     targets = np.stack([drive[washout - delay : len(drive) - delay] for delay in delays], axis=1)
@@ -81,9 +85,12 @@ def test_with_all_or_nothing_it_is_the_reach_of_the_b_index(right):
     """One string of every size: p of a size is 1 where it and all shorter ones are right."""
     sizes = np.arange(1, len(right) + 1)
     arrays = {
-        "factor": np.full(len(right), 100.0), "tested": np.ones(len(right), bool), "size": sizes,
-        "wrong": 1 - np.array(right, int), "steps": sizes,
-    }  # fmt: skip
+        "factor": np.full(len(right), 100.0),
+        "tested": np.ones(len(right), bool),
+        "size": sizes,
+        "wrong": 1 - np.array(right, int),
+        "steps": sizes,
+    }
     facts = {"margins": [0], "metric": "argmax", "upto": "first-wrong", "order": 0}
     outcomes = Trace("string-outcomes", arrays, facts, Cost())
     found = span(np.logical_and.accumulate(right), sizes)
@@ -93,15 +100,24 @@ def test_with_all_or_nothing_it_is_the_reach_of_the_b_index(right):
 
 def trace(correct, asked, chance, **more):
     arrays = {
-        "step": np.array([10, 40, 160]), "correct": np.array(correct), "asked": np.array(asked),
-        "chance": np.array(chance), "difficulty": np.array([1, 2, 3]), **more,
-    }  # fmt: skip
+        "step": np.array([10, 40, 160]),
+        "correct": np.array(correct),
+        "asked": np.array(asked),
+        "chance": np.array(chance),
+        "difficulty": np.array([1, 2, 3]),
+        **more,
+    }
     return Trace("span", arrays, {"least": 0, "unit": "symbols", "taught": 2}, Cost())
 
 
 def test_scores_of_a_trace_by_hand():
-    made = trace([[0, 5, 5], [10, 5, 5], [10, 10, 5]], [10, 10, 10], [0.5, 0.5, 0.5],
-                 whole=np.array([[0, 0, 0], [10, 0, 0], [10, 10, 0]]), tests=np.array([10, 10, 10]))  # fmt: skip
+    made = trace(
+        [[0, 5, 5], [10, 5, 5], [10, 10, 5]],
+        [10, 10, 10],
+        [0.5, 0.5, 0.5],
+        whole=np.array([[0, 0, 0], [10, 0, 0], [10, 10, 0]]),
+        tests=np.array([10, 10, 10]),
+    )
     assert psychometric(made)[-1].tolist() == [1, 1, 0]
     scores = span_scores(made, "corrected")
     assert scores["span"] == pytest.approx(2)
@@ -117,7 +133,10 @@ def test_examples_to_a_span():
     assert (examples_to(made, 1), examples_to(made, 2), examples_to(made, 3)) == (40, 160, math.inf)
     assert examples_to_span(made, "corrected") == {"examples-to-1": 40, "examples-to-2": 160}
     never = trace([[5, 5, 5]] * 3, [10, 10, 10], [0.5, 0.5, 0.5])
-    assert examples_to_span(never, "corrected") == {"examples-to-1": math.inf, "examples-to-2": math.inf}
+    assert examples_to_span(never, "corrected") == {
+        "examples-to-1": math.inf,
+        "examples-to-2": math.inf,
+    }
 
 
 def test_the_horizon_is_the_span_in_lyapunov_times():

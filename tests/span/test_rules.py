@@ -1,4 +1,6 @@
-"""The check of baselines: it finds a shortcut that is there, and the sheets have the measured spans."""
+"""The check of baselines: it finds a shortcut that is there, and the sheets have the measured
+spans.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ class Leaky(SymbolItem):
         return 1 / 2
 
     def made(self, rng, sizes):
-        return Examples.from_pairs(([*rng.integers(2, size=size), 2], [3 + size % 2]) for size in sizes)
+        return Examples.from_pairs(
+            ([*rng.integers(2, size=size), 2], [3 + size % 2]) for size in sizes
+        )
 
     def solve(self, tokens):
         return 3 + (len(tokens) - 1) % 2 if tokens[-1] == 2 else -1
@@ -92,11 +96,15 @@ def test_spans_are_those_of_the_protocol(rule):
     learner = choose_learner(rule, "corrected", task).make(task)
     trace = SpanProtocol().examine(task, learner, [streams]).traces[0]
     found = rule_spans(task, [rule], streams)[rule]
-    assert found == pytest.approx(span_scores(trace, "corrected")["span"], abs=0.3 if rule == "among-shown" else 1e-9)
+    assert found == pytest.approx(
+        span_scores(trace, "corrected")["span"], abs=0.3 if rule == "among-shown" else 1e-9
+    )
 
 
 def test_items_of_series_and_of_worlds_are_checked_through_their_protocols():
-    found = rule_spans(typed_task("span/delay:training=200,test=100"), ["last-input"], Streams(0, "span/delay", 0))
+    found = rule_spans(
+        typed_task("span/delay:training=200,test=100"), ["last-input"], Streams(0, "span/delay", 0)
+    )
     assert found["last-input"] < 0.2
     task = typed_task("span/mapping:block=60,rounds=2")
     found = rule_spans(task, ["random-action", "best-single-action"], Streams(0, "span/mapping", 0))
@@ -112,7 +120,9 @@ def test_every_item_has_anchors_of_its_present_version(anchors):
 
 @pytest.mark.parametrize("name", sorted(ANCHORS))
 def test_the_sheet_marks_every_baseline_that_goes_far(name):
-    """From 200 seeds: above the second difficulty only with a mark, and marks are what was measured."""
+    """From 200 seeds: above the second difficulty only with a mark, and marks are what was
+    measured.
+    """
     task, own = typed_task(name), ANCHORS[name]
     marks = task.marks()
     far = {rule for rule, value in own["controls"].items() if value >= task.grid[1]}

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from quickstudy.base.errors import UsageError
 from quickstudy.stats.paired import cliffs_delta, cohens_d_paired
 
-values = st.lists(st.one_of(st.integers(-3, 3).map(float), st.floats(allow_nan=False)), min_size=1, max_size=12)
+values = st.lists(
+    st.one_of(st.integers(-3, 3).map(float), st.floats(allow_nan=False)), min_size=1, max_size=12
+)
 
 
 def test_cohens_d_worked():

@@ -1,4 +1,6 @@
-"""Intervals of few runs: Student's where nothing is skewed, by hand where something is, and as wide as they must be."""
+"""Intervals of few runs: Student's where nothing is skewed, by hand where something is, and as wide
+as they must be.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ SCORES: dict[str, tuple[Draw, float]] = {
 @pytest.mark.parametrize("freedom", [1, 2, 3, 5, 6, 9, 30, 99, 1000])
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.99])
 def test_quantiles_are_those_of_scipy(freedom: int, level: float) -> None:
-    assert student_quantile(freedom, level) == pytest.approx(scipy.special.stdtrit(freedom, (1 + level) / 2), rel=1e-12)
+    assert student_quantile(freedom, level) == pytest.approx(
+        scipy.special.stdtrit(freedom, (1 + level) / 2), rel=1e-12
+    )
 
 
 def test_values_without_skewness_have_students_interval() -> None:
@@ -47,8 +51,9 @@ def test_values_without_skewness_have_students_interval() -> None:
 
 
 def test_the_longer_tail_has_the_longer_side_by_hand() -> None:
-    # Mean 2; squares of the distances 4 1 1 0 0 16: variance 22/5, error² 22/30. Cubes -8 -1 -1 0 0 64 sum to 54: third
-    # cumulant 6 × 54 / (5 × 4), that of the mean a 36th of it, which 1 + 10 / 6 makes 1.2.
+    # Mean 2; squares of the distances 4 1 1 0 0 16: variance 22/5, error² 22/30. Cubes -8 -1 -1 0 0
+    # 64 sum to 54: third cumulant 6 × 54 / (5 × 4), that of the mean a 36th of it, which 1 + 10 / 6
+    # makes 1.2.
     error, quantile = math.sqrt(22 / 30), 2.5705818356363
     longer = 1.2 / (22 / 30) * (1 + 2 * quantile**2) / 6
     low, high = mean_interval([0.0, 1.0, 1.0, 2.0, 2.0, 6.0])
@@ -59,7 +64,9 @@ def test_the_longer_tail_has_the_longer_side_by_hand() -> None:
 
 
 def test_two_runs_have_students_interval() -> None:
-    assert mean_interval([0.0, 1.0]) == pytest.approx((0.5 - 12.7062 / 2, 0.5 + 12.7062 / 2), rel=1e-5)
+    assert mean_interval([0.0, 1.0]) == pytest.approx(
+        (0.5 - 12.7062 / 2, 0.5 + 12.7062 / 2), rel=1e-5
+    )
 
 
 @pytest.mark.parametrize("count", [2, 3, 7])
@@ -77,14 +84,17 @@ def test_unknown_for_a_single_run_and_where_a_value_is_not_finite() -> None:
 
 
 def test_independent_samples_by_hand() -> None:
-    # Errors² 1/3 and 1/30 of samples without skewness; 2 degrees of freedom, those of the smaller one.
+    # Errors² 1/3 and 1/30 of samples without skewness; 2 degrees of freedom, those of the smaller
+    # one.
     one, other = [1.0, 2.0, 3.0], [0.1, 0.1, 0.5, 0.5, 0.3]
     error = math.sqrt(1 / 3 + np.var(other, ddof=1) / 5)
     low, high = combined_interval([one, other], [1.0, -1.0])
     assert (low, high) == pytest.approx((1.7 - 4.302653 * error, 1.7 + 4.302653 * error), rel=1e-6)
     # One that does not vary has no say about the freedom.
     alone = mean_interval(other)
-    assert combined_interval([[1.0, 1.0], other], [1.0, -1.0]) == pytest.approx((1 - alone.high, 1 - alone.low))
+    assert combined_interval([[1.0, 1.0], other], [1.0, -1.0]) == pytest.approx(
+        (1 - alone.high, 1 - alone.low)
+    )
 
 
 @given(
@@ -92,7 +102,9 @@ def test_independent_samples_by_hand() -> None:
     st.floats(-10, 10).filter(lambda factor: abs(factor) > 1e-3),
     st.floats(-1e3, 1e3),
 )
-def test_an_interval_moves_with_its_values(values: list[float], factor: float, shift: float) -> None:
+def test_an_interval_moves_with_its_values(
+    values: list[float], factor: float, shift: float
+) -> None:
     low, high = mean_interval(values)
     moved = [factor * value + shift for value in values]
     ends = sorted(factor * end + shift for end in (low, high))
@@ -144,7 +156,9 @@ def test_refused(values: list[float], options: dict[str, float], words: str) -> 
         mean_interval(values, **options)
 
 
-@pytest.mark.parametrize("values", [[1e308] * 3, [-1e308] * 3, [math.inf, 1.0], [math.inf, -math.inf], [1e308, -1e308]])
+@pytest.mark.parametrize(
+    "values", [[1e308] * 3, [-1e308] * 3, [math.inf, 1.0], [math.inf, -math.inf], [1e308, -1e308]]
+)
 def test_the_largest_numbers_have_a_summary(values: list[float]) -> None:
     found = summarise(values)
     assert found.mean in (0.0, math.inf, -math.inf) or math.isnan(found.mean)

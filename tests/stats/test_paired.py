@@ -11,7 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quickstudy.base.errors import UsageError
-from quickstudy.stats.paired import LARGEST_EXACT, paired_permutation_test, signed_ranks, stratified_sign_flips
+from quickstudy.stats.paired import (
+    LARGEST_EXACT,
+    paired_permutation_test,
+    signed_ranks,
+    stratified_sign_flips,
+)
 
 
 def test_three_pairs_by_hand():
@@ -25,7 +30,8 @@ def test_three_pairs_by_hand():
 
 
 def test_equal_sums_count_as_equal():
-    # 0.1 + 0.2 - 0.3 is not 0 in floats; whole numbers have no such trouble, and tenths of them must give the same p.
+    # 0.1 + 0.2 - 0.3 is not 0 in floats; whole numbers have no such trouble, and tenths of them
+    # must give the same p.
     for whole in ([1, 2, -3], [-1, 2, 3], [5, -2, 3, 2, -5], [1, -4, 2, 2, 3, -1]):
         tenths = [value / 10 for value in whole]
         expected = paired_permutation_test(whole, np.zeros(len(whole)), rng=0).p
@@ -100,7 +106,13 @@ def test_refused():
 
 def test_signed_ranks_by_hand():
     never = float("inf")
-    assert signed_ranks([1, 5, never, never, 2], [3, 4, 1, never, 4]).tolist() == [-2.5, 1, 4, 0, -2.5]
+    assert signed_ranks([1, 5, never, never, 2], [3, 4, 1, never, 4]).tolist() == [
+        -2.5,
+        1,
+        4,
+        0,
+        -2.5,
+    ]
     assert signed_ranks([never, 1], [1, never]).tolist() == [1.5, -1.5]
 
 
@@ -109,7 +121,9 @@ def test_every_task_counts_the_same_and_every_pair_is_flipped():
     # The sum of 10 of 16 flips is not 0.
     found = stratified_sign_flips([[1.0, 1.0], [-100.0, 100.0]], rng=0)
     assert (found.difference, found.p, found.pairs, found.exact) == (0.5, 10 / 16, 4, True)
-    assert stratified_sign_flips([[0.0, 0.0], [1.0, 1.0]], rng=0).p == 0.5  # a task that is level decides nothing
+    assert (
+        stratified_sign_flips([[0.0, 0.0], [1.0, 1.0]], rng=0).p == 0.5
+    )  # a task that is level decides nothing
     assert math.isnan(stratified_sign_flips([[1.0], [math.inf]], rng=0).p)
     with pytest.raises(UsageError, match="at least one task"):
         stratified_sign_flips([], rng=0)
@@ -120,7 +134,10 @@ def test_flips_over_tasks_are_seldom_wrong_and_find_what_one_task_cannot():
     rng = np.random.default_rng(5)
 
     def found(shift):
-        one, other = rng.normal(shift, 1.0, 6), 100 * (rng.exponential(size=6) - rng.exponential(size=6) + shift)
+        one, other = (
+            rng.normal(shift, 1.0, 6),
+            100 * (rng.exponential(size=6) - rng.exponential(size=6) + shift),
+        )
         return stratified_sign_flips([one, other], rng=0).p <= 0.05 / 3
 
     assert np.mean([found(0.0) for _ in range(1000)]) < 0.03

@@ -20,7 +20,13 @@ def test_worked():
 
 def test_one_run():
     found = summarise([0.3])
-    assert (found.n, found.mean, found.median, found.lower_quartile, found.upper_quartile) == (1, 0.3, 0.3, 0.3, 0.3)
+    assert (found.n, found.mean, found.median, found.lower_quartile, found.upper_quartile) == (
+        1,
+        0.3,
+        0.3,
+        0.3,
+        0.3,
+    )
     assert math.isnan(found.sd)
 
 
@@ -55,7 +61,9 @@ def test_agrees_with_numpy(values):
     assert found.mean == pytest.approx(np.mean(values), rel=1e-12, abs=1e-9)
     assert found.sd == pytest.approx(np.std(values, ddof=1), rel=1e-12, abs=1e-9)
     quartiles = np.quantile(values, [0.25, 0.5, 0.75]).tolist()
-    assert [found.lower_quartile, found.median, found.upper_quartile] == pytest.approx(quartiles, rel=1e-12, abs=1e-9)
+    assert [found.lower_quartile, found.median, found.upper_quartile] == pytest.approx(
+        quartiles, rel=1e-12, abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("values", [[], 3.0, [[1.0, 2.0]]])

@@ -24,14 +24,18 @@ def make_task() -> Callable[..., Any]:
 def make_control() -> Callable[..., Any]:
     def make(name: str, task: Any, seed: int = 0) -> Any:
         size = Tokens(len(task.vocabulary))
-        return catalogue.control.get(name)(task, Brief(size, size, "cross-entropy", 100, 1000), seed)
+        return catalogue.control.get(name)(
+            task, Brief(size, size, "cross-entropy", 100, 1000), seed
+        )
 
     return make
 
 
 @pytest.fixture(scope="session")
 def accuracy(make_control: Callable[..., Any]) -> Callable[..., float]:
-    """Share of right answers of a control that has first been shown `shown`, or the same examples."""
+    """Share of right answers of a control that has first been shown `shown`, or the same
+    examples.
+    """
 
     def measure(name: str, task: Any, examples: Any, seed: int = 0, shown: Any = None) -> float:
         learner = make_control(name, task, seed)

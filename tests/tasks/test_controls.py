@@ -67,8 +67,11 @@ def test_coins_are_uniform_and_depend_on_the_prefix_and_the_seed_only():
     assert coins.min() >= 0
     assert coins.max() < 1
     counts = np.histogram(coins[:, -1], bins=10, range=(0, 1))[0]
-    assert ((counts - 200) ** 2 / 200).sum() < 33.7  # chi-square with 9 degrees of freedom, p = 0.0001
-    # Neighbours in time are independent of each other: the correlation of 2000 pairs has a standard deviation of 0.022.
+    assert (
+        (counts - 200) ** 2 / 200
+    ).sum() < 33.7  # chi-square with 9 degrees of freedom, p = 0.0001
+    # Neighbours in time are independent of each other: the correlation of 2000 pairs has a standard
+    # deviation of 0.022.
     assert abs(np.corrcoef(coins[:, -2], coins[:, -1])[0, 1]) < 0.09
     changed = sequences[0].copy()
     changed[6] = (changed[6] + 1) % 16
@@ -101,5 +104,7 @@ def test_no_rule_looks_ahead_and_all_are_deterministic(make_task, make_control, 
             assert whole.shape == (length,)
             assert np.array_equal(rule.predict(inputs), whole)
             cut = int(rng.integers(1, length + 1))
-            noise = np.concatenate([inputs[:cut], rng.integers(len(task.vocabulary), size=length - cut)])
+            noise = np.concatenate(
+                [inputs[:cut], rng.integers(len(task.vocabulary), size=length - cut)]
+            )
             assert np.array_equal(rule.predict(noise)[:cut], whole[:cut]), name

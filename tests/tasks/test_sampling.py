@@ -31,23 +31,32 @@ class Script:
         chosen = self.words[self.place : self.place + count]
         masks = [[1 + (self.place + k) % (len(word) - 1)] for k, word in enumerate(chosen)]
         self.place += count
-        return Examples.from_sequences([[ord(letter) - ord("a") for letter in word] for word in chosen], masks)
+        return Examples.from_sequences(
+            [[ord(letter) - ord("a") for letter in word] for word in chosen], masks
+        )
 
 
 def words_of(examples):
-    return ["".join(chr(ord("a") + token) for token in examples.sequence(i)[0]) for i in range(examples.count)]
+    return [
+        "".join(chr(ord("a") + token) for token in examples.sequence(i)[0])
+        for i in range(examples.count)
+    ]
 
 
 def test_order_of_first_appearance_with_its_own_mask():
     # Batches of 3: (abc, ab, abc), (ab, ba, abcd).
-    examples = draw_unique(Script(["abc", "ab", "abc", "ab", "ba", "abcd"]), np.random.default_rng(0), 3)
+    examples = draw_unique(
+        Script(["abc", "ab", "abc", "ab", "ba", "abcd"]), np.random.default_rng(0), 3
+    )
     assert words_of(examples) == ["abc", "ab", "ba"]
     assert [examples.sequence(i)[1] for i in range(3)] == [[1], [1], [1]]
 
 
 def test_a_prefix_is_a_different_sequence():
     # Padding must not make "aa" (ids 0 0) and "aaa" (ids 0 0 0) equal.
-    assert words_of(draw_unique(Script(["aaa", "aa", "aaa", "aa"]), np.random.default_rng(0), 2)) == ["aaa", "aa"]
+    assert words_of(
+        draw_unique(Script(["aaa", "aa", "aaa", "aa"]), np.random.default_rng(0), 2)
+    ) == ["aaa", "aa"]
 
 
 def test_stops_at_the_draws_allowed():
@@ -70,13 +79,17 @@ def test_same_as_drawing_one_by_one(make_task, id, convention):
         if len(seen) < 60:
             seen.setdefault(tuple(tokens), mask)
     examples = draw_unique(task, np.random.default_rng(5), 60)
-    assert [examples.sequence(i) for i in range(examples.count)] == [(list(t), m) for t, m in seen.items()]
+    assert [examples.sequence(i) for i in range(examples.count)] == [
+        (list(t), m) for t, m in seen.items()
+    ]
 
 
 def test_published_periodic_has_52_sequences_41_to_learn_from(make_task):
     for repetition in range(3):
         streams = Streams(0, "language/periodic", repetition)
-        examples = draw_unique(make_task("language/periodic", "published"), streams.numpy("data"), 1200)
+        examples = draw_unique(
+            make_task("language/periodic", "published"), streams.numpy("data"), 1200
+        )
         train, test = split(examples, streams.numpy("split"))
         assert (examples.count, train.count, test.count) == (52, 41, 11)
 
@@ -95,7 +108,10 @@ def test_1200_sequences_that_train_and_test_do_not_share(make_task, id, conventi
 
 
 def test_written_periodic_gives_1200(make_task):
-    assert draw_unique(make_task("language/periodic", "written"), np.random.default_rng(1), 1200).count == 1200
+    assert (
+        draw_unique(make_task("language/periodic", "written"), np.random.default_rng(1), 1200).count
+        == 1200
+    )
 
 
 @settings(max_examples=30, deadline=None)
@@ -128,7 +144,10 @@ def test_doctests():
 @given(st.integers(1, 10**6), st.integers(-5, 5))
 def test_between_never_leaves_its_range(width, low):
     largest = np.nextafter(1.0, 0.0)
-    assert between(np.array([0.0, largest]), low, low + width - 1).tolist() == [low, low + width - 1]
+    assert between(np.array([0.0, largest]), low, low + width - 1).tolist() == [
+        low,
+        low + width - 1,
+    ]
 
 
 def test_bounds_may_differ_by_row():

@@ -71,7 +71,9 @@ def test_a_control_is_checked_on_a_task_that_names_it():
 def test_a_core_and_the_learner_of_its_name():
     found = outcome("esn:units=24")
     assert [what for what, ok in found.items() if not ok] == []
-    assert {"core: unroll agrees with the scan of step", "learns from what it is told"} <= set(found)
+    assert {"core: unroll agrees with the scan of step", "learns from what it is told"} <= set(
+        found
+    )
 
 
 def test_a_file_with_one_registered_task(file):
@@ -86,11 +88,15 @@ def test_classes_of_a_file(file):
 
 
 def test_wrong_names(file, tmp_path):
-    with pytest.raises(UsageError, match=r'no task or learner "langauge/qa"; did you mean "language/qa"\?'):
+    with pytest.raises(
+        UsageError, match=r'no task or learner "langauge/qa"; did you mean "language/qa"\?'
+    ):
         check_name("langauge/qa")
     with pytest.raises(UsageError, match="units must be at least 1"):
         check_name("esn:units=-5")
-    with pytest.raises(UsageError, match=r'no task, core or learner "Forgot" in .*; did you mean "Forgets"'):
+    with pytest.raises(
+        UsageError, match=r'no task, core or learner "Forgot" in .*; did you mean "Forgets"'
+    ):
         check_name(f"{file}:Forgot")
     with pytest.raises(UsageError, match="no file"):
         check_name(str(tmp_path / "absent.py"))
@@ -102,16 +108,22 @@ def test_wrong_names(file, tmp_path):
 
 def test_a_file_with_one_learner_need_not_name_it(tmp_path):
     file = tmp_path / "only.py"
-    text = "def helper():\n    pass\n\n\nclass {0}:\n    def __init__(self, brief, seed):\n        pass\n\n"
+    text = (
+        "def helper():\n    pass\n\n\nclass {0}:\n    def __init__(self, brief, seed):\n       "
+        " pass\n\n"
+    )
     text += (
-        "    def learn(self, inputs, targets):\n        pass\n\n    def predict(self, inputs):\n        return None\n"
+        "    def learn(self, inputs, targets):\n        pass\n\n    def predict(self, inputs):\n   "
+        "     return None\n"
     )
     file.write_text(text.format("Only"))
     found = {str(one) for one in check_name(str(file)) if not one.ok}
     assert any("one row per input row" in one for one in found)
     two = tmp_path / "two.py"
     two.write_text(text.format("Only") + "\n\n" + text.format("Other"))
-    with pytest.raises(UsageError, match=r"nothing is registered in .*; type .*two\.py:Only to check a class of it"):
+    with pytest.raises(
+        UsageError, match=r"nothing is registered in .*; type .*two\.py:Only to check a class of it"
+    ):
         check_name(str(two))
 
 
@@ -136,15 +148,21 @@ def test_a_forgotten_version_is_said_in_words(tmp_path):
 
 def test_a_learner_that_raises_is_told_with_its_place(tmp_path):
     path = included(
-        tmp_path, "raising", FILE.replace("testing/echo", "testing/e").replace("        pass", "        1 / 0")
+        tmp_path,
+        "raising",
+        FILE.replace("testing/echo", "testing/e").replace("        pass", "        1 / 0"),
     )
-    (finding, *_) = check_name(f"{path}:Forgets")
+    finding, *_ = check_name(f"{path}:Forgets")
     assert not finding.ok
     assert finding.detail == f"ZeroDivisionError: division by zero ({path}:32)"
 
 
 def test_a_class_that_lacks_predict_is_no_learner(tmp_path):
-    path = included(tmp_path, "mute", FILE.replace("testing/echo", "testing/m").replace("def predict", "def predcit"))
+    path = included(
+        tmp_path,
+        "mute",
+        FILE.replace("testing/echo", "testing/m").replace("def predict", "def predcit"),
+    )
     with pytest.raises(UsageError, match=r"the class has no predict, it has learn, predcit"):
         check_name(f"{path}:Forgets")
 
@@ -167,7 +185,9 @@ def test_sequences_of_a_file_are_told_from_others(tmp_path):
     assert found[3].detail.startswith('index 0: "HELLO" is not in the vocabulary')
     published = check_sequences("language/qa", path, "published")
     assert [finding.ok for finding in published] == [True, False, True, False]
-    assert [finding.ok for finding in check_sequences("language/qa@1:names=2,most=2", path)] == [False] * 4
+    assert [finding.ok for finding in check_sequences("language/qa@1:names=2,most=2", path)] == [
+        False
+    ] * 4
 
 
 def test_what_cannot_be_read_as_sequences(tmp_path, file):
@@ -177,5 +197,7 @@ def test_what_cannot_be_read_as_sequences(tmp_path, file):
         check_sequences("language/qa", path)
     with pytest.raises(UsageError, match="no file"):
         check_sequences("language/qa", tmp_path / "none.txt")
-    with pytest.raises(UsageError, match="reviews/imdb cannot tell whether a sequence is one of its own"):
+    with pytest.raises(
+        UsageError, match="reviews/imdb cannot tell whether a sequence is one of its own"
+    ):
         check_sequences("reviews/imdb", path)

@@ -1,4 +1,6 @@
-"""Nobody guesses what a world draws at its next step: the keys of learner and world have nothing in common."""
+"""Nobody guesses what a world draws at its next step: the keys of learner and world have nothing in
+common.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def promises(learner: str) -> dict:
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_no_learner_of_ours_shares_its_key_with_the_world(learner):
-    """With one key for both, PPO guessed 0.42 of the rolls and R2D2 0.45, where 0.333 is possible."""
+    """With one key for both, PPO guessed 0.42 of the rolls and R2D2 0.45, where 0.333 is
+    possible.
+    """
     detail = promises(learner)["cannot guess what the world draws next"]()
     assert detail.startswith("guesses 0.3")
 
@@ -42,6 +46,11 @@ def test_it_is_said_where_it_cannot_be_checked():
 def test_a_share_of_right_guesses_that_chance_does_not_explain(share):
     dice = Dice(PureLevers())
     right = (np.arange(900) < 900 * share).astype(np.float32).reshape(1, 90, 10)
-    with pytest.raises(Broken, match=f"guesses {share:.3f} of 900 rolls while it rehearses, where 0.333 is possible"):
+    with pytest.raises(
+        Broken,
+        match=f"guesses {share:.3f} of 900 rolls while it rehearses, where 0.333 is possible",
+    ):
         check_guesses(dice, Transcript(None, right, None, {}), "rehearses")
-    assert check_guesses(dice, Transcript(None, np.float32(np.arange(900) % 3 == 0), None, {}), "rehearses")
+    assert check_guesses(
+        dice, Transcript(None, np.float32(np.arange(900) % 3 == 0), None, {}), "rehearses"
+    )

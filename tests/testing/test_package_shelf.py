@@ -1,4 +1,6 @@
-"""The shelf that comes with the package, as a user checks a file: each breaks the promise it names, and no other."""
+"""The shelf that comes with the package, as a user checks a file: each breaks the promise it names,
+and no other.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def test_each_is_caught_by_the_promise_it_breaks(name):
     findings = check_name(f"{FILE}:{name}")
     wanted = getattr(specimens, name).breaks
     broken = [finding.what for finding in findings if not finding.ok]
-    if wanted == "same seed, same answers":  # what cannot be repeated cannot be compared otherwise either
+    if (
+        wanted == "same seed, same answers"
+    ):  # what cannot be repeated cannot be compared otherwise either
         broken.remove("learns the same in two calls as in one")
     assert broken == ([wanted] if wanted else [])
     assert all(finding.detail for finding in findings if not finding.ok)
@@ -33,20 +37,29 @@ def test_each_is_caught_by_the_promise_it_breaks(name):
 def test_every_fault_is_on_the_shelf_of_every_face_that_can_have_it():
     faults = {name.removesuffix("Numbers").removesuffix("Actor") for name in NAMES}
     assert faults >= {
-        "PeeksAhead", "IgnoresItsSeed", "TouchesGlobalRandomness", "DiffersBetweenRuns", "ActsOutOfRange",
+        "PeeksAhead",
+        "IgnoresItsSeed",
+        "TouchesGlobalRandomness",
+        "DiffersBetweenRuns",
+        "ActsOutOfRange",
         "ForgetsAtSnapshot",
-    }  # fmt: skip
+    }
 
 
 def test_what_a_user_reads():
     done = CliRunner().invoke(app, ["check", f"{FILE}:PeeksAhead"])
     assert done.exit_code == 1
-    assert "FAIL  does not look ahead: answers change when only what comes after the question does" in done.output
+    assert (
+        "FAIL  does not look ahead: answers change when only what comes after the question does"
+        in done.output
+    )
     assert CliRunner().invoke(app, ["check", f"{FILE}:Honest"]).exit_code == 0
 
 
 class Model:
-    """A language model that answers what followed the last symbol before, with a fault of choice."""
+    """A language model that answers what followed the last symbol before, with a fault of
+    choice.
+    """
 
     at_once, likely, parameters = 1, True, None
     calls = itertools.count()
@@ -93,7 +106,9 @@ class InContext:
     ],
 )
 def test_a_language_model_that_is_not_asked_afresh_is_caught(fault, first):
-    broken = [finding.what for finding in check_learner(InContext(fault), sequences=40) if not finding.ok]
+    broken = [
+        finding.what for finding in check_learner(InContext(fault), sequences=40) if not finding.ok
+    ]
     assert broken[:1] == ([first] if first else [])
 
 

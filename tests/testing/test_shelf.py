@@ -1,5 +1,5 @@
-"""The shelf of specimens with a fault of choice: each is caught by the finding that is about its fault, and by no
-other; without a fault, it keeps every promise.
+"""The shelf of specimens with a fault of choice: each is caught by the finding that is about its
+fault, and by no other; without a fault, it keeps every promise.
 """
 
 from __future__ import annotations
@@ -25,18 +25,29 @@ def puller(fault):
 def speaker_of_numbers(fault):
     """It refuses symbols, so that all that is found of it is about real numbers."""
     findings = check_learner(faulty.FaultySpeaker(fault, reals=True))
-    return [replace(finding, what=finding.what.removeprefix("real numbers: ")) for finding in findings]
+    return [
+        replace(finding, what=finding.what.removeprefix("real numbers: ")) for finding in findings
+    ]
 
 
 SHELF = {
     "series": (lambda fault: check_task(faulty.FaultySeries(fault)), faulty.SERIES),
     "world": (lambda fault: check_task(faulty.FaultyLevers(fault=fault)), faulty.WORLDS),
-    "pure world": (lambda fault: check_task(faulty.FaultyPureLevers(fault=fault, players=2)), faulty.PURE_WORLDS),
+    "pure world": (
+        lambda fault: check_task(faulty.FaultyPureLevers(fault=fault, players=2)),
+        faulty.PURE_WORLDS,
+    ),
     "puller": (puller, faulty.ACTORS),
-    "player": (lambda fault: check_learner(faulty.FaultyPlayer(fault), PureLevers(levers=8)), faulty.PLAYERS),
+    "player": (
+        lambda fault: check_learner(faulty.FaultyPlayer(fault), PureLevers(levers=8)),
+        faulty.PLAYERS,
+    ),
     "reader": (lambda fault: check_learner(faulty.FaultyReader(fault)), faulty.READERS),
     "speaker": (lambda fault: check_learner(faulty.FaultySpeaker(fault)), faulty.SPEAKERS),
-    "speaker of numbers": (speaker_of_numbers, {"not finite": "answers in the right shape, all finite"}),
+    "speaker of numbers": (
+        speaker_of_numbers,
+        {"not finite": "answers in the right shape, all finite"},
+    ),
 }
 
 
@@ -50,7 +61,9 @@ def test_the_honest_keep_every_promise(kind):
     assert broken(check("none")) in ([], ["learns from nothing"])
 
 
-@pytest.mark.parametrize(("kind", "fault"), [(kind, fault) for kind, (_, faults) in SHELF.items() for fault in faults])
+@pytest.mark.parametrize(
+    ("kind", "fault"), [(kind, fault) for kind, (_, faults) in SHELF.items() for fault in faults]
+)
 def test_a_fault_is_caught_by_its_finding_and_no_other(kind, fault):
     check, faults = SHELF[kind]
     findings = check(fault)
@@ -62,14 +75,17 @@ def test_what_is_asked_in_vain_is_said_and_no_fault():
     """A learner's faces, and the ways of being asked that it is not for, with the reason."""
 
     def faces(learner, task=None):
-        (found,) = [finding for finding in check_learner(learner, task) if finding.what == "its faces"]
+        (found,) = [
+            finding for finding in check_learner(learner, task) if finding.what == "its faces"
+        ]
         assert found.ok
         return found.detail
 
-    assert faces(faulty.FaultyReader()) == (
-        "answers, steps, shows, keeps; not found: answers with real numbers (it answers with symbols), "
-        "acts (_Pairs does not act: it has no act), "
-        "rehearses (_Pairs does not play whole episodes: it has no rehearse and no perform)"
+    assert (
+        faces(faulty.FaultyReader())
+        == "answers, steps, shows, keeps; not found: answers with real numbers (it answers with"
+        " symbols), acts (_Pairs does not act: it has no act), rehearses (_Pairs does not play"
+        " whole episodes: it has no rehearse and no perform)"
     )
     assert faces(faulty.FaultySpeaker(reals=True)).startswith(
         "answers; not found: steps, shows, keeps, answers (it answers with real numbers)"
@@ -81,14 +97,18 @@ def test_what_is_asked_in_vain_is_said_and_no_fault():
 
 
 def test_a_class_need_not_know_of_symbols():
-    """One that is for real numbers, and raises when it is asked for symbols, is a learner all the same."""
+    """One that is for real numbers, and raises when it is asked for symbols, is a learner all the
+    same.
+    """
 
     class Mean:
         def __init__(self, brief, seed):
             self.slope = 0.0
 
         def learn(self, inputs, targets):
-            self.slope += 0.1 * float(np.mean(inputs[:, 0] * (targets[:, 0] - self.slope * inputs[:, 0])))
+            self.slope += 0.1 * float(
+                np.mean(inputs[:, 0] * (targets[:, 0] - self.slope * inputs[:, 0]))
+            )
 
         def predict(self, inputs):
             return self.slope * inputs

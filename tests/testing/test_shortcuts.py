@@ -14,7 +14,9 @@ from quickstudy.testing.shortcuts import find_shortcuts
 
 @dataclass(frozen=True)
 class Marked:
-    """Six of ten symbols, a pause, a question; the answer is yes if the symbol asked for stood behind a mark."""
+    """Six of ten symbols, a pause, a question; the answer is yes if the symbol asked for stood
+    behind a mark.
+    """
 
     vocabulary = (*"abcdefghij", "!", "?", "yes", "no", "-")
     controls = ("majority",)
@@ -29,7 +31,11 @@ class Marked:
             place = int(rng.integers(6))
             asked = symbols[place] if rng.random() < 0.5 else symbols[(place + 1) % 6]
             said = (asked == symbols[place]) == (rng.random() < self.marked)
-            shown = [part for n, symbol in enumerate(symbols) for part in ([10, symbol] if n == place else [symbol])]
+            shown = [
+                part
+                for n, symbol in enumerate(symbols)
+                for part in ([10, symbol] if n == place else [symbol])
+            ]
             pairs.append(([*shown, *[14] * 8, 11, asked], [12 if said else 13]))
         return qs.Examples.from_pairs(pairs)
 

@@ -60,7 +60,10 @@ def test_details_say_what_was_seen():
     details = {finding.what: finding.detail for finding in check_learner(faulty.LastAnswer)}
     assert details["learns from nothing"].startswith("accuracy on shuffled labels")
     details = {finding.what: finding.detail for finding in check_learner(faulty.Scribbler)}
-    assert details["does not change its inputs"] == "learn wrote into the arrays handed in; copy them first"
+    assert (
+        details["does not change its inputs"]
+        == "learn wrote into the arrays handed in; copy them first"
+    )
     details = {finding.what: finding.detail for finding in check_learner(faulty.WrongShape)}
     assert "one row per input row" in details["answers in the right shape, all finite"]
     details = {finding.what: finding.detail for finding in check_learner(faulty.GlobalSeeder)}
@@ -87,7 +90,9 @@ def test_a_faulty_task_breaks_one_promise(specimen, finding):
 def test_tasks_with_bad_papers():
     @dataclass(frozen=True)
     class Unsigned(Partners):
-        size: float = 1  # an int where a float is declared: its key would change when it is read back
+        size: float = (
+            1  # an int where a float is declared: its key would change when it is read back
+        )
         controls: ClassVar[tuple[str, ...]] = ("majorty",)
         oracle: ClassVar[str | None] = "qa-orcale"
         conventions: ClassVar = {"published": {"leters": 3}}
@@ -98,7 +103,9 @@ def test_tasks_with_bad_papers():
     assert 'did you mean "letters"?' in details["its conventions can be made"]
     assert 'did you mean "majority"?' in details["names controls that exist"]
     assert 'did you mean "qa-oracle"?' in details["names its oracle, or why there is none"]
-    assert "can be sent to another process" in details  # a class inside a function cannot be pickled
+    assert (
+        "can be sent to another process" in details
+    )  # a class inside a function cannot be pickled
     Unsigned.controls, Unsigned.oracle = (), None
     assert {"names controls that exist", "names its oracle, or why there is none"} <= set(
         broken(check_task(Unsigned()))
@@ -204,7 +211,9 @@ def test_snapshots_are_checked_where_they_are_offered():
         def restore(self, snapshot):
             """Forgets to restore."""
 
-    assert "comes back from a snapshot" not in [finding.what for finding in check_learner(faulty.Table)]
+    assert "comes back from a snapshot" not in [
+        finding.what for finding in check_learner(faulty.Table)
+    ]
     assert "comes back from a snapshot" in [finding.what for finding in check_learner(Saves)]
     assert broken(check_learner(Saves)) == []
     assert broken(check_learner(Shares)) == ["comes back from a snapshot"]

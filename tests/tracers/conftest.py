@@ -1,4 +1,6 @@
-"""What the tracer bullets share: one repetition's streams, and a^n b^n as a task from outside the package."""
+"""What the tracer bullets share: one repetition's streams, and a^n b^n as a task from outside the
+package.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from quickstudy.base.task import spaces_of
 
 @dataclass(frozen=True)
 class Counting:
-    """a^n b^n between two `#`, n geometric. Every token is asked for in training, only the certain ones in a test."""
+    """a^n b^n between two `#`, n geometric. Every token is asked for in training, only the certain
+    ones in a test.
+    """
 
     stop: float = 0.3
     vocabulary: ClassVar[tuple[str, ...]] = ("#", "a", "b")
@@ -28,9 +32,13 @@ class Counting:
         return Examples.from_sequences(strings, [range(1, len(string)) for string in strings])
 
     def beyond(self, counts: Iterable[int]) -> Examples:
-        """The strings of these n, asked from the token after the first b (so n questions) to the final `#`."""
+        """The strings of these n, asked from the token after the first b (so n questions) to the
+        final `#`.
+        """
         counts = list(counts)
-        return Examples.from_sequences([self.string(n) for n in counts], [range(n + 2, 2 * n + 2) for n in counts])
+        return Examples.from_sequences(
+            [self.string(n) for n in counts], [range(n + 2, 2 * n + 2) for n in counts]
+        )
 
     @staticmethod
     def string(n: int) -> list[int]:
@@ -49,11 +57,15 @@ def streams() -> Streams:
 
 @pytest.fixture(scope="session")
 def taught() -> Any:
-    """A function that begins a pupil of one lane, lets it learn all of some examples, and gives it."""
+    """A function that begins a pupil of one lane, lets it learn all of some examples, and gives
+    it.
+    """
 
     def teach(learner: Any, task: Any, examples: Examples, streams: Streams) -> Any:
         passes = pace_of(learner).passes
-        orders = [streams.numpy(f"order-{number}").permutation(examples.count) for number in range(passes)]
+        orders = [
+            streams.numpy(f"order-{number}").permutation(examples.count) for number in range(passes)
+        ]
         lesson = Lesson([examples], np.concatenate(orders)[None])
         inputs, outputs = spaces_of(task)
         loss = "squared" if np.issubdtype(examples.targets.dtype, np.floating) else "cross-entropy"

@@ -1,4 +1,6 @@
-"""Curriculum task 1 by reward, byte by byte: the loop's timing, cores that act, and a scripted learner."""
+"""Curriculum task 1 by reward, byte by byte: the loop's timing, cores that act, and a scripted
+learner.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +41,12 @@ class Instance(NamedTuple):
 
 
 class OneAnswerWorld(World):
-    """Ten symbols an instance, one of them always the answer. A reply's reward comes with the next byte.
+    """Ten symbols an instance, one of them always the answer. A reply's reward comes with the next
+    byte.
 
-    Ten right in a row end an instance: passed, unless that came more than 50 questions after the answer could be known
-    (a first right one, or 69 wrong ones). Later than twice that, it ends unpassed. The switch is not marked.
+    Ten right in a row end an instance: passed, unless that came more than 50 questions after the
+    answer could be known (a first right one, or 69 wrong ones). Later than twice that, it ends
+    unpassed. The switch is not marked.
     """
 
     def __init__(self, rng: np.random.Generator) -> None:
@@ -101,7 +105,9 @@ class OneAnswer:
 
 @dataclass(frozen=True)
 class ByReward:
-    """A core as it is drawn; on its features, a linear value of every action that follows the rewards it brought."""
+    """A core as it is drawn; on its features, a linear value of every action that follows the
+    rewards it brought.
+    """
 
     core: Any
     rate: float = 0.5
@@ -116,11 +122,17 @@ class ActingPupil:
         cores = [learner.core.build(brief.inputs, stream.numpy("core")) for stream in streams]
         self._cores = stack_lanes(cores)
         self._rate = jnp.full(self.lanes, learner.rate)
-        self._mind = stack_lanes([_mind(core, brief, stream) for core, stream in zip(cores, streams, strict=True)])
+        self._mind = stack_lanes(
+            [_mind(core, brief, stream) for core, stream in zip(cores, streams, strict=True)]
+        )
         self._steps = 0
 
     def act(
-        self, observation: Any, reward: NDArray[np.float32], first: NDArray[np.bool_], learning: bool = True
+        self,
+        observation: Any,
+        reward: NDArray[np.float32],
+        first: NDArray[np.bool_],
+        learning: bool = True,
     ) -> NDArray[Any]:
         seen = jnp.asarray(observation), jnp.asarray(reward), jnp.asarray(first)
         action, self._mind = _act(self._cores, self._mind, self._rate * learning, *seen, self.lanes)
@@ -138,17 +150,23 @@ class ActingPupil:
 
 
 def _mind(core: Any, brief: Brief, streams: Streams) -> tuple[Any, ...]:
-    """State of the core, values (action, feature), features in the place of the last action, random words."""
+    """State of the core, values (action, feature), features in the place of the last action, random
+    words.
+    """
     values = jnp.zeros((brief.outputs.width, core.width + 1))
     return core.start(1, brief.capacity), values, values, jnp.asarray(streams.words("noise", 2))
 
 
 @eqx.filter_jit
-def _act(cores: Any, minds: Any, rates: Any, observation: Any, reward: Any, first: Any, lanes: int) -> Any:
+def _act(
+    cores: Any, minds: Any, rates: Any, observation: Any, reward: Any, first: Any, lanes: int
+) -> Any:
     def single(core: Any, mind: Any, rate: Any, observation: Any, reward: Any, first: Any) -> Any:
         state, values, chosen, words = mind
         values = values + rate * (reward - (values * chosen).sum()) * chosen
-        state = jax.tree.map(lambda fresh, old: jnp.where(first, fresh, old), core.start(1, 1), state)
+        state = jax.tree.map(
+            lambda fresh, old: jnp.where(first, fresh, old), core.start(1, 1), state
+        )
         state, features = core.step(state, observation[None])
         row = jnp.append(features[0] / jnp.linalg.norm(features), 2.0) / jnp.sqrt(5.0)
         key, now = jax.random.split(key_from_words(words))
@@ -176,7 +194,11 @@ def test_rewards_come_with_the_next_byte_and_the_tenth_right_answer_switches() -
     turns = [Turn(world.reset(), 0.0, False), *(world.step(ord(reply)) for reply in said)]
     assert bytes(turn.observation for turn in turns[:-1]).decode() == shown
     assert "".join("-0+"[int(turn.reward) + 1] for turn in turns[:-1]) == rewards
-    assert [turn.info["ended"] for turn in turns if turn.info] == world.ended == [(ord("T"), True, True, 10)]
+    assert (
+        [turn.info["ended"] for turn in turns if turn.info]
+        == world.ended
+        == [(ord("T"), True, True, 10)]
+    )
 
 
 def test_an_instance_that_is_never_solved_ends_at_question_243(streams: Streams) -> None:
@@ -187,7 +209,9 @@ def test_an_instance_that_is_never_solved_ends_at_question_243(streams: Streams)
     assert (world.ended[0].passed, world.ended[0].questions) == (False, 243)
 
 
-def test_a_search_passes_every_instance_with_a_miss_for_every_symbol_on_the_way(streams: Streams) -> None:
+def test_a_search_passes_every_instance_with_a_miss_for_every_symbol_on_the_way(
+    streams: Streams,
+) -> None:
     task, clock = OneAnswer(), Clock()
     assert isinstance(task, WorldTask)
     searcher = Hosted(Search)  # type: ignore[arg-type]  # it acts and does nothing else
@@ -195,7 +219,9 @@ def test_a_search_passes_every_instance_with_a_miss_for_every_symbol_on_the_way(
     (life,) = lifetime.go_on(600)
     ended = [info["ended"] for _, info in life.events]
     places = [SYMBOLS.index(instance.answer) for instance in ended]
-    assert [instance.questions for instance in ended] == [10 + d % 69 for d in np.diff(places, prepend=0)]
+    assert [instance.questions for instance in ended] == [
+        10 + d % 69 for d in np.diff(places, prepend=0)
+    ]
     assert len(places) > 5
     assert all(instance.passed for instance in ended)
     (cost,) = clock.charge(lifetime.pupil.cost())
@@ -209,7 +235,9 @@ def test_a_core_acts_and_learns_by_reward(core: Any, lanes: int) -> None:
     streams = [Streams(0, "tracer", repetition) for repetition in range(lanes)]
 
     def solved(rate: float) -> list[int]:
-        lives = Lifetime(ByReward(core, rate).begin(BRIEF, streams), OneAnswer(), streams, Clock()).go_on(1000)
+        lives = Lifetime(
+            ByReward(core, rate).begin(BRIEF, streams), OneAnswer(), streams, Clock()
+        ).go_on(1000)
         assert [len(life.actions) for life in lives] == [1000] * lanes
         return [sum(info["ended"].solved for _, info in life.events) for life in lives]
 
@@ -221,7 +249,10 @@ def test_a_pupil_goes_on_from_its_snapshot_as_if_nothing_had_happened(streams: S
     pupil = ByReward(EchoState(units=100, terms=3, radius=0.9)).begin(BRIEF, [streams])
     lifetime = Lifetime(pupil, OneAnswer(), [streams], Clock())
     lifetime.go_on(100)
-    saved, others = pupil.snapshot(), [copy.deepcopy(lifetime, {id(pupil): pupil}) for _ in range(3)]
+    saved, others = (
+        pupil.snapshot(),
+        [copy.deepcopy(lifetime, {id(pupil): pupil}) for _ in range(3)],
+    )
     once, unrestored = (other.go_on(60)[0].actions for other in others[:2])
     pupil.restore(saved)
     assert others[2].go_on(60)[0].actions == once

@@ -1,4 +1,6 @@
-"""Networks of integers that evolve towards a short description of themselves and of what they have been shown."""
+"""Networks of integers that evolve towards a short description of themselves and of what they have
+been shown.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ COUNTER = [[0, 1, -1, 1, 0], [0, 0, 0, -15, 0], [7, 1, -15, 0, 0], [0, 0, -7, 0,
 
 @dataclass(frozen=True)
 class Evolution:
-    """A graph of linear units with integer connections; a mutant stays if network and data together take fewer bits."""
+    """A graph of linear units with integer connections; a mutant stays if network and data together
+    take fewer bits.
+    """
 
     mutants: int = 15
 
@@ -41,7 +45,9 @@ class EvolvingPupil:
         self._shown = 0
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
-        """A number of mutants for every item, so that the schedule of an examination changes nothing."""
+        """A number of mutants for every item, so that the schedule of an examination changes
+        nothing.
+        """
         for lane, examples in enumerate(lesson.examples):
             for shown in range(start, stop):
                 known = examples.take(lesson.order[lane, : shown + 1])
@@ -55,12 +61,21 @@ class EvolvingPupil:
 
     def answer(self, exam: Exam) -> NDArray[np.float64]:
         lanes = zip(self.genomes, exam.examples, exam.positions, strict=True)
-        return np.stack([self._scores(genome, e.inputs)[at[:, 0], at[:, 1]] for genome, e, at in lanes])
+        return np.stack(
+            [self._scores(genome, e.inputs)[at[:, 0], at[:, 1]] for genome, e, at in lanes]
+        )
 
     def cost(self) -> list[Cost]:
         """Bits of the first lane's network."""
         mutants = self._shown * self._learner.mutants
-        return [Cost(self._shown, mutants, int(np.count_nonzero(self.genomes[0])), bits=description(self.genomes[0]))]
+        return [
+            Cost(
+                self._shown,
+                mutants,
+                int(np.count_nonzero(self.genomes[0])),
+                bits=description(self.genomes[0]),
+            )
+        ]
 
     def _mutated(self, genome: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
         mutant = genome.copy()
@@ -75,14 +90,18 @@ class EvolvingPupil:
         hidden = np.zeros((inputs.shape[1], HIDDEN))
         rows = []
         for now in tokens[inputs]:
-            hidden = np.clip(hidden @ recurrent[:, :HIDDEN] + now[:, :HIDDEN] + bias[0, :HIDDEN], -1e3, 1e3)
+            hidden = np.clip(
+                hidden @ recurrent[:, :HIDDEN] + now[:, :HIDDEN] + bias[0, :HIDDEN], -1e3, 1e3
+            )
             rows.append(hidden @ recurrent[:, HIDDEN:] + now[:, HIDDEN:] + bias[0, HIDDEN:])
         scores = np.stack(rows)
         return np.asarray(scores - np.logaddexp2.reduce(scores, axis=-1, keepdims=True))
 
     def bits(self, genome: NDArray[np.int64], known: Examples) -> float:
         """Of the network, and of the answers given the network."""
-        chosen = np.take_along_axis(self._scores(genome, known.inputs), known.targets[..., None].astype(int), -1)
+        chosen = np.take_along_axis(
+            self._scores(genome, known.inputs), known.targets[..., None].astype(int), -1
+        )
         return description(genome) - float(chosen[..., 0][known.asked].sum())
 
 
@@ -99,8 +118,14 @@ def test_a_weight_costs_what_its_code_is_long() -> None:
 def test_evolution_shortens_the_description_and_the_search_does_not_hang_on_the_schedule(
     counting: Any, streams: Streams
 ) -> None:
-    examples, near = counting.sample(streams.numpy("data"), 100), Exam([counting.beyond(range(1, 11))])
-    lesson, brief = Lesson([examples], np.arange(100)[None]), Brief(Tokens(3), Tokens(3), "cross-entropy", 50, 100)
+    examples, near = (
+        counting.sample(streams.numpy("data"), 100),
+        Exam([counting.beyond(range(1, 11))]),
+    )
+    lesson, brief = (
+        Lesson([examples], np.arange(100)[None]),
+        Brief(Tokens(3), Tokens(3), "cross-entropy", 50, 100),
+    )
     pupil, in_two, blank = (Evolution().begin(brief, [streams]) for _ in range(3))
     pupil.learn(lesson, 0, 100)
     in_two.learn(lesson, 0, 33)
@@ -112,7 +137,9 @@ def test_evolution_shortens_the_description_and_the_search_does_not_hang_on_the_
     assert (pupil.answer(near).argmax(axis=-1) == near.targets).mean() > 0.8
 
 
-def test_a_counter_built_by_hand_is_the_shorter_description(counting: Any, streams: Streams) -> None:
+def test_a_counter_built_by_hand_is_the_shorter_description(
+    counting: Any, streams: Streams
+) -> None:
     pupil = Evolution().begin(Brief(Tokens(3), Tokens(3), "cross-entropy", 50, 100), [streams])
     markov, counter = (np.array(rows).ravel() for rows in (MARKOV, COUNTER))
     pupil.genomes, far = [counter], Exam([counting.beyond(range(100, 110))])

@@ -1,4 +1,6 @@
-"""A one-round referential game as a pure world: whole episodes compiled, tested on combinations never named before."""
+"""A one-round referential game as a pure world: whole episodes compiled, tested on combinations
+never named before.
+"""
 
 from __future__ import annotations
 
@@ -30,15 +32,21 @@ IN_QUERY = (MEANINGS % 2 == 1).all(axis=1)
 
 @dataclass(frozen=True)
 class Listener:
-    """Two stimuli of two latent values each, seen twice; with the second look comes the name of one of them: which?
+    """Two stimuli of two latent values each, seen twice; with the second look comes the name of one
+    of them: which?
 
-    query: meanings with two odd values (these are never targets otherwise). mute: the name is not passed on.
+    query: meanings with two odd values (these are never targets otherwise). mute: the name is not
+    passed on.
     """
 
     query: bool = False
     mute: bool = False
     inputs: ClassVar[Fields] = Fields(
-        {"stimulus": Reals(4), "message": Fields({"first": Tokens(5), "second": Tokens(5)}), "role": Bits(2)}
+        {
+            "stimulus": Reals(4),
+            "message": Fields({"first": Tokens(5), "second": Tokens(5)}),
+            "role": Bits(2),
+        }
     )
     outputs: ClassVar[Tokens] = Tokens(2)
     horizon: int = 2
@@ -49,20 +57,33 @@ class Listener:
         target = jnp.int32(drawn[0] * len(pool))
         other = (target + 1 + jnp.int32(drawn[1] * (len(pool) - 1))) % len(pool)
         answer = jnp.int32(drawn[2] * 2)
-        shown = jnp.asarray(pool)[jnp.where(answer == 0, jnp.stack([target, other]), jnp.stack([other, target]))]
+        shown = jnp.asarray(pool)[
+            jnp.where(answer == 0, jnp.stack([target, other]), jnp.stack([other, target]))
+        ]
         stimulus = (shown.ravel() - 1.5) / 2 + (drawn[3:] - 0.5) / 4
-        state = {"stimulus": stimulus, "name": jnp.asarray(pool)[target] + 1, "answer": answer, "round": 0}
+        state = {
+            "stimulus": stimulus,
+            "name": jnp.asarray(pool)[target] + 1,
+            "answer": answer,
+            "round": 0,
+        }
         return state, self._seen(state, 0)
 
     def step(self, key: Any, state: Any, action: Any) -> tuple[Any, Turn]:
         decides = state["round"] == 1
         won = decides & (action == state["answer"])
-        turn = Turn(self._seen(state, 1), jnp.where(won, 1.0, 0.0), decides, {"target": state["name"]})
+        turn = Turn(
+            self._seen(state, 1), jnp.where(won, 1.0, 0.0), decides, {"target": state["name"]}
+        )
         return {**state, "round": state["round"] + 1}, turn
 
     def _seen(self, state: Any, spoken: int) -> Any:
         first, second = state["name"] * (0 if self.mute else spoken)
-        return {"stimulus": state["stimulus"], "message": {"first": first, "second": second}, "role": jnp.array([0, 1])}
+        return {
+            "stimulus": state["stimulus"],
+            "message": {"first": first, "second": second},
+            "role": jnp.array([0, 1]),
+        }
 
 
 @dataclass(frozen=True)
@@ -82,11 +103,18 @@ class RehearsingPupil:
         for stream in streams:
             core = learner.core.build(brief.inputs, stream.numpy("core"))
             models.append(
-                Model(core, Head(jnp.zeros((core.width, brief.outputs.width)), jnp.zeros(brief.outputs.width)))
+                Model(
+                    core,
+                    Head(
+                        jnp.zeros((core.width, brief.outputs.width)), jnp.zeros(brief.outputs.width)
+                    ),
+                )
             )
         self._trainable = models[0].trainable()
         self._model = stack_lanes(models)
-        self._moments = stack_lanes([ADAM.init(eqx.filter(models[0], self._trainable))] * self.lanes)
+        self._moments = stack_lanes(
+            [ADAM.init(eqx.filter(models[0], self._trainable))] * self.lanes
+        )
         self._noise = key_from_words(np.stack([stream.words("noise", 2) for stream in streams]))
         self._steps, self._updates = 0, 0
 
@@ -116,12 +144,16 @@ class RehearsingPupil:
 
 
 def _episodes(world: Any, model: Any, keys: Any, numbers: Any) -> Any:
-    """Play a batch of episodes: log-probabilities of the last decisions (episode,), and all that happened."""
+    """Play a batch of episodes: log-probabilities of the last decisions (episode,), and all that
+    happened.
+    """
 
     def step(state: Any, observation: Any, key: Any) -> Any:
         memory, features = model.core.step(state[0], observation)
         policy = Policy(world.outputs, model.head(features))
-        action = policy.draw(jax.vmap(lambda key: jax.random.uniform(key, (world.outputs.width,)))(key))
+        action = policy.draw(
+            jax.vmap(lambda key: jax.random.uniform(key, (world.outputs.width,)))(key)
+        )
         return (memory, policy.log_probability(action)), action
 
     begun = model.core.start(len(numbers), world.horizon), jnp.zeros(len(numbers))
@@ -135,7 +167,9 @@ def _perform(world: Any, models: Any, keys: Any, numbers: Any, lanes: int) -> An
 
 
 @eqx.filter_jit
-def _rehearse(world: Any, trainable: Any, models: Any, moments: Any, keys: Any, bounds: Any, lanes: int) -> Any:
+def _rehearse(
+    world: Any, trainable: Any, models: Any, moments: Any, keys: Any, bounds: Any, lanes: int
+) -> Any:
     def single(model: Any, moments: Any, keys: Any, bounds: Any) -> Any:
         trained, fixed = eqx.partition(model, trainable)
 
@@ -161,13 +195,17 @@ def query_accuracy(core: Any, streams: Streams, mute: bool = False) -> float:
     brief = Brief(*spaces_of(world), "reward", world.horizon, 300 * EPISODES)
     pupil = face(ByEpisodes(core).begin(brief, [streams.for_learner()]), Rehearsing)
     lesson, exam = (
-        Rehearsal(game, streams.jax(purpose)[None]) for game, purpose in ((world, "data"), (unseen, "test"))
+        Rehearsal(game, streams.jax(purpose)[None])
+        for game, purpose in ((world, "data"), (unseen, "test"))
     )
     for start in range(0, 300, 100):
         played = pupil.rehearse(lesson, start * EPISODES, (start + 100) * EPISODES)
         assert played.actions.shape == played.done.shape == (1, 100 * EPISODES, world.horizon)
         assert played.info["target"].shape == (1, 100 * EPISODES, world.horizon, 2)
-    assert (pupil.cost()[0].examples, pupil.cost()[0].updates) == (300 * EPISODES * world.horizon, 300)
+    assert (pupil.cost()[0].examples, pupil.cost()[0].updates) == (
+        300 * EPISODES * world.horizon,
+        300,
+    )
     return float(pupil.perform(exam, 0, 1000).rewards.sum(axis=-1).mean())
 
 
@@ -175,7 +213,9 @@ RESERVOIR = EchoState(units=200, terms=3, radius=0.1, input_scale=0.7)
 
 
 @pytest.mark.parametrize(("core", "least"), [(RESERVOIR, 0.6), (LSTM(units=24), 0.9)])
-def test_listeners_understand_names_they_were_never_told(core: Any, least: float, streams: Streams) -> None:
+def test_listeners_understand_names_they_were_never_told(
+    core: Any, least: float, streams: Streams
+) -> None:
     assert query_accuracy(core, streams) > least
 
 

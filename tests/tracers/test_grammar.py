@@ -1,4 +1,6 @@
-"""a^n b^n, a task from outside the package: learn short strings, be asked long ones, log an outcome for every step."""
+"""a^n b^n, a task from outside the package: learn short strings, be asked long ones, log an outcome
+for every step.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,11 @@ class Counter(AlwaysB):
 def outcomes(pupil: Any, exam: Exam) -> Trace:
     """Every question's string and whether it was answered right."""
     right = np.asarray(pupil.answer(exam)).argmax(axis=-1)[0] == exam.targets[0]
-    return Trace("string-outcomes", {"string": exam.positions[0, :, 1], "correct": right}, cost=pupil.cost()[0])
+    return Trace(
+        "string-outcomes",
+        {"string": exam.positions[0, :, 1], "correct": right},
+        cost=pupil.cost()[0],
+    )
 
 
 def strings_right(trace: Trace) -> NDArray[np.bool_]:
@@ -51,14 +57,22 @@ def strings_right(trace: Trace) -> NDArray[np.bool_]:
 @pytest.fixture(scope="module")
 def traces(counting: Any, streams: Streams, taught: Any) -> dict[str, Trace]:
     """Learners taught 100 strings, asked n = 1 .. 30."""
-    examples, exam = counting.sample(streams.numpy("data"), 100), Exam([counting.beyond(range(1, 31))])
+    examples, exam = (
+        counting.sample(streams.numpy("data"), 100),
+        Exam([counting.beyond(range(1, 31))]),
+    )
     learners = {
-        "esn": Trained(EchoState(units=150, terms=3, radius=0.9), RecursiveLeastSquares(ridge=1e-3)),
+        "esn": Trained(
+            EchoState(units=150, terms=3, radius=0.9), RecursiveLeastSquares(ridge=1e-3)
+        ),
         "lstm": Trained(LSTM(units=16), Adam(rate=0.02, batch=20, passes=60)),
         "always-b": Hosted(AlwaysB),
         "oracle": Hosted(Counter),
     }
-    return {name: outcomes(taught(learner, counting, examples, streams), exam) for name, learner in learners.items()}
+    return {
+        name: outcomes(taught(learner, counting, examples, streams), exam)
+        for name, learner in learners.items()
+    }
 
 
 def test_the_rule_that_always_says_b_errs_once_a_string(traces: dict[str, Trace]) -> None:
@@ -73,7 +87,9 @@ def test_the_oracle_has_every_string_right(traces: dict[str, Trace]) -> None:
 
 
 @pytest.mark.parametrize("name", ["esn", "lstm"])
-def test_learners_count_as_far_as_their_data_and_not_for_ever(name: str, traces: dict[str, Trace]) -> None:
+def test_learners_count_as_far_as_their_data_and_not_for_ever(
+    name: str, traces: dict[str, Trace]
+) -> None:
     right = strings_right(traces[name])
     assert right[:4].all()
     assert not right.all()
@@ -81,6 +97,8 @@ def test_learners_count_as_far_as_their_data_and_not_for_ever(name: str, traces:
 
 def test_a_task_needs_no_place_in_the_package(counting: Any) -> None:
     tasks: Registry[Any] = Registry("task", lambda: iter(()))
-    tasks("outside/counting", version=1, controls=["majority"], oracle="none is named here")(type(counting))
+    tasks("outside/counting", version=1, controls=["majority"], oracle="none is named here")(
+        type(counting)
+    )
     assert isinstance(tasks.get("outside/counting")(stop=0.5), ExampleTask)
     assert counting.beyond([2]).asked[:, 0].tolist() == [False, False, False, True, True]

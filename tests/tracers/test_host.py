@@ -34,7 +34,9 @@ class Trigram:
 
 
 class Elsewhere:
-    """Any host learner of this file, run by another interpreter: one line of JSON there, one line back."""
+    """Any host learner of this file, run by another interpreter: one line of JSON there, one line
+    back.
+    """
 
     def __init__(self, brief: Brief, seed: int) -> None:
         self.process = subprocess.Popen(
@@ -47,7 +49,9 @@ class Elsewhere:
     def _ask(self, call: str, *arguments: NDArray[Any]) -> Any:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps([call, *(argument.tolist() for argument in arguments)]) + "\n")
+        self.process.stdin.write(
+            json.dumps([call, *(argument.tolist() for argument in arguments)]) + "\n"
+        )
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
 
@@ -78,7 +82,9 @@ def pupils(counting: Any, streams: Streams, taught: Any) -> Iterator[list[Any]]:
     assert pupils[1].host.close() == 0
 
 
-def test_a_process_gives_the_answers_of_the_object(pupils: list[Any], counting: Any, streams: Streams) -> None:
+def test_a_process_gives_the_answers_of_the_object(
+    pupils: list[Any], counting: Any, streams: Streams
+) -> None:
     exam = Exam([counting.sample(streams.numpy("test"), 40)])
     here, there = (pupil.answer(exam) for pupil in pupils)
     assert np.array_equal(here, there)
@@ -91,7 +97,8 @@ def test_counts_are_what_was_shown(pupils: list[Any], counting: Any, streams: St
     counts = pupils[0].host.counts
     assert counts.sum() == strings.questions
     assert counts[0, 0, 1] == 100
-    # Two b in a row come before every b but the first, and before every `#` of a string longer than ab.
+    # Two b in a row come before every b but the first, and before every `#` of a string longer than
+    # ab.
     assert counts[2, 2].sum() == ((strings.lengths - 1) // 2 - 1).sum()
 
 

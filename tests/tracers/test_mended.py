@@ -44,7 +44,9 @@ def test_a_host_acts_on_fields() -> None:
 
 
 def test_a_host_has_a_description_length() -> None:
-    assert HostPupil(Host(), Brief(Tokens(2), Tokens(2), "cross-entropy", 1, 1)).cost()[0].bits == 12.5
+    assert (
+        HostPupil(Host(), Brief(Tokens(2), Tokens(2), "cross-entropy", 1, 1)).cost()[0].bits == 12.5
+    )
 
 
 def test_a_random_key_can_be_kept_in_a_snapshot(streams: Streams) -> None:

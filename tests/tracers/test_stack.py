@@ -22,7 +22,9 @@ ALLOCATED: list[int] = []
 
 
 class StackCore(Core):
-    """An LSTM that reads the top of a stack and, after each step, pushes or pops in the proportions it chooses."""
+    """An LSTM that reads the top of a stack and, after each step, pushes or pops in the proportions
+    it chooses.
+    """
 
     controller: LongShortTermMemory
     read: Array
@@ -42,7 +44,9 @@ class StackCore(Core):
         hidden, cell, stack = state
         (hidden, cell), features = self.controller.step((hidden + stack[:, 0] @ self.read, cell), x)
         push = jax.nn.softmax(features @ self.act)[:, :1, None]
-        pushed = jnp.concatenate([jax.nn.sigmoid(features @ self.new)[:, None], stack[:, :-1]], axis=1)
+        pushed = jnp.concatenate(
+            [jax.nn.sigmoid(features @ self.new)[:, None], stack[:, :-1]], axis=1
+        )
         popped = jnp.concatenate([stack[:, 1:], jnp.zeros_like(stack[:, :1])], axis=1)
         return (hidden, cell, push * pushed + (1.0 - push) * popped), features
 
@@ -63,16 +67,22 @@ class Stack:
 
 
 def loss(scores: Any, exam: Exam) -> float:
-    right: NDArray[Any] = np.take_along_axis(np.asarray(jax.nn.log_softmax(scores))[0], exam.targets[0][:, None], 1)
+    right: NDArray[Any] = np.take_along_axis(
+        np.asarray(jax.nn.log_softmax(scores))[0], exam.targets[0][:, None], 1
+    )
     return float(-right.mean())
 
 
-def test_the_stack_is_as_deep_as_the_longest_string(counting: Any, streams: Streams, taught: Any) -> None:
+def test_the_stack_is_as_deep_as_the_longest_string(
+    counting: Any, streams: Streams, taught: Any
+) -> None:
     examples = counting.sample(streams.numpy("data"), 200)
     examples = examples.take(np.flatnonzero(examples.lengths <= 9)).padded(10)
     learned, far = Exam([examples]), Exam([counting.beyond([10, 49])])
     learner = Trained(Stack(), Adam(rate=0.02, passes=15))
-    untaught = face(learner.begin(Brief(Tokens(3), Tokens(3), "cross-entropy", 10, 1), [streams]), Answering)
+    untaught = face(
+        learner.begin(Brief(Tokens(3), Tokens(3), "cross-entropy", 10, 1), [streams]), Answering
+    )
     pupil = taught(learner, counting, examples, streams)
     assert set(ALLOCATED) == {10}
     assert loss(pupil.answer(learned), learned) < 0.8 * loss(untaught.answer(learned), learned)
@@ -87,6 +97,8 @@ def test_the_stack_is_as_deep_as_the_longest_string(counting: Any, streams: Stre
 def test_a_deeper_stack_changes_nothing_before_the_bottom_is_reached() -> None:
     core = Stack().build(Tokens(3), np.random.default_rng(0))
     xs = jnp.asarray(np.random.default_rng(1).integers(3, size=(12, 2)))
-    shallow, deep, wet = (np.asarray(core.unroll(core.start(2, depth), xs)[1]) for depth in (12, 40, 2))
+    shallow, deep, wet = (
+        np.asarray(core.unroll(core.start(2, depth), xs)[1]) for depth in (12, 40, 2)
+    )
     assert np.allclose(shallow, deep, atol=1e-6)
     assert not np.allclose(wet, deep, atol=1e-4)

@@ -1,4 +1,6 @@
-"""A causal transformer core: attention over a window, taken step by step or over whole sequences."""
+"""A causal transformer core: attention over a window, taken step by step or over whole
+sequences.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from quickstudy.learners.trained import Trained
 
 
 class WindowCore(Core):
-    """One attention head with a learned bias for every distance. State: keys and values (B, W, F), their number."""
+    """One attention head with a learned bias for every distance. State: keys and values (B, W, F),
+    their number.
+    """
 
     inputs: InputWeights
     mix: Array
@@ -42,12 +46,24 @@ class WindowCore(Core):
         before_keys, before_values, count = state
         size, rows = before_keys.shape[1], self.inputs(xs)
         queries, keys, values = (jnp.swapaxes(rows @ mix, 0, 1) for mix in self.mix[:3])
-        keys, values = jnp.concatenate([before_keys, keys], 1), jnp.concatenate([before_values, values], 1)
+        keys, values = (
+            jnp.concatenate([before_keys, keys], 1),
+            jnp.concatenate([before_values, values], 1),
+        )
         distance = size + jnp.arange(len(rows))[:, None] - jnp.arange(keys.shape[1])
-        seen = (distance >= 0) & (distance < size) & (distance - jnp.arange(len(rows))[:, None] <= count)
-        scores = jnp.einsum("bqf,bkf->bqk", queries, keys) / np.sqrt(self.width) + self.bias[distance % size]
+        seen = (
+            (distance >= 0)
+            & (distance < size)
+            & (distance - jnp.arange(len(rows))[:, None] <= count)
+        )
+        scores = (
+            jnp.einsum("bqf,bkf->bqk", queries, keys) / np.sqrt(self.width)
+            + self.bias[distance % size]
+        )
         read = jnp.swapaxes(jax.nn.softmax(jnp.where(seen, scores, -1e30)) @ values, 0, 1)
-        return (keys[:, -size:], values[:, -size:], count + len(rows)), jnp.tanh(rows + read @ self.mix[3])
+        return (keys[:, -size:], values[:, -size:], count + len(rows)), jnp.tanh(
+            rows + read @ self.mix[3]
+        )
 
 
 @dataclass(frozen=True)
@@ -59,10 +75,16 @@ class Window:
     frozen: ClassVar[bool] = False
 
     def build(self, inputs: Space, rng: np.random.Generator) -> WindowCore:
-        weights, mix = rng.normal(size=(inputs.width, self.units)), rng.normal(size=(4, self.units, self.units))
+        weights, mix = (
+            rng.normal(size=(inputs.width, self.units)),
+            rng.normal(size=(4, self.units, self.units)),
+        )
         drawn = jnp.asarray(mix / np.sqrt(self.units), jnp.float32)
         return WindowCore(
-            InputWeights(jnp.asarray(weights, jnp.float32), inputs), drawn, jnp.zeros(self.window), self.window
+            InputWeights(jnp.asarray(weights, jnp.float32), inputs),
+            drawn,
+            jnp.zeros(self.window),
+            self.window,
         )
 
 
@@ -105,7 +127,8 @@ def test_answers_do_not_look_ahead(pupil: Any, streams: Streams) -> None:
     later = examples.inputs.copy()
     later[10:] = (later[10:] + 1) % 4
     before, after = (
-        np.asarray(pupil.answer(Exam([given])))[0] for given in (examples, replace(examples, inputs=later))
+        np.asarray(pupil.answer(Exam([given])))[0]
+        for given in (examples, replace(examples, inputs=later))
     )
     early = Exam([examples]).positions[0, :, 0] < 10
     assert np.allclose(before[early], after[early], atol=1e-6)

@@ -78,7 +78,13 @@ def test_a_language_of_long_utterances_is_refused_before_memory_is_taken():
 
 @pytest.mark.parametrize(
     "content",
-    [DEEP, '{"worlds": {}, "tasks": {}, "scheduler": {"type": "a.RandomTaskScheduler", "args": {"tasks": [[1]]}}}'],
+    [
+        DEEP,
+        (
+            '{"worlds": {}, "tasks": {}, "scheduler": {"type": "a.RandomTaskScheduler", "args":'
+            ' {"tasks": [[1]]}}}'
+        ),
+    ],
 )
 def test_an_odd_curriculum_is_refused(tmp_path, content):
     (tmp_path / "odd.json").write_text(content)
@@ -167,8 +173,12 @@ def test_a_score_that_nobody_can_name_costs_its_own_run_only(tmp_path, name):
     assert examine_folder(tmp_path) == []
 
 
-@pytest.mark.parametrize("make", [os.mkfifo, lambda path: os.symlink("/dev/zero", path)], ids=["pipe", "endless"])
-@pytest.mark.parametrize("name", ["quickstudy.json", "traces/lost.npz", "sealed/sealed.json", "unfinished/a.npz"])
+@pytest.mark.parametrize(
+    "make", [os.mkfifo, lambda path: os.symlink("/dev/zero", path)], ids=["pipe", "endless"]
+)
+@pytest.mark.parametrize(
+    "name", ["quickstudy.json", "traces/lost.npz", "sealed/sealed.json", "unfinished/a.npz"]
+)
 def test_a_pipe_or_a_device_in_a_folder_is_read_around(tmp_path, make, name):
     prepare_folder(tmp_path)
     with Journal(tmp_path) as journal:

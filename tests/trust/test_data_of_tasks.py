@@ -37,10 +37,23 @@ FILE = """
 @pytest.fixture
 def call(tmp_path):
     (tmp_path / "odd.py").write_text(textwrap.dedent(FILE))
-    command = [sys.executable, "-m", "quickstudy", "run", "-l", "uniform", "--include", "odd.py", "--seeds", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "quickstudy",
+        "run",
+        "-l",
+        "uniform",
+        "--include",
+        "odd.py",
+        "--seeds",
+        "1",
+    ]
 
     def run(task):
-        done = subprocess.run([*command, "-o", "out", "-j", "1", task], cwd=tmp_path, capture_output=True, text=True)
+        done = subprocess.run(
+            [*command, "-o", "out", "-j", "1", task], cwd=tmp_path, capture_output=True, text=True
+        )
         return done.returncode, list(read_results(tmp_path / "out").records.values()), done.stdout
 
     return run
@@ -57,28 +70,43 @@ def test_too_few_different_sequences_are_told_and_one_is_refused(call):
     status, _, text = call("language/odd")
     assert status == 0
     words = (
-        "language/odd corrected: only 4 different sequences can be drawn, 1200 were asked for; 3 to learn from, 1 to"
+        "language/odd corrected: only 4 different sequences can be drawn, 1200 were asked for; 3 to"
+        " learn from, 1 to"
     )
     assert words in " ".join(text.split())
     status, records, _ = call("language/odd:kinds=1")
     assert status == 1
     reasons = {record.reason for record in records if record.status == "failed"}
     assert len(reasons) == 1
-    assert "language/odd: only 1 different sequence can be drawn, 1200 were asked for" in reasons.pop()
+    assert (
+        "language/odd: only 1 different sequence can be drawn, 1200 were asked for" in reasons.pop()
+    )
 
 
 def examples(inputs, targets):
     inputs, targets = np.asarray(inputs), np.asarray(targets)
-    return qs.Examples(inputs, targets, np.ones(inputs.shape[:2], dtype=bool), np.array([len(inputs)]))
+    return qs.Examples(
+        inputs, targets, np.ones(inputs.shape[:2], dtype=bool), np.array([len(inputs)])
+    )
 
 
 @pytest.mark.parametrize(
     ("inputs", "targets", "spaces", "message"),
     [
         ([[[0.0]], [[np.nan]]], [[0], [1]], (Reals(1), Tokens(2)), "inputs must be finite"),
-        ([[[0.0, 1.0]]], [[0]], (Reals(1), Tokens(2)), r"inputs must have the shape \(1, 1\), got \(1, 2\)"),
+        (
+            [[[0.0, 1.0]]],
+            [[0]],
+            (Reals(1), Tokens(2)),
+            r"inputs must have the shape \(1, 1\), got \(1, 2\)",
+        ),
         ([[0]], [[2]], (Tokens(2), Tokens(2)), r"targets must be tokens 0\.\.1, got 2\.\.2"),
-        ([[0]], [[0.5]], (Tokens(2), Reals(1)), r"targets must have the shape \(1, 1\), got \(1,\)"),
+        (
+            [[0]],
+            [[0.5]],
+            (Tokens(2), Reals(1)),
+            r"targets must have the shape \(1, 1\), got \(1,\)",
+        ),
     ],
 )
 def test_what_does_not_fit_the_spaces(inputs, targets, spaces, message):

@@ -1,4 +1,6 @@
-"""Old versions and slips of the finger can be put aside, and runs made again; nothing is deleted."""
+"""Old versions and slips of the finger can be put aside, and runs made again; nothing is
+deleted.
+"""
 
 from __future__ import annotations
 
@@ -49,11 +51,15 @@ def typed(tmp_path, monkeypatch, capsys):
 
 
 def run(folder, learners="majority", task="language/qa", **more):
-    return qs.run(task, learners, seeds=2, out=folder, protocol=FEW, workers=0, controls=False, **more)
+    return qs.run(
+        task, learners, seeds=2, out=folder, protocol=FEW, workers=0, controls=False, **more
+    )
 
 
 def lines(folder):
-    return sorted(line for path in (folder / "runs").glob("*.jsonl") for line in path.read_text().splitlines())
+    return sorted(
+        line for path in (folder / "runs").glob("*.jsonl") for line in path.read_text().splitlines()
+    )
 
 
 def test_what_is_forgotten_is_a_folder_of_its_own_and_the_rest_is_untouched(tmp_path):
@@ -64,11 +70,15 @@ def test_what_is_forgotten_is_a_folder_of_its_own_and_the_rest_is_untouched(tmp_
     assert len(meant) == 2
     aside = forget(tmp_path, meant)
     assert set(read_results(aside).records) == meant
-    assert {one.labels["learner"] for one in read_results(tmp_path).records.values()} == {"copy-last"}
+    assert {one.labels["learner"] for one in read_results(tmp_path).records.values()} == {
+        "copy-last"
+    }
     assert sorted(lines(tmp_path) + lines(aside)) == before
     assert examine_folder(tmp_path) == []
     assert forget(tmp_path, meant) is None
-    assert run(tmp_path, ["majority", "copy-last"]).execution.ok == 2  # as if they had never been run
+    assert (
+        run(tmp_path, ["majority", "copy-last"]).execution.ok == 2
+    )  # as if they had never been run
 
 
 def test_traces_and_learners_go_with_their_runs(tmp_path):
@@ -82,7 +92,9 @@ def test_traces_and_learners_go_with_their_runs(tmp_path):
 def test_two_traces_of_one_run_go_both(tmp_path):
     """As two machines may have left them: the second is called after what is in it."""
     for size in (9_000, 8_000):
-        trace = Trace("learning-curve", {"step": np.arange(size), "accuracy": np.linspace(0, 1, size)})
+        trace = Trace(
+            "learning-curve", {"step": np.arange(size), "accuracy": np.linspace(0, 1, size)}
+        )
         labels = {"task": "t", "learner": "l", "family": "f", "role": "learner"}
         with Journal(tmp_path) as journal:
             record = journal.save(Outcome(Record({"repetition": 0}, "ok", labels=labels), trace))
@@ -111,7 +123,9 @@ def test_rerun_makes_runs_again_and_the_new_ones_count(tmp_path):
     assert (again.execution.ok, again.execution.found) == (2, {})
     now = again.records
     assert [one.key for one in now] == [one.key for one in first]
-    assert all(new.where["started"] > old.where["started"] for new, old in zip(now, first, strict=True))
+    assert all(
+        new.where["started"] > old.where["started"] for new, old in zip(now, first, strict=True)
+    )
     assert set(read_results(tmp_path / "forgotten" / "1").records) == {one.key for one in first}
 
 
@@ -137,7 +151,11 @@ def test_a_report_on_some_of_it_and_on_the_latest(typed, tmp_path):
     def rows(*options):
         status, out, _ = typed("report", "r", "--json", *options)
         assert status == 0
-        return [(one["task"].split()[0], row["learner"]) for one in json.loads(out)["tasks"] for row in one["learners"]]
+        return [
+            (one["task"].split()[0], row["learner"])
+            for one in json.loads(out)["tasks"]
+            for row in one["learners"]
+        ]
 
     everything = rows()
     assert len(everything) == 4
@@ -146,7 +164,10 @@ def test_a_report_on_some_of_it_and_on_the_latest(typed, tmp_path):
     assert len(latest) == 3
     assert {task for task, _ in rows("--task", "language/q*")} == {"language/qa"}
     old = next(name for _, name in everything if "version" in name)
-    assert [name for task, name in rows("--learner", old) if task == "language/qa"] == ["mine.py:Constant", "majority"]
+    assert [name for task, name in rows("--learner", old) if task == "language/qa"] == [
+        "mine.py:Constant",
+        "majority",
+    ]
     assert typed("report", "r", "--task", "nothing")[0] == 2
     assert typed("forget", "r", "--old")[1].endswith("2 runs put aside into r/forgotten/1\n")
     assert len(rows()) == 3

@@ -48,9 +48,13 @@ def record(number, **parts):
 
 
 def saved(folder, number=0, size=10_000):
-    trace = Trace("learning-curve", {"step": np.arange(1, size + 1), "accuracy": np.linspace(0, 1, size)})
+    trace = Trace(
+        "learning-curve", {"step": np.arange(1, size + 1), "accuracy": np.linspace(0, 1, size)}
+    )
     with Journal(folder) as journal:
-        return journal.save(Outcome(record(number), trace, Snapshot({"weights": np.arange(9.0)}, {"width": 9})))
+        return journal.save(
+            Outcome(record(number), trace, Snapshot({"weights": np.arange(9.0)}, {"width": 9}))
+        )
 
 
 def put(folder, **changes):
@@ -90,7 +94,9 @@ def test_a_changed_digit_is_named_and_set_aside(tmp_path):
     path.write_bytes(path.read_bytes().replace(b'"m":0.5', b'"m":0.7'))
     (damage,) = read_results(tmp_path).damage
     assert "checksum" in damage.problem
-    with pytest.raises(UsageError, match="not a results folder"):  # nothing says any more that it is ours
+    with pytest.raises(
+        UsageError, match="not a results folder"
+    ):  # nothing says any more that it is ours
         repair(tmp_path)
     (tmp_path / "quickstudy.json").write_text('{"format": 1}')
     assert any("checksum" in line for line in repair(tmp_path))
@@ -101,7 +107,9 @@ def test_lines_of_earlier_versions_are_read_as_before(tmp_path):
     facts = json.loads(record(0).to_line())
     old = {name: facts[name] for name in facts if name not in ("check", "files", "legend")}
     (tmp_path / "runs").mkdir()
-    (tmp_path / "runs" / "a-1-b.jsonl").write_text(json.dumps(old, sort_keys=True, separators=(",", ":")) + "\n")
+    (tmp_path / "runs" / "a-1-b.jsonl").write_text(
+        json.dumps(old, sort_keys=True, separators=(",", ":")) + "\n"
+    )
     reading = read_results(tmp_path)
     assert (len(reading.records), reading.damage) == (1, ())
 
@@ -132,7 +140,10 @@ def test_every_part_of_a_file_is_guarded(tmp_path, room):
 
 def test_files_without_a_checksum_never_give_less_than_they_hold(tmp_path):
     """As earlier versions have left them."""
-    path, content = tmp_path / "x.npz", {"a": np.arange(20), "b": np.zeros((0, 3)), "c": np.array(["x", "yz"])}
+    path, content = (
+        tmp_path / "x.npz",
+        {"a": np.arange(20), "b": np.zeros((0, 3)), "c": np.array(["x", "yz"])},
+    )
     with open(path, "wb") as file:
         traces.write_arrays(file, content)
     whole, wanted, told = path.read_bytes(), traces.checksum(content), 0
@@ -160,7 +171,11 @@ def test_what_a_later_version_has_added_is_left_alone(tmp_path):
     put(tmp_path, future={"x": 1}, cost={**Cost().as_facts(), "joules": 7.0})
     (one,) = read_results(tmp_path).records.values()
     assert one.cost["joules"] == 7.0
-    put(tmp_path, cost={"joules": 7.0}, trace={"kind": "x", "facts": {}, "arrays": {"a": [1]}, "types": {}})
+    put(
+        tmp_path,
+        cost={"joules": 7.0},
+        trace={"kind": "x", "facts": {}, "arrays": {"a": [1]}, "types": {}},
+    )
     (one,) = read_results(tmp_path).records.values()
     assert load_trace(tmp_path, one).arrays["a"].tolist() == [1]
 
@@ -211,10 +226,18 @@ PARTS = {
 
 @pytest.mark.parametrize("missing", [*PARTS, "repetition"])
 @pytest.mark.parametrize("labels", [LABELS, {}])
-def test_a_record_without_a_part_of_its_identity_goes_through_every_verb(tmp_path, capsys, missing, labels):
+def test_a_record_without_a_part_of_its_identity_goes_through_every_verb(
+    tmp_path, capsys, missing, labels
+):
     for number in (0, 1):
-        what = {name: part for name, part in {**PARTS, "repetition": number}.items() if name != missing}
-        trace = {"kind": "learning-curve", "facts": {}, "arrays": {"step": [1, 2], "accuracy": [0.0, 1.0]}}
+        what = {
+            name: part for name, part in {**PARTS, "repetition": number}.items() if name != missing
+        }
+        trace = {
+            "kind": "learning-curve",
+            "facts": {},
+            "arrays": {"step": [1, 2], "accuracy": [0.0, 1.0]},
+        }
         with Journal(tmp_path) as journal:
             journal.write(Record(what, "ok", labels=labels, scores=SCORES, trace=trace))
     runs = 1 if missing == "repetition" else 2
@@ -241,7 +264,12 @@ def test_a_record_without_a_part_of_its_identity_goes_through_every_verb(tmp_pat
 def test_a_task_of_any_name_takes_no_page_down(tmp_path, id):
     with Journal(tmp_path) as journal:
         journal.write(
-            Record({**PARTS, "task": {"id": id, "version": 1}, "repetition": 0}, "ok", labels=LABELS, scores=SCORES)
+            Record(
+                {**PARTS, "task": {"id": id, "version": 1}, "repetition": 0},
+                "ok",
+                labels=LABELS,
+                scores=SCORES,
+            )
         )
     assert as_html(gather([tmp_path]))
 
@@ -250,16 +278,28 @@ def test_a_page_draws_nothing_with_the_parameters_of_a_record(tmp_path):
     """Whoever sends a folder does not decide how much memory its report takes."""
     huge = {"id": "language/symbol-counting", "version": 3, "parameters": {"symbols": 10**12}}
     with Journal(tmp_path) as journal:
-        journal.write(Record({**PARTS, "task": huge, "repetition": 0}, "ok", labels=LABELS, scores=SCORES))
+        journal.write(
+            Record({**PARTS, "task": huge, "repetition": 0}, "ok", labels=LABELS, scores=SCORES)
+        )
     assert as_html(gather([tmp_path]))
 
 
 def test_records_keep_their_own_legends(tmp_path):
     """One that is equal and not the same, as True is to 1, changes no other."""
-    legends = [{"headline": "m", "scores": {"m": {"m": {"least": least}}}} for least in (1, True, 1.0)]
+    legends = [
+        {"headline": "m", "scores": {"m": {"m": {"least": least}}}} for least in (1, True, 1.0)
+    ]
     for number, legend in enumerate(legends):
         with Journal(tmp_path) as journal:
-            journal.write(Record({**PARTS, "repetition": number}, "ok", labels=LABELS, scores=SCORES, legend=legend))
+            journal.write(
+                Record(
+                    {**PARTS, "repetition": number},
+                    "ok",
+                    labels=LABELS,
+                    scores=SCORES,
+                    legend=legend,
+                )
+            )
     found = [record.legend for record in read_results(tmp_path).records.values()]
     assert repr(found) == repr([legends[0], legends[2]])
 
@@ -298,10 +338,17 @@ def test_kept_code_that_was_changed_is_set_aside(tmp_path):
 
 
 def test_text_that_is_no_unicode_reaches_the_page(tmp_path):
-    put(tmp_path, status="failed", reason="no file \udcff.txt", what={"learner": {"id": "\udcff"}, "repetition": 1})
+    put(
+        tmp_path,
+        status="failed",
+        reason="no file \udcff.txt",
+        what={"learner": {"id": "\udcff"}, "repetition": 1},
+    )
     (one,) = read_results(tmp_path).records.values()
     assert one.reason == "no file \\udcff.txt"
-    assert "\\udcff.txt" in write_report(gather([tmp_path]), tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "\\udcff.txt" in write_report(gather([tmp_path]), tmp_path / "page.html").read_text(
+        encoding="utf-8"
+    )
     assert query(tmp_path, "SELECT reason FROM runs").rows == [("no file \\udcff.txt",)]
 
 
@@ -347,7 +394,10 @@ def test_a_line_without_end_is_not_read(tmp_path, monkeypatch):
 
 def test_files_that_ask_for_more_memory_than_there_is(tmp_path):
     bomb = tmp_path / "bomb.npz"
-    heading = b"\x93NUMPY\x01\x00v\x00" + b"{'descr': '<f8', 'fortran_order': False, 'shape': (10000000000000,), }"
+    heading = (
+        b"\x93NUMPY\x01\x00v\x00"
+        + b"{'descr': '<f8', 'fortran_order': False, 'shape': (10000000000000,), }"
+    )
     with zipfile.ZipFile(bomb, "w") as archive:
         archive.writestr("x.npy", heading.ljust(127) + b"\n" + bytes(80))
     with pytest.raises(QuickstudyError, match="as long as its shape says"):
@@ -377,7 +427,10 @@ def test_files_that_ask_for_more_memory_than_there_is(tmp_path):
 def test_a_packed_file_is_not_larger_than_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(traces, "MOST_BYTES", 50_000)
     path, large = tmp_path / "x.npz", {"a": np.zeros(10_000)}
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("a.npy", "w") as member:
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("a.npy", "w") as member,
+    ):
         np.lib.format.write_array(member, large["a"])
     with pytest.raises(QuickstudyError, match="larger than"):
         traces.read_arrays(path)
@@ -418,7 +471,9 @@ def test_what_has_ended_is_on_the_disk_soon(tmp_path, monkeypatch):
         assert synced[-1] == one.path.stat().st_size
 
 
-def test_a_long_call_of_many_lanes_is_on_the_disk_before_what_it_handed_in_is_gone(tmp_path, monkeypatch):
+def test_a_long_call_of_many_lanes_is_on_the_disk_before_what_it_handed_in_is_gone(
+    tmp_path, monkeypatch
+):
     synced, fsync, dropped = [], os.fsync, []
 
     def noting(descriptor):
@@ -442,7 +497,9 @@ def test_a_long_call_of_many_lanes_is_on_the_disk_before_what_it_handed_in_is_go
 
 
 def test_an_outcome_of_a_later_version_stays_where_it_is(tmp_path):
-    """It is left out, and said; the doctor does not take it for damage, as it would an edited line."""
+    """It is left out, and said; the doctor does not take it for damage, as it would an edited
+    line.
+    """
     saved(tmp_path)
     put(tmp_path, status="postponed")
     path = tmp_path / "runs" / "odd-1-0.jsonl"
@@ -477,7 +534,10 @@ def test_the_doctor_leaves_what_is_not_ours(tmp_path):
     for action in (repair, examine_folder):
         with pytest.raises(UsageError, match="not a results folder"):
             action(tmp_path)
-    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == [".notes.tmp", "train.jsonl"]
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == [
+        ".notes.tmp",
+        "train.jsonl",
+    ]
     saved(tmp_path)
     repair(tmp_path)
     assert (tmp_path / "runs" / ".notes.tmp").read_text() == "mine"
@@ -551,7 +611,10 @@ def test_output_goes_through_links_and_into_pipes(tmp_path):
 def test_where_a_report_went_is_never_a_part_of_it(tmp_path, capsys):
     saved(tmp_path)
     page = tmp_path / "x"
-    for target, said in (("/dev/null", ("", "Report: /dev/null\n")), (page, (f"Report: {page}\n", ""))):
+    for target, said in (
+        ("/dev/null", ("", "Report: /dev/null\n")),
+        (page, (f"Report: {page}\n", "")),
+    ):
         with pytest.raises(SystemExit, match="0"):
             main(["report", str(tmp_path), "--format", "csv", "-o", str(target)])
         assert tuple(capsys.readouterr()) == said
@@ -566,7 +629,9 @@ def test_a_page_that_is_not_ours_is_not_replaced(tmp_path):
     page.write_text("<title>mine</title>")
     with pytest.raises(UsageError, match="no page of quickstudy's"):
         write_report(gather([tmp_path]), page, replaces=False)
-    with pytest.raises(UsageError, match="no page of quickstudy's"):  # a folder is named, and nothing in it
+    with pytest.raises(
+        UsageError, match="no page of quickstudy's"
+    ):  # a folder is named, and nothing in it
         write_report(gather([tmp_path]), tmp_path)
     assert page.read_text() == "<title>mine</title>"
     write_report(gather([tmp_path]), page)

@@ -23,7 +23,15 @@ as_html, as_latex, as_text = FORMS["html"], FORMS["latex"], FORMS["text"]
 
 
 def record(
-    learner, seed, value, *, version="1", sequences=60, convention="corrected", started=0.0, protocol="language"
+    learner,
+    seed,
+    value,
+    *,
+    version="1",
+    sequences=60,
+    convention="corrected",
+    started=0.0,
+    protocol="language",
 ):
     """A run with one score."""
     what = {
@@ -35,7 +43,10 @@ def record(
         "repetition": seed,
     }
     labels = {"task": "language/qa", "family": "language", "learner": learner, "role": "learner"}
-    legend = {"headline": "final-accuracy", "scores": {"accuracy": {"final-accuracy": {"better": "higher"}}}}
+    legend = {
+        "headline": "final-accuracy",
+        "scores": {"accuracy": {"final-accuracy": {"better": "higher"}}},
+    }
     scores = {"accuracy": {"version": 1, "values": {"final-accuracy": value}}}
     return Record(what, OK, where={"started": started}, scores=scores, labels=labels, legend=legend)
 
@@ -65,17 +76,22 @@ def test_what_is_not_the_standard_protocol_is_in_every_title(sequences, said):
 
 def test_a_protocol_that_is_not_installed_is_told_by_the_record():
     made = [
-        replace(one, labels={**one.labels, "protocol": "sequences=60"}) for one in runs("mine", 1.0, protocol="far")
+        replace(one, labels={**one.labels, "protocol": "sequences=60"})
+        for one in runs("mine", 1.0, protocol="far")
     ]
     assert [table.title for table in task_groups(made)] == ["language/qa (protocol sequences 60)"]
-    assert [table.title for table in task_groups(runs("mine", 1.0, protocol="far"))] == ["language/qa"]
+    assert [table.title for table in task_groups(runs("mine", 1.0, protocol="far"))] == [
+        "language/qa"
+    ]
 
 
 def test_two_protocols_are_two_comparisons_and_never_one_pair(tmp_path):
     small = runs("mine", *[0.6] * 6) + runs("other", *[0.5] * 6)
     large = runs("mine", *[0.9] * 3, sequences=400) + runs("other", *[0.1] * 2, sequences=400)
     rows = compare(save(tmp_path, small + large), "mine", "other")
-    numbers = [(row.task, row.pairs, round(row.first_mean, 6), round(row.second_mean, 6)) for row in rows]
+    numbers = [
+        (row.task, row.pairs, round(row.first_mean, 6), round(row.second_mean, 6)) for row in rows
+    ]
     assert numbers == [
         ("language/qa (protocol sequences 400)", 2, 0.9, 0.1),
         ("language/qa (protocol sequences 60)", 6, 0.6, 0.5),
@@ -85,8 +101,16 @@ def test_two_protocols_are_two_comparisons_and_never_one_pair(tmp_path):
 
 
 def test_a_name_that_means_two_is_refused_and_the_printed_one_taken(tmp_path):
-    save(tmp_path, runs("mine", 0.1, 0.2, version="a") + runs("mine", 0.7, 0.8, version="b") + runs("o", 0.0, 0.0))
-    with pytest.raises(UsageError, match=r'mine means 2 learners on .*"mine \(learner version a\)" and "mine \(learn'):
+    save(
+        tmp_path,
+        runs("mine", 0.1, 0.2, version="a")
+        + runs("mine", 0.7, 0.8, version="b")
+        + runs("o", 0.0, 0.0),
+    )
+    with pytest.raises(
+        UsageError,
+        match=r'mine means 2 learners on .*"mine \(learner version a\)" and "mine \(learn',
+    ):
         compare(tmp_path, "mine", "o")
     (row,) = compare(tmp_path, "mine (learner version b)", "o")
     assert (row.first_mean, row.second_mean) == (pytest.approx(0.75), 0.0)
@@ -102,7 +126,10 @@ def test_a_learner_has_one_title_in_all_tables():
     """Of a learner that was edited between two tables, or run in two versions in one of them."""
     made = runs("mine", 0.1, version="a") + runs("mine", 0.9, version="b") + runs("o", 0.0)
     other = runs("mine", 0.2, version="a", sequences=400) + runs("o", 0.0, sequences=400)
-    found = {table.title[-4:-1]: [one.title for one in table.learners] for table in task_groups(made + other)}
+    found = {
+        table.title[-4:-1]: [one.title for one in table.learners]
+        for table in task_groups(made + other)
+    }
     assert found == {
         "400": ["mine (learner version a)", "o"],
         " 60": ["mine (learner version a)", "mine (learner version b)", "o"],
@@ -131,24 +158,33 @@ def test_damage_that_a_comparison_left_out_is_said(tmp_path, capsys):
 
 
 def test_sql_tells_apart_what_the_report_does(tmp_path):
-    made = runs("mine", 0.1, 0.2, version="a") + runs("mine", 0.7, version="b") + runs("mine", 0.9, sequences=400)
+    made = (
+        runs("mine", 0.1, 0.2, version="a")
+        + runs("mine", 0.7, version="b")
+        + runs("mine", 0.9, sequences=400)
+    )
     save(tmp_path, made)
     _, rows, _ = query(
         tmp_path,
-        "select report_task, report_learner, learner_version, task_version, count(*), round(avg(value), 2) "
-        "from scores where name = 'final-accuracy' group by all order by all",
+        "select report_task, report_learner, learner_version, task_version, count(*),"
+        " round(avg(value), 2) from scores where name = 'final-accuracy' group by all order by all",
     )
     assert rows == [
         ("language/qa (protocol sequences 400)", "mine (learner version 1)", "1", "1", 1, 0.9),
         ("language/qa (protocol sequences 60)", "mine (learner version a)", "a", "1", 2, 0.15),
         ("language/qa (protocol sequences 60)", "mine (learner version b)", "b", "1", 1, 0.7),
     ]
-    _, rows, _ = query(tmp_path, "select distinct protocol->>'$.parameters.sequences', task_parameters from runs")
+    _, rows, _ = query(
+        tmp_path, "select distinct protocol->>'$.parameters.sequences', task_parameters from runs"
+    )
     assert sorted(rows) == [("400", '{"verbs":2}'), ("60", '{"verbs":2}')]
 
 
 def test_the_latest_version_is_the_one_run_last_and_other_protocols_are_no_versions():
-    old, new = runs("mine", 0.1, 0.2, version="b", started=1.0), runs("mine", 0.3, version="a", started=2.0)
+    old, new = (
+        runs("mine", 0.1, 0.2, version="b", started=1.0),
+        runs("mine", 0.3, version="a", started=2.0),
+    )
     other = runs("mine", 0.4, version="b", sequences=400, started=1.0)
     assert outdated([*old, *new, *other]) == old
     assert outdated(new) == []

@@ -1,4 +1,6 @@
-"""What a learner's file or a learner does to its process changes nothing for the others, whatever the workers."""
+"""What a learner's file or a learner does to its process changes nothing for the others, whatever
+the workers.
+"""
 
 import json
 import os
@@ -96,7 +98,16 @@ def call(tmp_path):
 
     def run(folder, learners, workers, *more, seeds=1):
         named = [word for learner in learners for word in ("-l", learner)]
-        command = [sys.executable, "-m", "quickstudy", "run", "language/qa", *named, "--set", "sequences=12"]
+        command = [
+            sys.executable,
+            "-m",
+            "quickstudy",
+            "run",
+            "language/qa",
+            *named,
+            "--set",
+            "sequences=12",
+        ]
         command += ["-s", str(seeds), "-j", str(workers), "-o", folder, "--json", *more]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
 
@@ -113,7 +124,9 @@ def ours(folder):
 
 
 def test_a_naughty_learner_changes_no_other_number(call, tmp_path):
-    """Runs of the package's own learners and rules beside it are those without it, with 0, 1 and 2 workers."""
+    """Runs of the package's own learners and rules beside it are those without it, with 0, 1 and 2
+    workers.
+    """
     esn = "esn:units=20"
     assert call("alone", [esn], 0).returncode == 0
     alone = ours(tmp_path / "alone")
@@ -145,7 +158,9 @@ def test_whatever_a_learner_does_its_run_has_a_reason_and_the_others_go_on(call,
         assert words in found[how].reason
     found["name"].reason.encode()  # can be written down anywhere
     assert (tmp_path / "out" / "report.html").exists()
-    lines = sum(len(path.read_bytes().splitlines()) for path in (tmp_path / "out" / "runs").iterdir())
+    lines = sum(
+        len(path.read_bytes().splitlines()) for path in (tmp_path / "out" / "runs").iterdir()
+    )
     assert lines == len(learners)  # no child of a fork has written a second one
 
 

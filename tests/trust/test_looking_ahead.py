@@ -63,21 +63,27 @@ class Unsteady(Base):
     """A dropout that was left on."""
 
     def predict(self, inputs):
-        return np.cumsum(self.weights[inputs], axis=0) + self.rng.normal(size=(len(inputs), self.width))
+        return np.cumsum(self.weights[inputs], axis=0) + self.rng.normal(
+            size=(len(inputs), self.width)
+        )
 
 
 class Samples(Base):
     """Peeks behind noise."""
 
     def predict(self, inputs):
-        return np.eye(self.width)[np.append(inputs[1:], 0)] + self.rng.normal(0, 0.3, (len(inputs), self.width))
+        return np.eye(self.width)[np.append(inputs[1:], 0)] + self.rng.normal(
+            0, 0.3, (len(inputs), self.width)
+        )
 
 
 class Asserting(Base):
     """Peeks, and does not answer what has no period."""
 
     def predict(self, inputs):
-        assert any((inputs[period:] == inputs[:-period]).all() for period in range(1, len(inputs))), "no period"
+        assert any(
+            (inputs[period:] == inputs[:-period]).all() for period in range(1, len(inputs))
+        ), "no period"
         return np.zeros(len(inputs), int)
 
 
@@ -118,7 +124,9 @@ def test_ours_and_rules_are_not_asked(tmp_path):
 
 
 def test_asking_changes_no_number_of_a_learner_that_changes_by_answering(tmp_path, monkeypatch):
-    """Its answers count its questions: one question more before the last test would move them all."""
+    """Its answers count its questions: one question more before the last test would move them
+    all.
+    """
     asked = ran(Counting, tmp_path / "asked")
     monkeypatch.setattr(Watched, "look_ahead", lambda self: "")
     quiet = ran(Counting, tmp_path / "quiet")
@@ -136,7 +144,9 @@ def exam():
 
 
 class Compiled:
-    """A pupil with `answer` of its own, which is handed whole exams; it reads the answers off them."""
+    """A pupil with `answer` of its own, which is handed whole exams; it reads the answers off
+    them.
+    """
 
     lanes, scale = 1, "order"
 
@@ -157,13 +167,19 @@ class Compiled:
 
 
 def test_answers_that_are_read_off_the_exam_are_found_too():
-    watched = Watched(Compiled(lambda exam: exam.targets[0].copy()), BRIEF, np.random.default_rng(0))
+    watched = Watched(
+        Compiled(lambda exam: exam.targets[0].copy()), BRIEF, np.random.default_rng(0)
+    )
     asked = exam()
     watched.answer(asked)
     with pytest.raises(LearnerFault, match="looks ahead"):
         watched.look_ahead()
     assert asked.targets.any()  # and what it did to its exam it did to a copy
-    honest = Watched(Compiled(lambda exam: exam.examples[0].inputs.T.reshape(-1)), BRIEF, np.random.default_rng(0))
+    honest = Watched(
+        Compiled(lambda exam: exam.examples[0].inputs.T.reshape(-1)),
+        BRIEF,
+        np.random.default_rng(0),
+    )
     honest.answer(asked)
     assert honest.look_ahead() == NOTHING_FOUND
     lesson = Lesson(asked.examples, np.array([[0]]))
@@ -174,7 +190,10 @@ def test_answers_that_are_read_off_the_exam_are_found_too():
 def test_states_are_looked_at_and_a_pupil_without_answers_has_nothing_to_find():
     brief = dataclasses.replace(BRIEF, inputs=Reals(1), outputs=Reals(1), loss="squared")
     inputs = np.random.default_rng(0).normal(size=(40, 2, 1))
-    for states, found in ((lambda x: np.cumsum(x, axis=0), True), (lambda x: x - x.mean(axis=0), False)):
+    for states, found in (
+        (lambda x: np.cumsum(x, axis=0), True),
+        (lambda x: x - x.mean(axis=0), False),
+    ):
         host = Base(BRIEF, 0)
         host.states = states
         watched = Watched(HostPupil(host, brief), brief, np.random.default_rng(0))
@@ -188,7 +207,9 @@ def test_states_are_looked_at_and_a_pupil_without_answers_has_nothing_to_find():
 
 
 def test_one_that_is_not_only_noisy_is_told_from_one_that_is():
-    """Asked 300 times, an honest one is never taken for one that looks; a false alarm comes once in 6,435."""
+    """Asked 300 times, an honest one is never taken for one that looks; a false alarm comes once in
+    6,435.
+    """
     rng = np.random.default_rng(0)
     drifting = iter(range(100_000))
 
@@ -196,7 +217,10 @@ def test_one_that_is_not_only_noisy_is_told_from_one_that_is():
         return lambda: rng.normal(size=20) + shift + next(drifting) / 10
 
     assert not any(_apart(noisy(0.0), noisy(0.0), 1e-4, rng) for _ in range(300))
-    assert all(_apart(lambda: rng.normal(size=20), lambda: rng.normal(size=20) + 3.0, 1e-4, rng) for _ in range(20))
+    assert all(
+        _apart(lambda: rng.normal(size=20), lambda: rng.normal(size=20) + 3.0, 1e-4, rng)
+        for _ in range(20)
+    )
 
 
 def test_one_that_answers_nothing_twice_cannot_be_told_and_everybody_says_so(tmp_path):
@@ -215,7 +239,10 @@ def test_one_that_answers_nothing_twice_cannot_be_told_and_everybody_says_so(tmp
     (row,) = query(tmp_path, "SELECT look_ahead FROM runs").rows
     assert row == (UNSTEADY,)
     data = gather([tmp_path])
-    said = "Unsteady could not be checked for looking ahead: asked the same twice, it gives two answers."
+    said = (
+        "Unsteady could not be checked for looking ahead: asked the same twice, it gives two"
+        " answers."
+    )
     assert said in data.tables[0].verdict.remarks
     assert UNSTEADY in FORMS["html"](data).replace("<wbr>", "")
     assert UNSTEADY not in FORMS["html"](replace_runs(data)).replace("<wbr>", "")
@@ -242,4 +269,7 @@ def test_one_that_cannot_be_asked_other_sequences_has_looked_at_them(tmp_path):
     seen: list[list[int]] = []
     record = ran(Known, tmp_path, seeds=1)
     assert record.status == "failed"
-    assert "it does not answer when only what comes after the question changes: KeyError: 'never seen'" in record.reason
+    assert (
+        "it does not answer when only what comes after the question changes: KeyError: 'never seen'"
+        in record.reason
+    )

@@ -1,4 +1,6 @@
-"""For people with a model of their own: what went wrong is said in full, and what was asked for can be looked at."""
+"""For people with a model of their own: what went wrong is said in full, and what was asked for can
+be looked at.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,21 @@ class Forgetful(Table):
 
 def ran(*words):
     with pytest.raises(SystemExit) as ending:
-        main(["run", "language/periodic", "--seeds", "2", "--set", "sequences=30", "--out", "r", "-j", "0", *words])
+        main(
+            [
+                "run",
+                "language/periodic",
+                "--seeds",
+                "2",
+                "--set",
+                "sequences=30",
+                "--out",
+                "r",
+                "-j",
+                "0",
+                *words,
+            ]
+        )
     return ending.value.code or 0
 
 
@@ -92,11 +108,16 @@ def test_a_failed_learner_leaves_its_whole_traceback(tmp_path):
         lines = record.traceback.splitlines()
         assert lines[0] == "Traceback (most recent call last):"
         assert any(line.strip().startswith('File "quickstudy/runs/job.py"') for line in lines)
-        assert [line.split(", in ")[1] for line in lines if line.startswith("  File")][-2:] == ["learn", "deeper"]
+        assert [line.split(", in ")[1] for line in lines if line.startswith("  File")][-2:] == [
+            "learn",
+            "deeper",
+        ]
         assert lines[-1].startswith("KeyError: ")
         assert "\x1b" not in record.traceback
         assert "traceback" not in record.what
-    (line, _) = [line for path in tmp_path.glob("runs/*.jsonl") for line in path.read_text().splitlines()]
+    line, _ = [
+        line for path in tmp_path.glob("runs/*.jsonl") for line in path.read_text().splitlines()
+    ]
     assert json.loads(line)["traceback"] == results.records[0].traceback
 
 
@@ -108,7 +129,10 @@ def test_a_traceback_is_bounded_and_names_no_machine(tmp_path, monkeypatch):
         text = whole_traceback(error)
     assert 'File "test_models.py", line' in text
     assert 'File "numpy/' in text
-    assert short_path("/home/somebody/.local/lib/python3.11/site-packages/net/core.py") == "net/core.py"
+    assert (
+        short_path("/home/somebody/.local/lib/python3.11/site-packages/net/core.py")
+        == "net/core.py"
+    )
     try:
         raise ValueError("first" + "x" * 3 * LONGEST + "last")
     except ValueError as error:
@@ -122,8 +146,8 @@ def test_a_traceback_is_bounded_and_names_no_machine(tmp_path, monkeypatch):
 def test_tracebacks_are_printed_once_for_equal_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     pathlib.Path("falls.py").write_text(
-        "class Falls:\n    def __init__(self, brief, seed): pass\n    def predict(self, inputs): return inputs\n"
-        "    def learn(self, inputs, targets): return self.weights\n"
+        "class Falls:\n    def __init__(self, brief, seed): pass\n    def predict(self, inputs):"
+        " return inputs\n    def learn(self, inputs, targets): return self.weights\n"
     )
     assert ran("-l", "falls.py:Falls", "--no-controls", "--traceback", "--quiet") == 1
     printed = capsys.readouterr().err
@@ -135,14 +159,26 @@ def test_tracebacks_are_printed_once_for_equal_runs(tmp_path, monkeypatch, capsy
     assert capsys.readouterr().err.count("Traceback (most recent call last)") == 1
     pytest.importorskip("duckdb")
     with pytest.raises(SystemExit):
-        main(["query", "r", "select count(*) as n from runs where traceback like '%in learn%'", "--json"])
+        main(
+            [
+                "query",
+                "r",
+                "select count(*) as n from runs where traceback like '%in learn%'",
+                "--json",
+            ]
+        )
     assert json.loads(capsys.readouterr().out) == {"n": 2}
 
 
 def test_answers_of_a_test_by_hand():
-    """Two questions in the first sequence, one in the second; the padding of another lane is left out."""
+    """Two questions in the first sequence, one in the second; the padding of another lane is left
+    out.
+    """
     exam = Exam(
-        [Examples.from_sequences([[1, 2, 3, 4], [5, 6]], [[1, 3], [1]]), Examples.from_sequences([[7, 8]], [[1]])]
+        [
+            Examples.from_sequences([[1, 2, 3, 4], [5, 6]], [[1, 3], [1]]),
+            Examples.from_sequences([[7, 8]], [[1]]),
+        ]
     )
     scores = np.zeros((2, 3, 10))
     scores[0, [0, 1, 2], [2, 9, 6]] = scores[1, 0, 3] = 1.0
@@ -177,7 +213,9 @@ def test_answers_are_those_of_the_last_test_and_change_no_number(tmp_path):
 
 def test_answers_can_be_asked_in_sql(tmp_path, capsys):
     pytest.importorskip("duckdb")
-    results = qs.run("language/periodic", "copy-last", out=tmp_path, controls=False, keep_answers=True, **SMALL)
+    results = qs.run(
+        "language/periodic", "copy-last", out=tmp_path, controls=False, keep_answers=True, **SMALL
+    )
     wrong = sum(not row.right for record in results.records for row in results.answers(record.key))
     sql = (
         "select count(*) as n from traces a join traces t using (key, place) "
@@ -195,11 +233,20 @@ def test_what_is_not_kept_is_said(tmp_path, monkeypatch, capsys):
     both = ["-l", "table.py:Table", "-l", "table.py:Forgetful", "--keep-learners", "--quiet"]
     assert ran(*both) == 0
     printed = capsys.readouterr().err
-    assert printed == "no learner kept of table.py:Forgetful (2 of 2 runs): it has no snapshot and restore\n"
+    assert (
+        printed
+        == "no learner kept of table.py:Forgetful (2 of 2 runs): it has no snapshot and restore\n"
+    )
     assert ran(*both, "--keep-answers", "--seeds", "3") == 0
     printed = capsys.readouterr().err.splitlines()
-    assert "no answers kept of table.py:Table (2 of 3 runs): run before without; give another folder" in printed
-    assert "no learner kept of table.py:Forgetful (1 of 3 runs): it has no snapshot and restore" in printed
+    assert (
+        "no answers kept of table.py:Table (2 of 3 runs): run before without; give another folder"
+        in printed
+    )
+    assert (
+        "no learner kept of table.py:Forgetful (1 of 3 runs): it has no snapshot and restore"
+        in printed
+    )
     assert not any("no learner kept of table.py:Table " in line for line in printed)
 
 
@@ -207,16 +254,23 @@ def test_a_kept_learner_of_a_file_comes_back(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for folder in ("here", "elsewhere", "changed"):
         pathlib.Path(folder).mkdir()
-        pathlib.Path(folder, "board.py").write_text(TABLE + ("\n# other\n" if folder == "changed" else ""))
-    # With a parameter, and out of a file that this process has not seen when the learner is asked for.
+        pathlib.Path(folder, "board.py").write_text(
+            TABLE + ("\n# other\n" if folder == "changed" else "")
+        )
+    # With a parameter, and out of a file that this process has not seen when the learner is asked
+    # for.
     monkeypatch.setattr(registry, "_included", [])
     named = "here/board.py:Table:reach=0"
-    results = qs.run("language/periodic", named, out="r", controls=False, keep_learners=True, **SMALL)
+    results = qs.run(
+        "language/periodic", named, out="r", controls=False, keep_learners=True, **SMALL
+    )
     record = results.records[0]
     host = results.learner(record.key).host
     assert host.table.tolist() == [1, 0]
     monkeypatch.setattr(registry, "_included", [])
-    with pytest.raises(UsageError, match=r'board.py:Table comes from a file; say where it is: .*file="board.py"'):
+    with pytest.raises(
+        UsageError, match=r'board.py:Table comes from a file; say where it is: .*file="board.py"'
+    ):
         Results(pathlib.Path("r")).learner(record.key)
     assert results.learner(record.key, file="elsewhere/board.py").host.table.tolist() == [1, 0]
     with pytest.raises(UsageError, match="its code has changed since"):
@@ -280,7 +334,9 @@ def first_step(trace, convention):
 
 
 def test_a_measure_of_ones_own_is_shown_without_its_file(tmp_path, monkeypatch, capsys):
-    """Where it was asked for: in the terminal and on the page, before the protocol's own columns."""
+    """Where it was asked for: in the terminal and on the page, before the protocol's own
+    columns.
+    """
     monkeypatch.chdir(tmp_path)
     pathlib.Path("first.py").write_text(HALF)
     assert ran("-l", "majority", "--quiet", "--include", "first.py", "--measure", "first-step") == 0

@@ -1,4 +1,6 @@
-"""What has ended is there after a power cut at any moment, as far as the system itself keeps what it was told to."""
+"""What has ended is there after a power cut at any moment, as far as the system itself keeps what
+it was told to.
+"""
 
 import os
 import pathlib
@@ -48,13 +50,18 @@ def test_every_new_folder_is_named_on_the_disk(tmp_path, monkeypatch):
 
 
 def test_whoever_is_stopped_while_putting_aside_has_every_run_in_one_place(tmp_path, monkeypatch):
-    """After each of the files that are written, in turn: the run with its learner is here or there."""
+    """After each of the files that are written, in turn: the run with its learner is here or
+    there.
+    """
     write, stops = lines.write_aside, []
     for last in range(3):
         folder, written = tmp_path / str(last), []
         labels = {"task": "t", "learner": "l", "family": "f", "role": "learner"}
         with Journal(folder) as journal:
-            outcome = Outcome(Record({"repetition": 0}, "ok", labels=labels), snapshot=Snapshot({"w": np.arange(9)}))
+            outcome = Outcome(
+                Record({"repetition": 0}, "ok", labels=labels),
+                snapshot=Snapshot({"w": np.arange(9)}),
+            )
             key = journal.save(outcome).key
 
         def stopping(*words, last=last, written=written):

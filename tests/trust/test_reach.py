@@ -122,7 +122,9 @@ def test_a_file_that_the_user_includes_needs_no_further_trust(here):
 
 
 def test_no_study_of_the_package_reaches_outside():
-    assert {name: found for name in study_names() if (found := reached_by_study(find_study(name)))} == {}
+    assert {
+        name: found for name in study_names() if (found := reached_by_study(find_study(name)))
+    } == {}
 
 
 def kept(id, **parameters):

@@ -1,4 +1,6 @@
-"""What of others' may be opened, is: nothing in it runs, and nothing in it gives a terminal or a spreadsheet orders."""
+"""What of others' may be opened, is: nothing in it runs, and nothing in it gives a terminal or a
+spreadsheet orders.
+"""
 
 from __future__ import annotations
 
@@ -66,11 +68,25 @@ VERBS = (
     ["score", "theirs"],
     ["show", "study.toml"],
     ["reproduce", "study.toml", "--dry-run"],
-    ["run", "language/qa", "-l", "majority", "--no-controls", "-s", "1", "--set", "sequences=60", "-j", "0"],
+    [
+        "run",
+        "language/qa",
+        "-l",
+        "majority",
+        "--no-controls",
+        "-s",
+        "1",
+        "--set",
+        "sequences=60",
+        "-j",
+        "0",
+    ],
 )
 
 
-def record(learner: str, value: float = 0.5, repetition: int = 0, *, status: str = OK, **labels: str) -> Record:
+def record(
+    learner: str, value: float = 0.5, repetition: int = 0, *, status: str = OK, **labels: str
+) -> Record:
     """A run with one score, labelled as somebody likes."""
     component = {"id": learner, "version": 1, "parameters": {}}
     what: dict[str, Any] = {
@@ -81,9 +97,17 @@ def record(learner: str, value: float = 0.5, repetition: int = 0, *, status: str
         "root": 0,
         "repetition": repetition,
     }
-    names = {"task": "language/qa", "family": "language", "role": "learner", **labels, "learner": learner}
+    names = {
+        "task": "language/qa",
+        "family": "language",
+        "role": "learner",
+        **labels,
+        "learner": learner,
+    }
     scores = {"log-area": {"version": 2, "values": {"log-area": value}}} if status == OK else {}
-    return Record(what, status, "" if status == OK else f"it broke{ORDERS}", scores=scores, labels=names)
+    return Record(
+        what, status, "" if status == OK else f"it broke{ORDERS}", scores=scores, labels=names
+    )
 
 
 def report(records: list[Record]) -> Any:
@@ -102,7 +126,11 @@ def on_screen(data: Any, width: int = 80) -> str:
 def obeyed(text: str) -> str:
     """What a terminal would obey. Colours of our own are taken out first."""
     own = re.sub(r"\x1b\[[0-9;]*m", "", text)
-    return "".join(sorted(set(re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", own)) - {"\r"}))
+    return "".join(
+        sorted(
+            set(re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", own)) - {"\r"}
+        )
+    )
 
 
 @pytest.fixture
@@ -120,13 +148,21 @@ def theirs(tmp_path: pathlib.Path) -> pathlib.Path:
     return tmp_path
 
 
-def typed(folder: pathlib.Path, arguments: list[str], **more: Any) -> subprocess.CompletedProcess[str]:
+def typed(
+    folder: pathlib.Path, arguments: list[str], **more: Any
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "quickstudy", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False, **more)
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=120, check=False, **more
+    )
 
 
-@pytest.mark.parametrize("arguments", VERBS, ids=lambda arguments: " ".join(arguments[:1] + arguments[-1:])[:24])
-def test_what_others_have_made_is_opened_and_nothing_runs(theirs: pathlib.Path, arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments", VERBS, ids=lambda arguments: " ".join(arguments[:1] + arguments[-1:])[:24]
+)
+def test_what_others_have_made_is_opened_and_nothing_runs(
+    theirs: pathlib.Path, arguments: list[str]
+) -> None:
     if arguments[0] == "query":
         pytest.importorskip("duckdb")
     done = typed(theirs, [*arguments, *(["-o", "theirs"] if arguments[0] == "run" else [])])
@@ -199,14 +235,20 @@ def test_pages_and_papers_are_given_no_orders() -> None:
     data = report([record(HOSTILE["learner"])])
     assert obeyed(as_html(data).partition("<script type")[0]) == ""
     assert obeyed(as_latex(data)) == ""
-    assert r"\textbackslash{}x1b]0;title\textbackslash{}x07" in as_latex(data).replace(r"\allowbreak{}", "")
+    assert r"\textbackslash{}x1b]0;title\textbackslash{}x07" in as_latex(data).replace(
+        r"\allowbreak{}", ""
+    )
     assert obeyed(as_text(data)) == ""
 
 
 def many(learners: int, tasks: list[str], seeds: int = 6) -> list[Record]:
     names = [f"context.py:Context:reach={number},decay=0.125" for number in range(learners)]
     cast = [(name, "learner", 0.5 + number / 50) for number, name in enumerate(names)]
-    cast += [("majority", "control", 0.4), ("copy-last", "control", 0.3), ("the-oracle", "oracle", 1.0)]
+    cast += [
+        ("majority", "control", 0.4),
+        ("copy-last", "control", 0.3),
+        ("the-oracle", "oracle", 1.0),
+    ]
     return [
         record(name, value - 0.0001 + seed / 1000, seed, role=role, task=task)
         for task in tasks
@@ -240,14 +282,20 @@ def test_learners_by_tasks_come_first() -> None:
 
 
 def test_runs_that_failed_are_counted_as_such() -> None:
-    text = on_screen(report([*many(2, ["language/qa"]), record("gru", status="failed"), record("gru", 0.5, 1)]))
+    text = on_screen(
+        report([*many(2, ["language/qa"]), record("gru", status="failed"), record("gru", 0.5, 1)])
+    )
     assert re.search(r"^gru .* 1 \(1 failed\)", text, re.MULTILINE)
     assert "not)" not in text
 
 
 def test_why_a_run_has_no_result_stands_on_the_screen() -> None:
-    reason = "language asks for symbols, and language/integrate for reals; give it a protocol of its own"
-    lines = on_screen(report([replace(record("gru", status="not-applicable"), reason=reason)])).splitlines()
+    reason = (
+        "language asks for symbols, and language/integrate for reals; give it a protocol of its own"
+    )
+    lines = on_screen(
+        report([replace(record("gru", status="not-applicable"), reason=reason)])
+    ).splitlines()
     assert reason in " ".join(" ".join(lines).split())
     assert len(lines) <= 25
     assert max(map(len, lines)) <= 80
@@ -255,7 +303,11 @@ def test_why_a_run_has_no_result_stands_on_the_screen() -> None:
 
 def test_a_measure_that_was_asked_for_stands_on_the_screen() -> None:
     columns = ["log-area", "wade-above-chance", "wade", "final-accuracy", "maximum-accuracy"]
-    legend = {"headline": "log-area", "columns": columns, "scores": {"half": {"half-way": {"better": "lower"}}}}
+    legend = {
+        "headline": "log-area",
+        "columns": columns,
+        "scores": {"half": {"half-way": {"better": "lower"}}},
+    }
     entry = {"half": {"version": 1, "values": {"half-way": 3.0}, "code": "abc", "scored": 1.0}}
     rest = {name: {"version": 9, "values": {name: 0.25}} for name in columns[1:]}
     runs = [record("mine", 0.5 + seed / 1000, seed) for seed in range(6)]
@@ -271,7 +323,12 @@ def test_a_verdict_can_be_read_whatever_the_number_of_learners(learners: int, lo
 
 
 def test_a_run_shows_what_was_asked_for(tmp_path: pathlib.Path, capsys: Any) -> None:
-    common: dict[str, Any] = {"seeds": 1, "protocol": {"sequences": 60}, "out": tmp_path, "workers": 0}
+    common: dict[str, Any] = {
+        "seeds": 1,
+        "protocol": {"sequences": 60},
+        "out": tmp_path,
+        "workers": 0,
+    }
     run_here("language/periodic", "majority", **common)
     results = run_here("language/qa", "majority", controls=False, **common)
     assert [each.labels["task"] for each in results.records] == ["language/qa"]
@@ -280,7 +337,9 @@ def test_a_run_shows_what_was_asked_for(tmp_path: pathlib.Path, capsys: Any) -> 
     assert "language/periodic" not in shown
     assert "3 other runs of the folder: in its report" in shown
     assert len(Results(tmp_path).records) == 4
-    assert {task["task"] for task in results.as_json()["tasks"]} == {"language/qa (protocol sequences 60)"}
+    assert {task["task"] for task in results.as_json()["tasks"]} == {
+        "language/qa (protocol sequences 60)"
+    }
 
 
 SLOW = """
@@ -295,8 +354,20 @@ class Slow:
 @pytest.mark.parametrize("quiet", [[], ["-q"]])
 def test_twice_ctrl_c_ends_with_a_last_line(tmp_path: pathlib.Path, quiet: list[str]) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
-    command = [sys.executable, "-m", "quickstudy", "run", "language/qa", "-l", "slow.py:Slow", "--no-controls", *quiet]
-    with subprocess.Popen([*command, "-j", "1"], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+    command = [
+        sys.executable,
+        "-m",
+        "quickstudy",
+        "run",
+        "language/qa",
+        "-l",
+        "slow.py:Slow",
+        "--no-controls",
+        *quiet,
+    ]
+    with subprocess.Popen(
+        [*command, "-j", "1"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    ) as process:
         deadline = time.monotonic() + 60
         while not (tmp_path / "results").exists() and time.monotonic() < deadline:
             time.sleep(0.1)
@@ -311,7 +382,10 @@ def test_twice_ctrl_c_ends_with_a_last_line(tmp_path: pathlib.Path, quiet: list[
 
 
 def test_ctrl_c_under_whatever_name() -> None:
-    interrupt, error = KeyboardInterrupt(), RuntimeError("CPU dispatcher tracer already initialized")
+    interrupt, error = (
+        KeyboardInterrupt(),
+        RuntimeError("CPU dispatcher tracer already initialized"),
+    )
     error.__cause__ = interrupt
     assert was_interrupted(error)
     assert was_interrupted(interrupt)
@@ -325,13 +399,18 @@ def test_an_output_that_is_full_or_closed(tmp_path: pathlib.Path, arguments: lis
     with open("/dev/full", "w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (2, "No space left on device\n")
-    closed = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command], stderr=subprocess.PIPE, text=True, check=False)
+    closed = subprocess.run(
+        ["sh", "-c", '"$@" >&-', "sh", *command], stderr=subprocess.PIPE, text=True, check=False
+    )
     assert (closed.returncode, closed.stderr) == (0, "")
 
 
 def test_wrong_names_are_answered_in_one_short_line(tmp_path: pathlib.Path) -> None:
     done = typed(tmp_path, ["run", "language/qa", "-l", "missing.py:Net"])
-    assert (done.returncode, done.stderr) == (2, 'no file missing.py, which the learner "missing.py:Net" names\n')
+    assert (done.returncode, done.stderr) == (
+        2,
+        'no file missing.py, which the learner "missing.py:Net" names\n',
+    )
     assert len(nearest("zzz", [f"name-{number}" for number in range(70)])) < 200
     listed = typed(tmp_path, ["ls", "controls"]).stdout
     assert "majority" in listed

@@ -1,4 +1,6 @@
-"""What was run is what is named: every piece of a user's code that a number rests on is part of its identity."""
+"""What was run is what is named: every piece of a user's code that a number rests on is part of its
+identity.
+"""
 
 from __future__ import annotations
 
@@ -90,19 +92,28 @@ def test_packages_are_found_too(tmp_path):
     )
     write(tmp_path / "models", other="import models.base\nTWICE = 2 * models.base.WIDTH\n")
     write(tmp_path / "plain", inner="N = 3\n")
-    write(tmp_path, top="from models import deep\nfrom plain.inner import N\nimport models.other as o\n")
+    write(
+        tmp_path,
+        top="from models import deep\nfrom plain.inner import N\nimport models.other as o\n",
+    )
     module = include(tmp_path / "top.py")
     assert (module.deep.WIDTH, module.deep.other.TWICE, module.o.TWICE, module.N) == (7, 14, 14, 3)
 
 
 @pytest.mark.parametrize("change", [{"width": 2}, {"answer": 1}])
 def test_a_change_in_a_file_that_is_imported_is_another_learner(tmp_path, change):
-    same, other, again = folder(tmp_path / "a"), folder(tmp_path / "b", **change), folder(tmp_path / "c")
+    same, other, again = (
+        folder(tmp_path / "a"),
+        folder(tmp_path / "b", **change),
+        folder(tmp_path / "c"),
+    )
     versions = [chosen(place).what["version"] for place in (same, other, again)]
     assert versions[0] == versions[2] != versions[1]
 
 
-@pytest.mark.parametrize("edited", ["utils.py", "nets/utils.py", "nets/net.py", "nets/deep/utils.py"])
+@pytest.mark.parametrize(
+    "edited", ["utils.py", "nets/utils.py", "nets/net.py", "nets/deep/utils.py"]
+)
 def test_files_of_one_name_in_several_folders_all_count(tmp_path, edited):
     files = {
         "wrapper.py": WRAPPER + "from utils import WIDTH\nfrom nets.net import X\n",
@@ -125,9 +136,14 @@ def test_files_of_one_name_in_several_folders_all_count(tmp_path, edited):
     assert origins[1].sources[edited].decode() == files[edited] + "Z = 4\n"
 
 
-@pytest.mark.parametrize("text", ["importlib.import_module('far')", "import_module('far')", "__import__('far')"])
+@pytest.mark.parametrize(
+    "text", ["importlib.import_module('far')", "import_module('far')", "__import__('far')"]
+)
 def test_what_is_imported_by_a_call_counts_too(tmp_path, text):
-    wrapper = f"import importlib\nfrom importlib import import_module\nclass Make:\n    def use(self): return {text}\n"
+    wrapper = (
+        "import importlib\nfrom importlib import import_module\nclass Make:\n    def use(self):"
+        f" return {text}\n"
+    )
     versions = []
     for answer in (1, 2):
         place = write(tmp_path / str(answer), wrapper=wrapper, far=f"ANSWER = {answer}\n")
@@ -157,7 +173,10 @@ def test_an_edit_within_the_same_second_is_seen(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("x = 1\nimport nowhere_at_all\n", r"ModuleNotFoundError: No module named 'nowhere_at_all' \(.*broken\.py:2\)"),
+        (
+            "x = 1\nimport nowhere_at_all\n",
+            r"ModuleNotFoundError: No module named 'nowhere_at_all' \(.*broken\.py:2\)",
+        ),
         ("x = 1\n\ndef f(:\n", r"SyntaxError: .* \(.*broken\.py:3\)"),
         ("import bad\n", r"SyntaxError: .* \(.*bad\.py:2\)"),
         ("import sys\nsys.exit(3)\n", r"SystemExit: 3 \(.*broken\.py:2\)"),
@@ -199,7 +218,9 @@ def typed(**changes):
 
 
 @pytest.mark.parametrize(
-    "change", [{"answer": 0}, {"rate": 2}, {"count": 4}, {"deep": 1}, {"kind": 2}], ids=lambda one: next(iter(one))
+    "change",
+    [{"answer": 0}, {"rate": 2}, {"count": 4}, {"deep": 1}, {"kind": 2}],
+    ids=lambda one: next(iter(one)),
 )
 def test_what_a_class_of_a_script_uses_is_part_of_it(change):
     assert typed() == typed() == typed(rest="seeds = 3\n") != typed(**change)
@@ -297,7 +318,9 @@ print(json.dumps(found))
 
 @pytest.fixture(scope="module")
 def kinds(tmp_path_factory):
-    """The versions of a class by what its one global is, as two processes say that hash strings differently."""
+    """The versions of a class by what its one global is, as two processes say that hash strings
+    differently.
+    """
     script = tmp_path_factory.mktemp("kinds") / "kinds.py"
     script.write_text(KINDS)
     said = []
@@ -380,34 +403,56 @@ def test_what_a_factory_encloses_is_part_of_a_class():
 
 
 def test_two_learners_of_one_name_are_refused(tmp_path):
-    with pytest.raises(UsageError, match='two learners are called "P"; give each class a name of its own'):
+    with pytest.raises(
+        UsageError, match='two learners are called "P"; give each class a name of its own'
+    ):
         qs.run("language/qa", [make(14), make(0)], out=tmp_path)
     with pytest.raises(UsageError, match='"esn" is a learner of ours'):
         qs.run("language/qa", type("esn", (Host,), {}), out=tmp_path)
     one, two = folder(tmp_path / "a", width=1), folder(tmp_path / "b", width=2)
-    with pytest.raises(UsageError, match=r'two learners are called "wrapper.py:Make": .*a/wrapper.py:Make and .*b/'):
+    with pytest.raises(
+        UsageError, match=r'two learners are called "wrapper.py:Make": .*a/wrapper.py:Make and .*b/'
+    ):
         qs.run("language/qa", [f"{one}/wrapper.py:Make", f"{two}/wrapper.py:Make"], out=tmp_path)
 
 
 def test_a_partial_is_its_function_with_parameters():
-    names = bring_all([functools.partial(Host, answer=1), functools.partial(Host, answer=0, layers=[3, 4]), Host])
+    names = bring_all(
+        [functools.partial(Host, answer=1), functools.partial(Host, answer=0, layers=[3, 4]), Host]
+    )
     assert names == ["Host:answer=1", "Host:answer=0,layers=3/4", "Host"]
     choices = [choose_learner(name, "corrected") for name in names]
     assert [choice.label for choice in choices] == names
     assert choices[1].what["parameters"] == {"answer": 0, "rate": 0.5, "layers": [3, 4]}
     with pytest.raises(UsageError, match="a partial gives parameters by name"):
         bring(functools.partial(Host, None, 3))
-    weights = [choose_learner(bring(functools.partial(Host, layers=np.arange(n))), "corrected") for n in (3, 4, 3)]
+    weights = [
+        choose_learner(bring(functools.partial(Host, layers=np.arange(n))), "corrected")
+        for n in (3, 4, 3)
+    ]
     assert weights[0].what == weights[2].what != weights[1].what
 
 
 def test_a_label_says_no_address():
-    given = [make, max, np.float32, lambda: 1, lambda: 0, np.arange(3), np.arange(4), [make, 3], {"width": 3}]
+    given = [
+        make,
+        max,
+        np.float32,
+        lambda: 1,
+        lambda: 0,
+        np.arange(3),
+        np.arange(4),
+        [make, 3],
+        {"width": 3},
+    ]
     names = bring_all([functools.partial(Host, layers=one) for one in given])
     assert names[:3] == ["Host:layers=make", "Host:layers=max", "Host:layers=float32"]
     assert [name[: name.index("-")] for name in names[3:]] == [
-        *["Host:layers=lambda"] * 2, *["Host:layers=ndarray"] * 2, "Host:layers=list", "Host:layers=dict",
-    ]  # fmt: skip
+        *["Host:layers=lambda"] * 2,
+        *["Host:layers=ndarray"] * 2,
+        "Host:layers=list",
+        "Host:layers=dict",
+    ]
     choices = [choose_learner(name, "corrected") for name in names]
     assert [choice.label for choice in choices] == names
     assert len({str(choice.what) for choice in choices}) == len(given)
@@ -416,7 +461,10 @@ def test_a_label_says_no_address():
 @pytest.mark.parametrize("spelling", ["", ":answer=14", ":rate=0.5,answer=14", ":layers=none"])
 def test_a_default_that_is_typed_is_the_same_learner(spelling):
     bring(Host)
-    found, plain = choose_learner(f"Host{spelling}", "corrected"), choose_learner("Host", "corrected")
+    found, plain = (
+        choose_learner(f"Host{spelling}", "corrected"),
+        choose_learner("Host", "corrected"),
+    )
     assert (found.what, found.label) == (plain.what, "Host")
     assert plain.what["parameters"] == {"answer": 14, "rate": 0.5, "layers": None}
     other = choose_learner("Host:rate=1", "corrected")
@@ -429,7 +477,12 @@ def test_a_record_says_what_the_run_rests_on_and_the_folder_keeps_the_code(tmp_p
     for command in ("init -q", "add .", "-c user.name=a -c user.email=a@b commit -qm one"):
         subprocess.run(["git", *command.split()], cwd=place, check=True)
     results = qs.run(
-        "language/qa", f"{place}/wrapper.py:Make", seeds=2, out=tmp_path / "out", protocol={"sequences": 30}, workers=0
+        "language/qa",
+        f"{place}/wrapper.py:Make",
+        seeds=2,
+        out=tmp_path / "out",
+        protocol={"sequences": 30},
+        workers=0,
     )
     found = [one for one in results.records if one.labels["learner"] == "wrapper.py:Make"]
     where = found[0].where
@@ -443,7 +496,10 @@ def test_a_record_says_what_the_run_rests_on_and_the_folder_keeps_the_code(tmp_p
         assert (tmp_path / "out" / kept).read_text() == (place / name).read_text()
     assert len(list((tmp_path / "out" / "sources").iterdir())) == 3
     if pathlib.Path("/proc/cpuinfo").exists():
-        assert where["machine"].get("model") or "model name" not in pathlib.Path("/proc/cpuinfo").read_text()
+        assert (
+            where["machine"].get("model")
+            or "model name" not in pathlib.Path("/proc/cpuinfo").read_text()
+        )
     rule = next(one for one in results.records if one.labels["role"] == "control")
     assert "sources" not in rule.where
     assert read_results(tmp_path / "out").damage == ()
@@ -451,7 +507,11 @@ def test_a_record_says_what_the_run_rests_on_and_the_folder_keeps_the_code(tmp_p
 
 def test_two_files_of_one_name_are_both_kept(tmp_path):
     """Of a task and of a learner, say, each with a `net.py` beside it."""
-    origins = [Origin("1", {"net.py": b"x = 1"}), Origin("2", {"net.py": b"x = 2"}), Origin("3", {"net.py": b"x = 1"})]
+    origins = [
+        Origin("1", {"net.py": b"x = 1"}),
+        Origin("2", {"net.py": b"x = 2"}),
+        Origin("3", {"net.py": b"x = 1"}),
+    ]
     kept = provenance.code(origins, Journal(tmp_path))["sources"]
     assert sorted((tmp_path / name).read_bytes() for name in kept.values()) == [b"x = 1", b"x = 2"]
     assert (tmp_path / kept["net.py"]).read_bytes() == b"x = 1"
@@ -474,7 +534,9 @@ def test_changed_code_in_a_script_is_run_again(tmp_path):
     printed = []
     for answer in (1, 1, 0):
         script.write_text(textwrap.dedent(text.format(answer=answer)))
-        done = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
         printed.append(done.stdout.strip())
     assert printed == ["1 0", "0 1", "1 0"]
 

@@ -32,7 +32,9 @@ SCRIPT = "<script>document.title='hit'</script>"
 
 @contextlib.contextmanager
 def served(*places, hook=lambda scope: None):
-    """A server in a thread; gives its address. hook: called with every request before it is answered."""
+    """A server in a thread; gives its address. hook: called with every request before it is
+    answered.
+    """
     app = application([pathlib.Path(one) for one in places])
 
     async def hooked(scope, receive, send):
@@ -45,7 +47,9 @@ def served(*places, hook=lambda scope: None):
 
 def get(address, **headers):
     try:
-        with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=30) as answer:
+        with urllib.request.urlopen(
+            urllib.request.Request(address, headers=headers), timeout=30
+        ) as answer:
             return answer.status, answer.read().decode(), answer.headers
     except urllib.error.HTTPError as error:
         with error:
@@ -55,25 +59,55 @@ def get(address, **headers):
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     folder = tmp_path_factory.mktemp("served") / "rules"
-    run(["language/periodic"], ["majority"], seeds=2, out=folder, workers=0, controls=False, protocol={"sequences": 20})
+    run(
+        ["language/periodic"],
+        ["majority"],
+        seeds=2,
+        out=folder,
+        workers=0,
+        controls=False,
+        protocol={"sequences": 20},
+    )
     return folder
 
 
 def odd(folder):
-    """Three records that nobody means well with: a script for a name, a curve of a million points, no trace at all."""
+    """Three records that nobody means well with: a script for a name, a curve of a million points,
+    no trace at all.
+    """
     folder.mkdir()
-    labels = {"task": SCRIPT, "learner": f"{SCRIPT}{'x' * 5000}", "role": "learner", "family": SCRIPT}
+    labels = {
+        "task": SCRIPT,
+        "learner": f"{SCRIPT}{'x' * 5000}",
+        "role": "learner",
+        "family": SCRIPT,
+    }
     accuracy = np.random.default_rng(0).random((1, 1_000_000))
     traces = [
-        inline_trace(Trace("learning-curve", {"steps": np.arange(1_000_000), "accuracy": accuracy}, {"x": SCRIPT})),
+        inline_trace(
+            Trace(
+                "learning-curve",
+                {"steps": np.arange(1_000_000), "accuracy": accuracy},
+                {"x": SCRIPT},
+            )
+        ),
         {"kind": SCRIPT, "facts": {}, "file": "../../../etc/passwd"},
         {},
     ]
     with Journal(folder) as journal:
         for number, trace in enumerate(traces):
-            what = {"task": {"id": SCRIPT}, "learner": {"id": "l"}, "convention": SCRIPT, "repetition": number}
+            what = {
+                "task": {"id": SCRIPT},
+                "learner": {"id": "l"},
+                "convention": SCRIPT,
+                "repetition": number,
+            }
             scores = {SCRIPT: {"version": 1, "values": {SCRIPT: "nan"}}}
-            journal.write(Record(what, OK, SCRIPT, scores=scores, trace=trace, labels=labels, traceback=SCRIPT))
+            journal.write(
+                Record(
+                    what, OK, SCRIPT, scores=scores, trace=trace, labels=labels, traceback=SCRIPT
+                )
+            )
     (folder / "page.html").write_text(f"<title>quiet</title>{SCRIPT}")
     return folder
 
@@ -114,11 +148,18 @@ def test_from_all_folders_to_one_run(results):
 @pytest.mark.parametrize(
     "path",
     [
-        "/nothing/", "/rules/runs/0", "/rules/files/quickstudy.json", "/rules/files/none.html", "/rules/runs",
-        "/rules/files/..%2F..%2Fsecret.html", "/rules/files/%2e%2e%2fsecret.html", "/..%2fsecret.html",
-        "/rules/files/link.html", "/rules/files/runs",
+        "/nothing/",
+        "/rules/runs/0",
+        "/rules/files/quickstudy.json",
+        "/rules/files/none.html",
+        "/rules/runs",
+        "/rules/files/..%2F..%2Fsecret.html",
+        "/rules/files/%2e%2e%2fsecret.html",
+        "/..%2fsecret.html",
+        "/rules/files/link.html",
+        "/rules/files/runs",
     ],
-)  # fmt: skip
+)
 def test_nothing_else_has_an_address(results, path):
     secret = results.parent.parent / "secret.html"
     secret.write_text("secret")
@@ -149,7 +190,9 @@ def test_odd_records_are_shown_as_such_and_do_no_harm(chromium, results, tmp_pat
     with served(folder, results) as address:
         _, runs, _ = get(f"{address}/odd/")
         keys = re.findall(r"\./runs/([0-9a-f]{64})", runs)
-        assert len(keys) + runs.count("jsonl, line") == 3  # shown as a run, or named among what is damaged
+        assert (
+            len(keys) + runs.count("jsonl, line") == 3
+        )  # shown as a run, or named among what is damaged
         assert keys
         for number, path in enumerate(["odd/", "odd/report", *(f"odd/runs/{key}" for key in keys)]):
             dom, console = seen(chromium, tmp_path / f"profile-{number}", f"{address}/{path}")
@@ -162,7 +205,9 @@ def test_odd_records_are_shown_as_such_and_do_no_harm(chromium, results, tmp_pat
 
 
 def test_a_page_takes_over_what_a_run_writes_meanwhile(chromium, results, tmp_path):
-    """Two browsers at once. The second journal comes after the page was made and before it first asks."""
+    """Two browsers at once. The second journal comes after the page was made and before it first
+    asks.
+    """
     folder = tmp_path / "growing"
     shutil.copytree(results, folder)
     asked = []
@@ -214,7 +259,9 @@ def test_the_command(results, capsys):
 def test_everything_on_it_is_in_the_results(results):
     with served(results) as address:
         _, page, _ = get(f"{address}/rules/report")
-    facts = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])
+    facts = json.loads(
+        re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1]
+    )
     assert facts
 
 
@@ -230,7 +277,14 @@ def test_only_the_script_of_the_page_may_run(results):
 
 
 def test_the_front_page_names_what_a_folder_holds_and_rules_come_last(tmp_path):
-    run(["language/periodic"], ["bag"], seeds=1, out=tmp_path / "own", workers=0, protocol={"sequences": 20})
+    run(
+        ["language/periodic"],
+        ["bag"],
+        seeds=1,
+        out=tmp_path / "own",
+        workers=0,
+        protocol={"sequences": 20},
+    )
     with served(tmp_path) as address:
         front, runs = (get(f"{address}/{path}")[1].replace("<wbr>", "") for path in ("", "own/"))
     assert "language/periodic" in front

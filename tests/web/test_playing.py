@@ -1,4 +1,6 @@
-"""The page to play on: by a plain client that may not be what it says, and in a real browser, to the end."""
+"""The page to play on: by a plain client that may not be what it says, and in a real browser, to
+the end.
+"""
 
 from __future__ import annotations
 
@@ -44,11 +46,15 @@ def playing(invitation, folder=None, answers=()):
     async def helped(scope, receive, send):
         async def altered(message):
             if message["type"] == "http.response.start":
-                message["headers"] = [pair for pair in message["headers"] if pair[0] != b"content-length"]
+                message["headers"] = [
+                    pair for pair in message["headers"] if pair[0] != b"content-length"
+                ]
             elif answers and scope["path"] == f"/{WORD}/":
                 text = message["body"].decode()
                 nonce = re.search(r'<script nonce="([^"]+)"', text)[1]
-                message["body"] = text.replace("</body>", f'<script nonce="{nonce}">{hand}</script></body>').encode()
+                message["body"] = text.replace(
+                    "</body>", f'<script nonce="{nonce}">{hand}</script></body>'
+                ).encode()
             await send(message)
 
         await app(scope, receive, altered)
@@ -58,7 +64,9 @@ def playing(invitation, folder=None, answers=()):
 
 
 def ask(address, path, body=None, **headers):
-    """Status and JSON of an answer. body: sent from the server's own page, unless headers say otherwise."""
+    """Status and JSON of an answer. body: sent from the server's own page, unless headers say
+    otherwise.
+    """
     own = {"Content-Type": "application/json", "Origin": address} if body is not None else {}
     sent = {name.replace("_", "-"): value for name, value in {**own, **headers}.items() if value}
     data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
@@ -73,13 +81,22 @@ def ask(address, path, body=None, **headers):
 
 
 def seen(binary, profile, address, budget=20000):
-    command = [binary, *FLAGS, f"--virtual-time-budget={budget}", f"--user-data-dir={profile}", "--dump-dom", address]
+    command = [
+        binary,
+        *FLAGS,
+        f"--virtual-time-budget={budget}",
+        f"--user-data-dir={profile}",
+        "--dump-dom",
+        address,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=True)
     return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
 
 def test_the_whole_human_game_in_a_browser(chromium, tmp_path):
-    """One answer is wrong, ten in a row are right: the game is over, kept, and scored like any run."""
+    """One answer is wrong, ten in a row are right: the game is over, kept, and scored like any
+    run.
+    """
     invitation = Invitation("language/qa", root=3, name="ann")
     seat = invitation.seat()
     answers = ["b" if "[a]" in seat.truth else "a"]
@@ -103,7 +120,9 @@ def test_the_whole_human_game_in_a_browser(chromium, tmp_path):
 
 
 def test_a_span_in_a_browser(chromium, tmp_path):
-    """Symbols come one by one and are gone when the answer is typed; the rounds are runs, the page has their span."""
+    """Symbols come one by one and are gone when the answer is typed; the rounds are runs, the page
+    has their span.
+    """
     invitation = Invitation("span/parity", name="ann", amount=2)
     seat, answers = invitation.seat(), []
     while not seat.over:
@@ -133,7 +152,10 @@ def test_two_browsers_play_for_themselves(chromium, tmp_path):
     assert all(console == [] for _, console in found.values())
     assert all("stopped after 4 sequences" in dom for dom, _ in found.values())
     records = list(read_results(tmp_path / "results").records.values())
-    assert [record.what["repetition"] for record in records] == [0, 0]  # the data that machines of this seed have
+    assert [record.what["repetition"] for record in records] == [
+        0,
+        0,
+    ]  # the data that machines of this seed have
     assert len({record.labels["learner"] for record in records}) == 2
 
 
@@ -198,8 +220,14 @@ def test_every_browser_is_a_person_with_an_id_of_its_own(tmp_path):
         assert again["person"] == second["person"]
         ask(address, f"seat/{again['name']}/answer", {"turn": 0, "line": "a"})
         ask(address, f"seat/{again['name']}/stop", {})
-        assert ask(address, "sit", {"person": "somebody else"})[1]["person"] not in ("somebody else", "ann")
-    kept = {(one.labels["learner"], one.what["repetition"]) for one in read_results(tmp_path).records.values()}
+        assert ask(address, "sit", {"person": "somebody else"})[1]["person"] not in (
+            "somebody else",
+            "ann",
+        )
+    kept = {
+        (one.labels["learner"], one.what["repetition"])
+        for one in read_results(tmp_path).records.values()
+    }
     other = f"person:name={second['person']}"
     assert kept == {("person:name=ann", 0), (other, 0), (other, 1)}
 

@@ -100,7 +100,9 @@ def test_a_malformed_request_prints_no_traceback(tmp_path, capfd, content):
     assert "Traceback" not in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("body", ["[" * 3000, '{"line": ' + "[" * 900 + "]" * 900 + "}", '{"line": "\\ud800"}'])
+@pytest.mark.parametrize(
+    "body", ["[" * 3000, '{"line": ' + "[" * 900 + "]" * 900 + "}", '{"line": "\\ud800"}']
+)
 def test_a_body_that_cannot_be_sent_back_is_refused(capfd, body):
     room = Room(Invitation("language/qa"), None)
     with running(player(room, WORD)) as port:

@@ -18,7 +18,9 @@ PLACES = 7
 
 
 class CorridorWorld(World):
-    """Seven places in a row; left, stay or right; a goal that is never seen, in a new place in every episode."""
+    """Seven places in a row; left, stay or right; a goal that is never seen, in a new place in
+    every episode.
+    """
 
     def __init__(self, rng):
         self.rng, self.episode = rng, 0
@@ -55,7 +57,13 @@ class FastCorridorWorld(CorridorWorld):
         over = bool(done) and place == goal
         if done:
             self.place, self.reward, self.over = place, reward, over
-        return Life(bytes(seen), bytes(done), gained, [(len(done) - 1, {"episode": self.episode})] * over, over)
+        return Life(
+            bytes(seen),
+            bytes(done),
+            gained,
+            [(len(done) - 1, {"episode": self.episode})] * over,
+            over,
+        )
 
 
 class CarelessCorridorWorld(FastCorridorWorld):
@@ -97,7 +105,9 @@ class Chain(Corridor):
     members: tuple[str, ...] = ("specimen/corridor", "specimen/another")
 
     def open(self, streams):
-        return ChainWorld([super(Chain, self).open(dataclasses.replace(streams, task=id)) for id in self.members])
+        return ChainWorld(
+            [super(Chain, self).open(dataclasses.replace(streams, task=id)) for id in self.members]
+        )
 
 
 MESSAGE = Fields({"first": Tokens(4), "second": Tokens(4)})
@@ -106,7 +116,8 @@ MESSAGE = Fields({"first": Tokens(4), "second": Tokens(4)})
 @task("specimen/signals", version=1, controls=["specimen/talkers"], protocol="language")
 @dataclass(frozen=True)
 class Signals:
-    """Two players, each shown a symbol, talk, and then choose the symbol that the other was shown; lights are for fun.
+    """Two players, each shown a symbol, talk, and then choose the symbol that the other was shown;
+    lights are for fun.
 
     Over after two of three steps.
     """
@@ -125,14 +136,18 @@ class Signals:
         shown, time = state
         right = (action["choice"] == shown[::-1]) & (time == 1)
         heard = {name: part[::-1] for name, part in action["message"].items()}
-        turn = Turn({"seen": shown, "heard": heard}, jnp.where(right, 1.0, 0.0), time == 1, {"shown": shown})
+        turn = Turn(
+            {"seen": shown, "heard": heard}, jnp.where(right, 1.0, 0.0), time == 1, {"shown": shown}
+        )
         return (shown, time + 1), turn
 
 
 @control("specimen/talkers", version=1, role="control", compiled=True)
 @dataclass(frozen=True)
 class Talkers:
-    """Say what is seen, choose what was heard; after the first step, throw dice with the second word and the lights."""
+    """Say what is seen, choose what was heard; after the first step, throw dice with the second
+    word and the lights.
+    """
 
     task: Any
     brief: Any

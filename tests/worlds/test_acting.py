@@ -1,4 +1,6 @@
-"""Acting: a host's fast way and its slow way, what it costs, and rules that have more than a learner."""
+"""Acting: a host's fast way and its slow way, what it costs, and rules that have more than a
+learner.
+"""
 
 from __future__ import annotations
 
@@ -66,8 +68,12 @@ def test_the_fast_way_is_the_slow_way(specimens, streams):
     assert lives == days(Lifetime(Detour(slow), task, [streams], Clock()), 300)
     assert sum(life.done for life in lives) > 5
     assert fast.host.given == slow.host.given
-    assert [reward for reward, _ in fast.host.given[1:]] == [reward for life in lives for reward in life.rewards][:-1]
-    assert [first for _, first in fast.host.given] == [step == 0 for life in lives for step in range(len(life.actions))]
+    assert [reward for reward, _ in fast.host.given[1:]] == [
+        reward for life in lives for reward in life.rewards
+    ][:-1]
+    assert [first for _, first in fast.host.given] == [
+        step == 0 for life in lives for step in range(len(life.actions))
+    ]
     assert fast.cost() == slow.cost()
 
 
@@ -120,13 +126,18 @@ def test_a_host_plays_for_all_players_in_fields(specimens, streams, way):
     assert pupil.host.calls == [((2,), True), ((2,), False)] * 4
     assert pupil.cost()[0].examples == 8
     pupil.host.act = lambda *_: {"choice": np.zeros(2, int)}
-    with pytest.raises(LearnerFault, match="a mapping with choice, message, lights, got one with choice"):
+    with pytest.raises(
+        LearnerFault, match="a mapping with choice, message, lights, got one with choice"
+    ):
         lifetime.go_on(1)
 
 
 def test_lanes_go_on_together_as_each_would_alone(specimens):
     """As far as to where a world is over, in any lane; then that one begins anew."""
-    task, streams = specimens.Corridor(), [Streams(0, "specimen/corridor", number) for number in range(3)]
+    task, streams = (
+        specimens.Corridor(),
+        [Streams(0, "specimen/corridor", number) for number in range(3)],
+    )
 
     class Beside:
         """Three learners in one pupil."""
@@ -137,7 +148,9 @@ def test_lanes_go_on_together_as_each_would_alone(specimens):
             self.pupils = [pupil_of(Learning, task, stream) for stream in streams]
 
         def act(self, observation, reward, first, learning=True):
-            lanes = zip(self.pupils, observation[:, None], reward[:, None], first[:, None], strict=True)
+            lanes = zip(
+                self.pupils, observation[:, None], reward[:, None], first[:, None], strict=True
+            )
             return np.concatenate([pupil.act(*lane) for pupil, *lane in lanes])
 
     lifetime = Lifetime(Beside(), task, streams, Clock())
@@ -146,7 +159,9 @@ def test_lanes_go_on_together_as_each_would_alone(specimens):
     assert all(any(life.done for life in piece) or len(piece[0].actions) == 20 for piece in pieces)
     for lane, stream in enumerate(streams):
         together = [action for piece in pieces for action in piece[lane].actions]
-        alone = days(Lifetime(pupil_of(Learning, task, stream), task, [stream], Clock()), len(together))
+        alone = days(
+            Lifetime(pupil_of(Learning, task, stream), task, [stream], Clock()), len(together)
+        )
         assert together == [action for life in alone for action in life.actions]
     with pytest.raises(UsageError, match="a pupil of 3 lanes cannot live in 1 worlds"):
         Lifetime(Beside(), task, streams[:1], Clock())
@@ -155,10 +170,14 @@ def test_lanes_go_on_together_as_each_would_alone(specimens):
 def test_a_rule_that_watches_the_world(specimens, streams):
     task = specimens.Corridor()
     rule = choose_learner("specimen/seer", "corrected", task)
-    lifetime = Lifetime(face(rule.make(task).begin(brief_of(task), [streams]), Acting), task, [streams], Clock())
+    lifetime = Lifetime(
+        face(rule.make(task).begin(brief_of(task), [streams]), Acting), task, [streams], Clock()
+    )
     for _ in range(20):
         (life,) = lifetime.go_on(100)
-        assert life.rewards == [-0.25] * (abs(lifetime.worlds[0].goal - life.observations[0]) - 1) + [1.0]
+        assert life.rewards == [-0.25] * (
+            abs(lifetime.worlds[0].goal - life.observations[0]) - 1
+        ) + [1.0]
     learner = pupil_of(lambda brief, seed: specimens.Seer(task, brief, seed), task, streams)
     assert not hasattr(learner, "watch")
 
@@ -171,7 +190,9 @@ def test_a_rule_that_is_told_each_answer_after_its_own(specimens, streams):
     brief = Brief(Reals(1), Reals(1), "squared", 100, 1)
     said = rule.begin(brief, [streams]).answer(exam)
     assert np.array_equal(said[0], series.targets[-41:-1])
-    learner = Hosted(lambda brief, seed: specimens.Persistence(task, brief, seed)).begin(brief, [streams])
+    learner = Hosted(lambda brief, seed: specimens.Persistence(task, brief, seed)).begin(
+        brief, [streams]
+    )
     assert not learner.answer(exam).any()
 
 
@@ -190,11 +211,17 @@ def test_what_a_rule_is_told_cannot_be_the_answer_to_the_row(specimens, streams)
 
 
 def test_a_rule_that_is_compiled(specimens):
-    task, streams = specimens.Signals(), [Streams(0, "specimen/signals", number) for number in range(2)]
+    task, streams = (
+        specimens.Signals(),
+        [Streams(0, "specimen/signals", number) for number in range(2)],
+    )
     choice = choose_learner("specimen/talkers", "corrected", task)
     assert choice.compiled
     assert (choice.role, choice.programs) == ("control", 1)
-    pupil = face(choice.make(task).begin(brief_of(task), [stream.for_learner() for stream in streams]), Rehearsing)
+    pupil = face(
+        choice.make(task).begin(brief_of(task), [stream.for_learner() for stream in streams]),
+        Rehearsing,
+    )
     rehearsal = Rehearsal(task, jnp.stack([stream.jax("data") for stream in streams]))
     played = pupil.rehearse(rehearsal, 0, 50)
     assert played.rewards.shape == played.actions["choice"].shape == (2, 50, 3, 2)
@@ -202,12 +229,16 @@ def test_a_rule_that_is_compiled(specimens):
     assert played.done.shape == (2, 50, 3)
     assert np.array_equal(played.rewards[:, :, :2].sum(axis=2), np.ones((2, 50, 2)))
     assert [cost.examples for cost in pupil.cost()] == [100, 100]
-    # Dice are thrown anew in every lane, episode and step, and where a protocol cuts makes no difference.
+    # Dice are thrown anew in every lane, episode and step, and where a protocol cuts makes no
+    # difference.
     words = np.asarray(played.actions["message"]["second"])
     assert not words[:, :, 0].any()
     assert np.bincount(words[:, :, 1].ravel(), minlength=4).min() > 25
     assert not np.array_equal(words[0], words[1])
-    cut = [pupil.perform(rehearsal, *bounds).actions["message"]["second"] for bounds in ((0, 20), (20, 50))]
+    cut = [
+        pupil.perform(rehearsal, *bounds).actions["message"]["second"]
+        for bounds in ((0, 20), (20, 50))
+    ]
     assert np.array_equal(np.concatenate(cut, axis=1), words)
     assert pupil.cost()[0].examples == 100
     with pytest.raises(NotApplicable, match="RulePupil does not act: it has no act"):

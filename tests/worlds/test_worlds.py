@@ -31,7 +31,9 @@ class Walker:
 
 
 def stepped(world, act, steps):
-    """What `live` promises, one step at a time: rows of (observation, action, reward, done, info)."""
+    """What `live` promises, one step at a time: rows of (observation, action, reward, done,
+    info).
+    """
     turn, rows = Turn(None, 0.0, True), []
     for _ in range(steps):
         if turn.done:
@@ -43,7 +45,9 @@ def stepped(world, act, steps):
 
 
 def lived(world, act, pieces):
-    """The same by `live`; a piece is a number of steps, lived through as many episodes as it takes."""
+    """The same by `live`; a piece is a number of steps, lived through as many episodes as it
+    takes.
+    """
     rows = []
     for steps in pieces:
         left = steps
@@ -52,7 +56,9 @@ def lived(world, act, pieces):
             assert 1 <= len(life.actions) == len(life.observations) == len(life.rewards) <= left
             assert life.done or len(life.actions) == left
             info, last = dict(life.events), len(life.actions) - 1
-            for step, row in enumerate(zip(life.observations, life.actions, life.rewards, strict=True)):
+            for step, row in enumerate(
+                zip(life.observations, life.actions, life.rewards, strict=True)
+            ):
                 rows.append((*row, life.done and step == last, info.get(step, {})))
             left -= len(life.actions)
     return rows
@@ -61,7 +67,9 @@ def lived(world, act, pieces):
 def lives_as_it_steps(task, streams, pieces, seed=0):
     """The contract of `World.live`."""
     one, other = Walker(task, seed), Walker(task, seed)
-    alike = stepped(open_world(task, streams), one, sum(pieces)) == lived(open_world(task, streams), other, pieces)
+    alike = stepped(open_world(task, streams), one, sum(pieces)) == lived(
+        open_world(task, streams), other, pieces
+    )
     return alike and one.given == other.given
 
 
@@ -73,11 +81,15 @@ def test_a_world_is_lived_in_as_it_is_stepped_wherever_it_is_cut(specimens, piec
 
 
 def test_a_careless_loop_is_found_out(specimens, streams):
-    assert not lives_as_it_steps(specimens.Corridor(specimens.CarelessCorridorWorld), streams, [100])
+    assert not lives_as_it_steps(
+        specimens.Corridor(specimens.CarelessCorridorWorld), streams, [100]
+    )
 
 
 def test_a_life_by_hand(specimens, streams):
-    """From place p to the goal g: |g - p| steps, the last of them rewarded, and the reward comes with the next one."""
+    """From place p to the goal g: |g - p| steps, the last of them rewarded, and the reward comes
+    with the next one.
+    """
     world = specimens.Corridor().open(streams)
     first = specimens.Corridor().open(streams)
     start, goal = first.reset(), first.goal
@@ -116,13 +128,20 @@ def test_what_is_a_world_and_how_many_play_in_it(specimens, streams):
 def test_turns_leave_compiled_functions(info):
     def turn(number):
         told = {name: number * value for name, value in info.items()}
-        return Turn(number, number + 1, number > 2, told) if info else Turn(number, number + 1, number > 2)
+        return (
+            Turn(number, number + 1, number > 2, told)
+            if info
+            else Turn(number, number + 1, number > 2)
+        )
 
     numbers = jnp.arange(4.0)
     one = jax.jit(turn)(2.0)
     assert (float(one.observation), float(one.reward), bool(one.done)) == (2.0, 3.0, False)
     assert one.info == ({"target": 6.0} if info else {})
-    for many in (jax.vmap(turn)(numbers), lax.scan(lambda carry, number: (carry, turn(number)), 0, numbers)[1]):
+    for many in (
+        jax.vmap(turn)(numbers),
+        lax.scan(lambda carry, number: (carry, turn(number)), 0, numbers)[1],
+    ):
         assert isinstance(many, Turn)
         assert many.done.tolist() == [False, False, False, True]
         assert {name: value.tolist() for name, value in many.info.items()} == (
@@ -136,7 +155,9 @@ def test_a_transcript_of_a_host_world(specimens, streams):
     assert {row.action for row in rows} == {0, 1, 2}
     for row, after in pairwise(rows):
         assert row.done == (row.reward == 1.0) == bool(row.info)
-        assert row.done or after.observation == min(max(row.observation + row.action - 1, 0), specimens.PLACES - 1)
+        assert row.done or after.observation == min(
+            max(row.observation + row.action - 1, 0), specimens.PLACES - 1
+        )
     assert rows == transcript(specimens.Corridor(specimens.FastCorridorWorld), streams, 60)
     assert rows != transcript(specimens.Corridor(), Streams(0, "specimen/corridor", 1), 60)
     scripted = transcript(specimens.Corridor(), streams, 5, lambda observation, reward: 1)
@@ -150,7 +171,9 @@ def test_a_transcript_of_a_pure_world_with_players(specimens, streams):
     for talk, choice in zip(rows[::2], rows[1::2], strict=True):
         assert choice.observation["heard"]["first"] == talk.action["message"]["first"][::-1]
         assert choice.info["shown"] == talk.observation["seen"]
-        right = [a == b for a, b in zip(choice.action["choice"], choice.info["shown"][::-1], strict=True)]
+        right = [
+            a == b for a, b in zip(choice.action["choice"], choice.info["shown"][::-1], strict=True)
+        ]
         assert (talk.reward, choice.reward) == ([0.0, 0.0], [float(each) for each in right])
     # Of 40 choices among 3, between 4 and 23 are right with probability 0.999.
     assert 4 <= sum(sum(row.reward) for row in rows) <= 23
@@ -162,11 +185,16 @@ def test_a_pure_world_on_the_host_has_the_episodes_of_a_rehearsal(specimens, str
     pupil = Ruled(specimens.Talkers, task).begin(None, [streams])
     played = pupil.perform(Rehearsal(task, streams.jax("data")[None]), 0, 8)
     world = open_world(task, streams)
-    assert [world.reset()["seen"].tolist() for _ in range(8)] == played.info["shown"][0, :, 0].tolist()
+    assert [world.reset()["seen"].tolist() for _ in range(8)] == played.info["shown"][
+        0, :, 0
+    ].tolist()
 
 
 def test_steps_after_the_end_belong_to_no_episode():
     done = np.array(
-        [[[False, True, False, True], [True, False, False, False]], [[False] * 4, [False, False, True, True]]]
+        [
+            [[False, True, False, True], [True, False, False, False]],
+            [[False] * 4, [False, False, True, True]],
+        ]
     )
     assert Transcript(None, None, done, {}).steps().tolist() == [3, 7]

@@ -1,4 +1,6 @@
-"""From what a language model says to scores of the answers; and whether it was understood at all."""
+"""From what a language model says to scores of the answers; and whether it was understood at
+all.
+"""
 
 from __future__ import annotations
 
@@ -13,27 +15,36 @@ from numpy.typing import NDArray
 from quickstudy.adapters.answers import Said
 
 LEAST = 1e-6
-"""The share of an answer that a model did not list among its likeliest tokens: a distribution has no zero."""
+"""The share of an answer that a model did not list among its likeliest tokens: a distribution has
+no zero.
+"""
 NAMED = 0.01
-"""The probability of all answers together from which on log-probabilities say something about them."""
+"""The probability of all answers together from which on log-probabilities say something about
+them.
+"""
 _AROUND = " \t\"'`*_.,;:!?()[]{}<>“”‘’«»"
 _PHRASE = re.compile(
     r"\b(?i:answer|symbol|letter|output)\b(?:\s+(?:is|would be|should be|must be))?\s*[:=]?\s*"
     rf"[{re.escape(_AROUND)}]*(?P<word>[A-Za-z])(?![A-Za-z])"
 )
 _LONGEST_SYMBOL = 3
-"""Letters of `k>t`: a model that goes on with the line writes words of this length and no longer ones."""
+"""Letters of `k>t`: a model that goes on with the line writes words of this length and no longer
+ones.
+"""
 
 
 class ReadAnswer(NamedTuple):
-    """scores: (answer,) probabilities, or 1 for the answer that was given. understood: the model named an answer."""
+    """scores: (answer,) probabilities, or 1 for the answer that was given. understood: the model
+    named an answer.
+    """
 
     scores: NDArray[np.float64]
     understood: bool
 
 
 def answer_in(text: str, words: Sequence[str]) -> str | None:
-    """The answer that a text gives, without quotes, full stops and phrases around it; None if there is none.
+    """The answer that a text gives, without quotes, full stops and phrases around it; None if there
+    is none.
 
     >>> [answer_in(text, ["k", "I"]) for text in ('"k".', "The answer is k", "k t>k k", "I am not sure", "?")]
     ['k', 'k', 'k', None, None]
@@ -44,14 +55,19 @@ def answer_in(text: str, words: Sequence[str]) -> str | None:
     parts = [part for part in parts if part]
     if not parts or parts[0] not in words:
         return None
-    # "I" and "a" are words too: with other words after them they are no answer, unless it says what the answer is.
-    prose = len(parts) > 1 and parts[1] != "is" and any(len(part) > _LONGEST_SYMBOL for part in parts[1:])
+    # "I" and "a" are words too: with other words after them they are no answer, unless it says what
+    # the answer is.
+    prose = (
+        len(parts) > 1
+        and parts[1] != "is"
+        and any(len(part) > _LONGEST_SYMBOL for part in parts[1:])
+    )
     return None if prose else parts[0]
 
 
 def scores_of(said: Said, prompt: str, words: Sequence[str]) -> ReadAnswer:
-    """Scores of the answers. One that is not understood is a guess, derived from its prompt: it must not count as the
-    first symbol.
+    """Scores of the answers. One that is not understood is a guess, derived from its prompt: it
+    must not count as the first symbol.
     """
     guess = int.from_bytes(hashlib.sha256(prompt.encode()).digest()[:8], "big") % len(words)
     if said.likely is None:

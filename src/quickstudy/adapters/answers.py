@@ -13,12 +13,15 @@ from quickstudy.base.errors import Unavailable
 from quickstudy.base.machine import cache_folder
 
 LETTERS_PER_TOKEN = 2
-"""In prompts of single letters with blanks between them: most tokenizers read a blank and its letter as one token."""
+"""In prompts of single letters with blanks between them: most tokenizers read a blank and its
+letter as one token.
+"""
 
 
 class Said(NamedTuple):
-    """What a model said to a prompt. likely: logarithms of probabilities of what may come next, by its text; None where
-    it gives none. text: what it said. tokens: that were read and written, as the server counts them, else an estimate.
+    """What a model said to a prompt. likely: logarithms of probabilities of what may come next, by
+    its text; None where it gives none. text: what it said. tokens: that were read and written, as
+    the server counts them, else an estimate.
     """
 
     likely: Mapping[str, float] | None
@@ -32,7 +35,8 @@ def estimated_tokens(text: str) -> int:
 
 
 class KeptAnswers:
-    """Answers of one model, a line of JSON each, in the user's cache. A torn line is as if it was never written.
+    """Answers of one model, a line of JSON each, in the user's cache. A torn line is as if it was
+    never written.
 
     name: of the model and where it is, as a digest: another model has another file.
     """
@@ -68,11 +72,12 @@ def _read(one: Mapping[str, Any]) -> Said:
 
 
 class Budget:
-    """Tokens that may be spent; 0: any number. A question is put while less than all of it is spent, so that the last
-    may go beyond it; those that are under way count by what they will probably cost.
+    """Tokens that may be spent; 0: any number. A question is put while less than all of it is
+    spent, so that the last may go beyond it; those that are under way count by what they will
+    probably cost.
 
-    So it does not matter how many are asked at once: `begin`, called in the order of the questions, waits where those
-    under way might leave nothing, until it is known what they have cost.
+    So it does not matter how many are asked at once: `begin`, called in the order of the questions,
+    waits where those under way might leave nothing, until it is known what they have cost.
     """
 
     def __init__(self, spend: int) -> None:
@@ -82,16 +87,19 @@ class Budget:
         self._change = threading.Condition()
 
     def begin(self, prompt: str) -> int:
-        """A question may be put; gives what is reserved for it. Raises Unavailable if all is spent."""
+        """A question may be put; gives what is reserved for it. Raises Unavailable if all is
+        spent.
+        """
         with self._change:
             while self._spend and self._under_way and self._spent + self._reserved >= self._spend:
                 self._change.wait()
             if self._spend and self._spent >= self._spend:
                 raise Unavailable(
-                    f"the budget of {self._spend} tokens is spent; what was answered is kept: give more (spend=...), "
-                    "and run again"
+                    f"the budget of {self._spend} tokens is spent; what was answered is kept: give"
+                    " more (spend=...), and run again"
                 )
-            # Until something is known a letter is a token: that is too much, so that too few are under way.
+            # Until something is known a letter is a token: that is too much, so that too few are
+            # under way.
             expected = math.ceil(1.1 * (self._dearest or 1.0) * len(prompt))
             self._under_way += 1
             self._reserved += expected

@@ -36,25 +36,33 @@ PROBE = "a b a b a"
 
 
 class Refused(Exception):
-    """An attempt failed. again: another may succeed. after: seconds that the server asks to wait. status: of its reply.
+    """An attempt failed. again: another may succeed. after: seconds that the server asks to wait.
+    status: of its reply.
 
-    Its text never holds the key, and it is raised without the error that caused it: a traceback is stored.
+    Its text never holds the key, and it is raised without the error that caused it: a traceback is
+    stored.
     """
 
-    def __init__(self, reason: str, again: bool = True, after: float = 0.0, status: int = 0) -> None:
+    def __init__(
+        self, reason: str, again: bool = True, after: float = 0.0, status: int = 0
+    ) -> None:
         super().__init__(reason)
         self.again, self.after, self.status = again, after, status
 
 
 @dataclass(frozen=True)
 class RequestForm:
-    """How a request is written. likeliest: log-probabilities that are asked for. limit: name of the longest answer."""
+    """How a request is written. likeliest: log-probabilities that are asked for. limit: name of the
+    longest answer.
+    """
 
     likeliest: int
     limit: str = LIMITS[0]
 
     def after(self, refusal: str) -> RequestForm | None:
-        """The form to try when the server has refused this one with some words; None when there is no other."""
+        """The form to try when the server has refused this one with some words; None when there is
+        no other.
+        """
         longer = replace(self, limit=LIMITS[1]) if self.limit == LIMITS[0] else None
         if longer and any(name in refusal for name in LIMITS):
             return longer
@@ -65,7 +73,8 @@ class RequestForm:
 class Client:
     """Talks to a server, with one connection per request, so that a broken one harms no other.
 
-    kept: answers given before, among them that to the first prompt. likely: whether the server gives log-probabilities.
+    kept: answers given before, among them that to the first prompt. likely: whether the server
+    gives log-probabilities.
     """
 
     parameters: int | None = None
@@ -131,25 +140,35 @@ class Client:
             except Refused as refusal:
                 if not refusal.again or attempt == self._settings.retries:
                     raise Refused(
-                        concealed(str(refusal), self._key)[: 2 * QUOTED], refusal.again, status=refusal.status
+                        concealed(str(refusal), self._key)[: 2 * QUOTED],
+                        refusal.again,
+                        status=refusal.status,
                     ) from None
                 time.sleep(min(PATIENCE, max(refusal.after, 0.05 * 4**attempt)))
             else:
-                return said if said.tokens else said._replace(tokens=estimated_tokens(prompt + said.text))
+                return (
+                    said
+                    if said.tokens
+                    else said._replace(tokens=estimated_tokens(prompt + said.text))
+                )
         raise AssertionError("there is at least one attempt")
 
     def _unavailable(self, refusal: Refused) -> Unavailable:
         if not refusal.again:
             return Unavailable(f"the server refuses: {refusal}")
         return Unavailable(
-            f"the server gave no answer in {self._settings.retries + 1} attempts, the last: {refusal}; what was "
-            "answered is kept: run again"
+            f"the server gave no answer in {self._settings.retries + 1} attempts, the last:"
+            f" {refusal}; what was answered is kept: run again"
         )
 
     def _without_key(self, said: Said) -> Said:
-        if len(self._key) < FRAGMENT:  # `EMPTY` and the like are no secret, and may be part of an answer
+        if (
+            len(self._key) < FRAGMENT
+        ):  # `EMPTY` and the like are no secret, and may be part of an answer
             return said
-        likely = said.likely and {concealed(text, self._key): value for text, value in said.likely.items()}
+        likely = said.likely and {
+            concealed(text, self._key): value for text, value in said.likely.items()
+        }
         return said._replace(likely=likely, text=concealed(said.text, self._key))
 
     def _wait_for_turn(self) -> None:
@@ -163,7 +182,11 @@ class Client:
 
     def _posted(self, body: dict[str, Any]) -> bytes:
         until = time.monotonic() + self._settings.seconds
-        kind = http.client.HTTPSConnection if self._server.scheme == "https" else http.client.HTTPConnection
+        kind = (
+            http.client.HTTPSConnection
+            if self._server.scheme == "https"
+            else http.client.HTTPConnection
+        )
         connection = kind(self._server.host, self._server.port, timeout=self._settings.seconds)
         headers = {"Content-Type": "application/json"}
         if self._key:
@@ -222,10 +245,16 @@ def understood(reply: bytes, protocol: str) -> Said:
             pairs = None if listed is None else list(listed.items())
         else:
             content = given.get("content") or []
-            pairs = [(one["token"], one["logprob"]) for one in content[0]["top_logprobs"]] if content else None
+            pairs = (
+                [(one["token"], one["logprob"]) for one in content[0]["top_logprobs"]]
+                if content
+                else None
+            )
         likely = {str(token): float(logarithm) for token, logarithm in pairs} if pairs else None
         if not isinstance(text, str):
             raise TypeError
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
-        raise Refused(f"the reply is not of the {protocol} protocol: {bytes(reply[:QUOTED])!r}") from None
+        raise Refused(
+            f"the reply is not of the {protocol} protocol: {bytes(reply[:QUOTED])!r}"
+        ) from None
     return Said(likely, text, tokens)

@@ -3,11 +3,11 @@
     class Bench(Device):
         def respond(self, inputs): ...  # (time, width) inputs, from its rest state -> (time, state)
 
-    class Bench(LineDevice):
-        command = ["./bench", "--port", "3"]  # a process that answers every line of inputs by a line of states
+    class Bench(LineDevice): command = ["./bench", "--port", "3"]  # a process that answers every
+        line of inputs by a line of states
 
-Run it by its file: `quickstudy run dynamics/narma-10 --learner bench.py:Bench`. A program or a device is no part of the
-identity of a run: raise a number in the class when it is changed.
+Run it by its file: `quickstudy run dynamics/narma-10 --learner bench.py:Bench`. A program or a
+device is no part of the identity of a run: raise a number in the class when it is changed.
 """
 
 from __future__ import annotations
@@ -42,16 +42,21 @@ class Device:
 
     @abstractmethod
     def respond(self, inputs: Floats) -> Any:
-        """(time, state): the states after each of the inputs (time, width), from the same rest state every time."""
+        """(time, state): the states after each of the inputs (time, width), from the same rest
+        state every time.
+        """
 
     def states(self, inputs: Floats) -> Floats:
         """The same, looked over. Raises LearnerFault for states that are missing or not finite."""
         if getattr(type(self), "respond", None) is Device.respond:
-            raise LearnerFault(f"the device {type(self).__name__} needs respond(inputs), which gives (time, state)")
+            raise LearnerFault(
+                f"the device {type(self).__name__} needs respond(inputs), which gives (time, state)"
+            )
         states = np.asarray(self.respond(inputs), dtype=np.float64)
         if states.ndim != 2 or len(states) != len(inputs):
             raise LearnerFault(
-                f"the device must give a row of states for each of {len(inputs)} inputs, got {states.shape}"
+                f"the device must give a row of states for each of {len(inputs)} inputs, got"
+                f" {states.shape}"
             )
         if not np.isfinite(states).all():
             raise LearnerFault("the states of the device are not finite")
@@ -62,7 +67,8 @@ class Device:
         states, asked = self.states(inputs), ~np.isnan(targets).any(axis=1)
         if len(states) > 1 and (states == states[0]).all():
             raise LearnerFault(
-                f"all {states.shape[1]} states of the device are constant over {len(states)} inputs: is it connected?"
+                f"all {states.shape[1]} states of the device are constant over {len(states)}"
+                " inputs: is it connected?"
             )
         if self._sums is None:
             self._sums = Sums(states.shape[1], self._outputs)
@@ -76,7 +82,9 @@ class Device:
         if self._weights is None:
             self._weights = self._sums.weights((self.strength,))[0]
             if np.isnan(self._weights).any():
-                raise LearnerFault(f"strength {self.strength:g} is lost in rounding; give the class a larger one")
+                raise LearnerFault(
+                    f"strength {self.strength:g} is lost in rounding; give the class a larger one"
+                )
         return np.asarray(self.states(inputs) @ self._weights[:-1] + self._weights[-1])
 
     @property
@@ -86,8 +94,8 @@ class Device:
 
 
 class LineDevice(Device):
-    """A device behind a process: it is sent the line `reset`, which it does not answer, and then the inputs of one step
-    a line, numbers between spaces; it answers each with a line of states.
+    """A device behind a process: it is sent the line `reset`, which it does not answer, and then
+    the inputs of one step a line, numbers between spaces; it answers each with a line of states.
     """
 
     command: Sequence[str] = ()
@@ -108,7 +116,9 @@ class LineDevice(Device):
             try:
                 rows.append([float(cell) for cell in line.split()])
             except ValueError:
-                raise LearnerFault(f"step {step}: the device must answer numbers, got {line.strip()[:60]!r}") from None
+                raise LearnerFault(
+                    f"step {step}: the device must answer numbers, got {line.strip()[:60]!r}"
+                ) from None
         if len({len(row) for row in rows}) > 1:
             raise LearnerFault("the device has answered with different numbers of states")
         return rows

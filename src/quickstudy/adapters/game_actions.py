@@ -1,5 +1,5 @@
-"""What players of referential games do and see in other programs: spaces of actions, and the original's form of an
-observation.
+"""What players of referential games do and see in other programs: spaces of actions, and the
+original's form of an observation.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ NOISE = 10
 class Form:
     """In which form an observation is given, as by the wrappers of the original.
 
-    original: with an axis of 1 in front of everything but the stimulus, in `info` in front of latents, `round_id` and
-    masks; tokens as 64-bit floats; and the noise by which the other player is known, uniform in 0 .. 1 and drawn anew
-    for every episode. binary: the message also as blocks of zeros with a one,
-    `communication_channel_multi_binary`. bare: the stimulus alone; everything else stands in `info`.
+    original: with an axis of 1 in front of everything but the stimulus, in `info` in front of
+    latents, `round_id` and masks; tokens as 64-bit floats; and the noise by which the other player
+    is known, uniform in 0 .. 1 and drawn anew for every episode. binary: the message also as blocks
+    of zeros with a one, `communication_channel_multi_binary`. bare: the stimulus alone; everything
+    else stands in `info`.
     """
 
     original: bool = False
@@ -63,7 +64,9 @@ class Form:
         if self.binary:
             parts[BINARY] = spaces.MultiBinary(int(parts[CHANNEL].nvec.sum()))
         if self.original:
-            parts[CHANNEL] = spaces.Box(0.0, float(parts[CHANNEL].nvec.max() - 1), parts[CHANNEL].shape, np.float64)
+            parts[CHANNEL] = spaces.Box(
+                0.0, float(parts[CHANNEL].nvec.max() - 1), parts[CHANNEL].shape, np.float64
+            )
             parts = {key: part if key == "stimulus" else _wide(part) for key, part in parts.items()}
             parts["other_agent_id"] = spaces.Box(0.0, 1.0, (1, NOISE), np.float32)
         return spaces.Dict(parts)
@@ -77,11 +80,13 @@ def _wide(part: Any) -> Any:
 
 
 class Actions:
-    """What a player may do: a plain decision, a decision with a message, or one number for both, as in the original.
+    """What a player may do: a plain decision, a decision with a message, or one number for both, as
+    in the original.
 
-    flat: decision x (number of messages) + number of the message, and behind all the action that does nothing
-    (decision 0, no message). Messages are numbered in the base of the words, the first position least significant, with
-    digits from 1: 0 is the empty one, 1 .. V have one token, V + 1 is (1, 1). form: `decision`, `both` or `flat`.
+    flat: decision x (number of messages) + number of the message, and behind all the action that
+    does nothing (decision 0, no message). Messages are numbered in the base of the words, the first
+    position least significant, with digits from 1: 0 is the empty one, 1 .. V have one token, V + 1
+    is (1, 1). form: `decision`, `both` or `flat`.
     """
 
     def __init__(self, sizes: Sizes, form: str) -> None:
@@ -101,7 +106,11 @@ class Actions:
         if isinstance(action, int) and not isinstance(action, bool):
             action = np.int64(action)
         try:
-            parts = {name: np.asarray(part) for name, part in action.items()} if isinstance(action, Mapping) else action
+            parts = (
+                {name: np.asarray(part) for name, part in action.items()}
+                if isinstance(action, Mapping)
+                else action
+            )
             fits = self.space.contains(parts)
         except ValueError:  # a list whose entries are lists of unequal lengths
             fits = False
@@ -127,7 +136,9 @@ class Actions:
         return said
 
     def mask(self, player: str, deciding: bool) -> NDArray[np.int8]:
-        """Which flat actions are legal: a listener does nothing but at the decision, and all else is."""
+        """Which flat actions are legal: a listener does nothing but at the decision, and all else
+        is.
+        """
         acts = player == "speaker" or deciding
         mask = np.full(self.space.n, acts, dtype=np.int8)
         mask[-1] = not acts

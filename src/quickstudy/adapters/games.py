@@ -1,4 +1,5 @@
-"""Meta-referential games as environments of other programs: Gymnasium for the listener, PettingZoo for both players.
+"""Meta-referential games as environments of other programs: Gymnasium for the listener, PettingZoo
+for both players.
 
     import gymnasium
     import quickstudy.adapters.games
@@ -7,10 +8,11 @@
     from quickstudy.adapters.games import parallel_env
     env = parallel_env(shots=1, samples=4)
 
-Observations have the keys of the original; with `original=True` also its batch axis of 1 and the noise in its
-`other_agent_id`, with `binary=True` the message as zeros and ones too, with `bare=True` the stimulus alone. What a
-player must not see is in `info`, and what it did last. The ids of the original are registered too, with its defaults.
-Without a seed, the first reset begins with random episodes. Needs the extras `learners` and `rl`.
+Observations have the keys of the original; with `original=True` also its batch axis of 1 and the
+noise in its `other_agent_id`, with `binary=True` the message as zeros and ones too, with
+`bare=True` the stimulus alone. What a player must not see is in `info`, and what it did last. The
+ids of the original are registered too, with its defaults. Without a seed, the first reset begins
+with random episodes. Needs the extras `learners` and `rl`.
 """
 
 from __future__ import annotations
@@ -47,8 +49,8 @@ BUFFERED = 256
 
 
 class Table:
-    """A task's episodes, one after another, played step by step in the program that learners play in. form: of what
-    players see.
+    """A task's episodes, one after another, played step by step in the program that learners play
+    in. form: of what players see.
     """
 
     def __init__(self, task: Any, form: Form) -> None:
@@ -89,11 +91,15 @@ class Table:
     def step(
         self, message: Any, decision: int, reply: Any, actions: Mapping[str, Any]
     ) -> tuple[dict[str, Any], float, bool]:
-        """(views, reward, done). message: None for the speaker by rule. actions: of the players, as they were given."""
+        """(views, reward, done). message: None for the speaker by rule. actions: of the players, as
+        they were given.
+        """
         if message is None:
             message = self.program[2](self.episode, self._standing)
         mode = self._mode()
-        self._standing, reward, info, views = self.program[1](self.episode, self._standing, message, decision, reply)
+        self._standing, reward, info, views = self.program[1](
+            self.episode, self._standing, message, decision, reply
+        )
         self._steps, self._before = self._steps + 1, (actions, float(reward))
         if info["decided"]:
             self._games, self._right = self._games + 1, self._right + int(info["right"])
@@ -107,9 +113,13 @@ class Table:
         return bool(int(self._standing.turn) == self.sizes.rounds)
 
     def _mode(self, after: int = 0) -> str:
-        """The phase of the present game or of one after it, by the original's names: every pass has its own."""
+        """The phase of the present game or of one after it, by the original's names: every pass has
+        its own.
+        """
         game, support = int(self._standing.game) + after, int(self.episode.support)
-        return "test" if game >= support else f"train{game // max(support // self.sizes.repeats, 1)}"
+        return (
+            "test" if game >= support else f"train{game // max(support // self.sizes.repeats, 1)}"
+        )
 
     def _place(self) -> int:
         """The number of the present game in its phase, or in its pass of the support games."""
@@ -117,13 +127,22 @@ class Table:
         return game - support if game >= support else game % max(support // self.sizes.repeats, 1)
 
     def _views(self, views: Any) -> dict[str, Any]:
-        kinds = {"stimulus": np.float32, "previous_game_reward": np.float32, "communication_channel": np.int64}
+        kinds = {
+            "stimulus": np.float32,
+            "previous_game_reward": np.float32,
+            "communication_channel": np.int64,
+        }
         self._seen: dict[str, dict[str, Any]] = {}
         for role, (player, view) in enumerate(zip(PLAYERS, views, strict=True)):
-            own = {key: np.asarray(part).astype(kinds.get(key, np.int8)) for key, part in view.items()}
+            own = {
+                key: np.asarray(part).astype(kinds.get(key, np.int8)) for key, part in view.items()
+            }
             own["role_id"] = np.eye(2, dtype=np.int8)[role]
             self._seen[player] = self._form.of(own, self._agents[1 - role], self.sizes.words)
-        return {player: own["stimulus"] if self._form.bare else own for player, own in self._seen.items()}
+        return {
+            player: own["stimulus"] if self._form.bare else own
+            for player, own in self._seen.items()
+        }
 
     def space(self) -> Any:
         """Of a player's observation."""
@@ -139,13 +158,16 @@ class Table:
         return self._form.space(plain)
 
     def info(self, player: str, actions: Actions) -> dict[str, Any]:
-        """What is not for learners, by the original's names: latents, round, phase, how it has gone; and what the
-        player did last, with the reward of it. At first there is no `previous_action`: vectors of environments have no
-        room for None.
+        """What is not for learners, by the original's names: latents, round, phase, how it has
+        gone; and what the player did last, with the reward of it. At first there is no
+        `previous_action`: vectors of environments have no room for None.
         """
         turn, game = int(self._standing.turn), int(self._standing.game)
         feedback, last = turn > self.sizes.rounds, game + 1 >= int(self.episode.count)
-        wide, means = self._form.batched, self.episode.speaker_means if feedback else self.episode.listener_means
+        wide, means = (
+            self._form.batched,
+            self.episode.speaker_means if feedback else self.episode.listener_means,
+        )
         found = {
             "speaker_exp_latents": wide(self.episode.speaker_means[game].copy()),
             "listener_exp_latents": wide(means[game].copy()),
@@ -176,7 +198,10 @@ class Table:
         if self._before[0].get(player) is not None:
             before = f"you {spelled(action)}\nreward {self._before[1]:g}\n"
         heard = spelled(own["communication_channel"])
-        place = f"{self._mode()}, game {self._place()}, round {int(round_of(self.sizes, self._standing))}"
+        place = (
+            f"{self._mode()}, game {self._place()}, round"
+            f" {int(round_of(self.sizes, self._standing))}"
+        )
         return f"{before}{place}\nstimulus {spelled(own['stimulus'])}\nmessage {heard}"
 
 
@@ -185,11 +210,17 @@ def _program(sizes: Sizes, replies: bool) -> tuple[Any, Any, Any]:
     """(observe, proceed and observe, what the speaker by rule says), compiled."""
 
     def step(episode: Episode, standing: Any, message: Any, decision: Any, reply: Any) -> Any:
-        standing, reward, info = proceed(sizes, episode, standing, message, decision, reply if replies else None)
+        standing, reward, info = proceed(
+            sizes, episode, standing, message, decision, reply if replies else None
+        )
         return standing, reward, info, observe(sizes, episode, standing)
 
     looked = jax.jit(lambda episode, standing: observe(sizes, episode, standing))
-    return looked, jax.jit(step), jax.jit(lambda episode, standing: spoken(sizes, episode, standing))
+    return (
+        looked,
+        jax.jit(step),
+        jax.jit(lambda episode, standing: spoken(sizes, episode, standing)),
+    )
 
 
 def _task(id: str, convention: str, parameters: Mapping[str, Any]) -> Any:
@@ -199,24 +230,34 @@ def _task(id: str, convention: str, parameters: Mapping[str, Any]) -> Any:
 class ListenerEnv(gymnasium.Env[Any, Any]):
     """`games/listener` for one learner; the speaker is the one by rule.
 
-    flat: the original's space of 519 actions (for V = 6, L = 3, K = 0), whose messages nobody reads. original, binary,
-    bare: the form of an observation (`Form`). Other arguments are parameters of the task. An action is asked for at
-    every step, and counts where `round_idx` is N.
+    flat: the original's space of 519 actions (for V = 6, L = 3, K = 0), whose messages nobody
+    reads. original, binary, bare: the form of an observation (`Form`). Other arguments are
+    parameters of the task. An action is asked for at every step, and counts where `round_idx` is N.
     """
 
     metadata = METADATA
 
     def __init__(
-        self, convention: str = "corrected", flat: bool = False, original: bool = False, binary: bool = False,
-        bare: bool = False, render_mode: str | None = None, **parameters: Any,
-    ) -> None:  # fmt: skip
+        self,
+        convention: str = "corrected",
+        flat: bool = False,
+        original: bool = False,
+        binary: bool = False,
+        bare: bool = False,
+        render_mode: str | None = None,
+        **parameters: Any,
+    ) -> None:
         self.render_mode = check_render_mode(render_mode)
-        self._table = Table(_task("games/listener", convention, parameters), Form(original, binary, bare))
+        self._table = Table(
+            _task("games/listener", convention, parameters), Form(original, binary, bare)
+        )
         self._actions = Actions(self._table.sizes, "flat" if flat else "decision")
         self.observation_space, self.action_space = self._table.space(), self._actions.space
         self._on = False
 
-    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         """The first observation of the next episode, or of the first of a root seed."""
         super().reset(seed=seed)
         if seed is not None or not self._table.opened:
@@ -235,35 +276,54 @@ class ListenerEnv(gymnasium.Env[Any, Any]):
         return views["listener"], reward, done, False, self._table.info("listener", self._actions)
 
     def action_masks(self) -> Any:
-        """Which actions are legal now, as agents that mask actions ask for them; without `flat` all are."""
+        """Which actions are legal now, as agents that mask actions ask for them; without `flat` all
+        are.
+        """
         if self._actions.form != "flat":
             return np.ones(self.action_space.n, np.bool_)  # type: ignore[attr-defined]
         return self._actions.mask("listener", self._table.deciding).astype(np.bool_)
 
     def render(self) -> str | None:
         """The present step as text, with `render_mode="ansi"`; else None."""
-        return self._table.text("listener", self._last) if self.render_mode and self._table.opened else None
+        return (
+            self._table.text("listener", self._last)
+            if self.render_mode and self._table.opened
+            else None
+        )
 
 
 class PairEnv(ParallelEnv[str, Any, Any]):
     """`games/pair`: speaker and listener act at every step, and are given the same reward.
 
-    flat: one number for decision and message. original, binary, bare: the form of an observation (`Form`). Other
-    arguments are parameters of the task.
+    flat: one number for decision and message. original, binary, bare: the form of an observation
+    (`Form`). Other arguments are parameters of the task.
     """
 
-    metadata = {"name": "quickstudy_pair_v1", "render_modes": []}  # noqa: RUF012, as PettingZoo wants it
+    metadata = {
+        "name": "quickstudy_pair_v1",
+        "render_modes": [],
+    }
 
     def __init__(
-        self, convention: str = "corrected", flat: bool = False, original: bool = False, binary: bool = False,
-        bare: bool = False, render_mode: None = None, **parameters: Any,
-    ) -> None:  # fmt: skip
-        self._table = Table(_task("games/pair", convention, parameters), Form(original, binary, bare))
+        self,
+        convention: str = "corrected",
+        flat: bool = False,
+        original: bool = False,
+        binary: bool = False,
+        bare: bool = False,
+        render_mode: None = None,
+        **parameters: Any,
+    ) -> None:
+        self._table = Table(
+            _task("games/pair", convention, parameters), Form(original, binary, bare)
+        )
         self._actions = Actions(self._table.sizes, "flat" if flat else "both")
         self.possible_agents = list(PLAYERS)
         self.agents: list[str] = []
         self.observation_spaces = {player: self._table.space() for player in PLAYERS}
-        self.action_spaces = {player: Actions(self._table.sizes, self._actions.form).space for player in PLAYERS}
+        self.action_spaces = {
+            player: Actions(self._table.sizes, self._actions.form).space for player in PLAYERS
+        }
         self.render_mode = render_mode
 
     def observation_space(self, agent: str) -> Any:
@@ -274,7 +334,9 @@ class PairEnv(ParallelEnv[str, Any, Any]):
         """The same for both."""
         return self.action_spaces[agent]
 
-    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, Any]:
+    def reset(
+        self, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[Any, Any]:
         """(observations, infos) by player."""
         if seed is not None or not self._table.opened:
             self._table.open(root_seed(np.random.default_rng()) if seed is None else seed)
@@ -286,11 +348,15 @@ class PairEnv(ParallelEnv[str, Any, Any]):
         if not self.agents:
             raise UsageError("reset the environment before the first step")
         if not isinstance(actions, Mapping):
-            raise UsageError(f"actions must be given by player, {' and '.join(PLAYERS)}, got {actions!r}")
+            raise UsageError(
+                f"actions must be given by player, {' and '.join(PLAYERS)}, got {actions!r}"
+            )
         if missing := [player for player in PLAYERS if player not in actions]:
             raise UsageError(f"an action of the {missing[0]} is missing")
         read = [self._actions.read(actions[player], player) for player in PLAYERS]
-        views, reward, done = self._table.step(read[SPEAKER][1], read[LISTENER][0], read[LISTENER][1], actions)
+        views, reward, done = self._table.step(
+            read[SPEAKER][1], read[LISTENER][0], read[LISTENER][1], actions
+        )
         everybody = list(PLAYERS)
         self.agents = [] if done else everybody
         ends, cuts = dict.fromkeys(everybody, done), dict.fromkeys(everybody, False)
@@ -302,14 +368,24 @@ class PairEnv(ParallelEnv[str, Any, Any]):
 
 parallel_env = PairEnv
 
-ORIGINAL = {"convention": "published", "shots": 0, "distractors": 1, "descriptive": False, "feedback": False}
+ORIGINAL = {
+    "convention": "published",
+    "shots": 0,
+    "distractors": 1,
+    "descriptive": False,
+    "feedback": False,
+}
 """The defaults of the original's factory; its 2-shot variant plays the same support games twice."""
 _BENCHMARK = "SymbolicBehaviourBenchmark"
 for _id, _entry, _given in (
     ("quickstudy/Listener-v1", "games:ListenerEnv", {}),
     ("quickstudy/Recall-v1", "recall:RecallEnv", {}),
     (f"{_BENCHMARK}-ReceptiveConstructiveTestEnv-v0", "games:ListenerEnv", ORIGINAL),
-    (f"{_BENCHMARK}-ReceptiveConstructiveTestEnv-2Shots-v0", "games:ListenerEnv", {**ORIGINAL, "repeats": 2}),
+    (
+        f"{_BENCHMARK}-ReceptiveConstructiveTestEnv-2Shots-v0",
+        "games:ListenerEnv",
+        {**ORIGINAL, "repeats": 2},
+    ),
     (f"{_BENCHMARK}-RecallTestEnv-v0", "recall:RecallEnv", {"convention": "published", "shots": 1}),
     (f"{_BENCHMARK}-RecallTestEnv-2Shots-v0", "recall:RecallEnv", {"convention": "published"}),
 ):

@@ -4,10 +4,10 @@
     import quickstudy.adapters.gym
     env = gymnasium.make("quickstudy/World-v1", task="curriculum/micro-5.1")
 
-An observation is what a learner sees, an action what it does; what it must not see is in `info`. `reset(seed=n)`
-opens the world of that root seed; without a seed, the first reset opens a random world and later ones begin the next
-episode of the same world. An environment can be pickled and copied, and then goes on as its original. Needs the extra
-`rl`.
+An observation is what a learner sees, an action what it does; what it must not see is in `info`.
+`reset(seed=n)` opens the world of that root seed; without a seed, the first reset opens a random
+world and later ones begin the next episode of the same world. An environment can be pickled and
+copied, and then goes on as its original. Needs the extra `rl`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,10 @@ def gym_space(space: Space) -> Any:
 def _task(name: str, convention: str) -> Any:
     made = catalogue.typed_task(name, convention)
     if not isinstance(made, WorldTask) or players_of(made) > 1:
-        raise UsageError(f"{made.id} is not a world for one player; those of the curriculum are, as curriculum/micro-1")
+        raise UsageError(
+            f"{made.id} is not a world for one player; those of the curriculum are, as"
+            " curriculum/micro-1"
+        )
     return made
 
 
@@ -71,7 +74,9 @@ class WorldEnv(gymnasium.Env[Any, Any]):
         inputs, outputs = spaces_of(self._task)
         self.observation_space, self.action_space = gym_space(inputs), gym_space(outputs)
 
-    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         """The first observation."""
         super().reset(seed=seed)
         if self._world is None or seed is not None:
@@ -91,7 +96,9 @@ class WorldEnv(gymnasium.Env[Any, Any]):
         turn = self._world.step(action.item() if isinstance(action, np.generic) else action)
         seen = self._seen(turn.observation)
         if self.render_mode:
-            self._shown = f"you {spelled(action)}\nreward {turn.reward:g}\nenvironment {spelled(seen)}"
+            self._shown = (
+                f"you {spelled(action)}\nreward {turn.reward:g}\nenvironment {spelled(seen)}"
+            )
         return seen, float(turn.reward), bool(turn.done), False, dict(turn.info)
 
     def render(self) -> str | None:
@@ -101,7 +108,10 @@ class WorldEnv(gymnasium.Env[Any, Any]):
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the world, which is a running program, and what brings the world back."""
         if self._world is not None and not hasattr(self._world, "snapshot"):
-            raise UsageError(f"{self._task.id} cannot be copied or pickled: its world has no snapshot and restore")
+            raise UsageError(
+                f"{self._task.id} cannot be copied or pickled: its world has no snapshot and"
+                " restore"
+            )
         snapshot = None if self._world is None else self._world.snapshot()
         return {**vars(self), "_world": snapshot}
 
@@ -112,21 +122,27 @@ class WorldEnv(gymnasium.Env[Any, Any]):
             self._world.restore(snapshot)  # type: ignore[attr-defined]
 
     def _seen(self, observation: Any) -> Any:
-        return np.int64(observation) if isinstance(self.observation_space, spaces.Discrete) else observation
+        return (
+            np.int64(observation)
+            if isinstance(self.observation_space, spaces.Discrete)
+            else observation
+        )
 
 
 class Batch:
-    """Many worlds of a task side by side, as arrays, in one compiled program where the task has one (`side_by_side`).
-    One that is over begins anew at once.
+    """Many worlds of a task side by side, as arrays, in one compiled program where the task has one
+    (`side_by_side`). One that is over begins anew at once.
 
-    seeds: a root seed for each. done says where an episode has ended with the last action: the observation is then the
-    first of the next.
+    seeds: a root seed for each. done says where an episode has ended with the last action: the
+    observation is then the first of the next.
     """
 
     def __init__(self, task: str, seeds: Sequence[int], convention: str = "corrected") -> None:
         made = _task(task, convention)
         if not isinstance(seeds, Iterable):
-            raise UsageError(f"seeds must be a list of root seeds, as range({seeds}), got {seeds!r}")
+            raise UsageError(
+                f"seeds must be a list of root seeds, as range({seeds}), got {seeds!r}"
+            )
         streams = [Streams(int(seed), made.id, 0) for seed in seeds]
         if not streams:
             raise UsageError("a batch needs at least one root seed, got none")
@@ -137,9 +153,15 @@ class Batch:
     def reset(self) -> NDArray[Any]:
         """(world,) first observations."""
         self._begun = True
-        return self._compiled.reset() if self._compiled else np.array([world.reset() for world in self._worlds])
+        return (
+            self._compiled.reset()
+            if self._compiled
+            else np.array([world.reset() for world in self._worlds])
+        )
 
-    def step(self, actions: Sequence[Any] | NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
+    def step(
+        self, actions: Sequence[Any] | NDArray[Any]
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
         """(world,) observations, rewards, done."""
         if not self._begun:
             raise UsageError("reset the batch before the first step")
@@ -148,9 +170,14 @@ class Batch:
         given = actions.tolist() if isinstance(actions, np.ndarray) else actions
         turns = [world.step(action) for world, action in zip(self._worlds, given, strict=True)]
         seen = [
-            world.reset() if turn.done else turn.observation for world, turn in zip(self._worlds, turns, strict=True)
+            world.reset() if turn.done else turn.observation
+            for world, turn in zip(self._worlds, turns, strict=True)
         ]
-        return np.array(seen), np.array([turn.reward for turn in turns]), np.array([turn.done for turn in turns])
+        return (
+            np.array(seen),
+            np.array([turn.reward for turn in turns]),
+            np.array([turn.done for turn in turns]),
+        )
 
 
 if "quickstudy/World-v1" not in gymnasium.registry:

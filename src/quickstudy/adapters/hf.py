@@ -2,9 +2,10 @@
 
     quickstudy run language/periodic --learner hf:folder=models/my-7b --seeds 2
 
-Of every possible answer the logarithm of its probability is computed, so that nothing is sampled. What was answered is
-kept in the user's cache: a run that was stopped goes on by the same command, and computes nothing twice. Nothing is
-fetched from anywhere, and no code of the folder is run. Needs the extra `lm`.
+Of every possible answer the logarithm of its probability is computed, so that nothing is sampled.
+What was answered is kept in the user's cache: a run that was stopped goes on by the same command,
+and computes nothing twice. Nothing is fetched from anywhere, and no code of the folder is run.
+Needs the extra `lm`.
 """
 
 from __future__ import annotations
@@ -33,24 +34,31 @@ from quickstudy.base.spaces import Tokens
 PIECE = 1 << 16
 """Bytes that are read of a file in one place, for its fingerprint."""
 _NOTHING_ELSE = {"local_files_only": True, "trust_remote_code": False}
-"""Nothing is fetched, and no code of the folder is run; without the second, transformers asks a user on a terminal."""
+"""Nothing is fetched, and no code of the folder is run; without the second, transformers asks a
+user on a terminal.
+"""
 PLACES = 64
-"""In how many places, evenly spaced, a large file is read: the weights of a model take minutes to read whole."""
+"""In how many places, evenly spaced, a large file is read: the weights of a model take minutes to
+read whole.
+"""
 
 
 @learner("hf", version=1)
 @dataclass(frozen=True)
 class Folder:
-    """A language model in a folder, learning in its context: examples stand in the prompt, symbols renamed.
+    """A language model in a folder, learning in its context: examples stand in the prompt, symbols
+    renamed.
 
-    folder: where it lies, as transformers saves it (`config.json`, the weights, the tokenizer). content: a fingerprint
-    of its files, worked out when they are read; runs are known by it, wherever the folder is. precision: of the
-    weights. shared: inputs and answers have the same letters, where there are as many of both. window: examples in the
-    context, the last ones; 0: all.
+    folder: where it lies, as transformers saves it (`config.json`, the weights, the tokenizer).
+    content: a fingerprint of its files, worked out when they are read; runs are known by it,
+    wherever the folder is. precision: of the weights. shared: inputs and answers have the same
+    letters, where there are as many of both. window: examples in the context, the last ones; 0:
+    all.
 
-    What makes no difference to an answer, beyond rounding, is no part of the identity: device, as torch names it (auto:
-    a GPU where there is one); threads on a CPU; spend, tokens that may be spent on a run, 0: any number; kept, whether
-    answers are kept; transcript, a file that every prompt and its answer are appended to.
+    What makes no difference to an answer, beyond rounding, is no part of the identity: device, as
+    torch names it (auto: a GPU where there is one); threads on a CPU; spend, tokens that may be
+    spent on a run, 0: any number; kept, whether answers are kept; transcript, a file that every
+    prompt and its answer are appended to.
     """
 
     folder: str = parameter("", place=True)
@@ -73,7 +81,9 @@ class Folder:
             return
         found = fingerprint(pathlib.Path(self.folder).expanduser())
         if self.content not in ("", found):
-            raise ValueError(f"{self.folder} has changed: its content is {found}, not {self.content}")
+            raise ValueError(
+                f"{self.folder} has changed: its content is {found}, not {self.content}"
+            )
         object.__setattr__(self, "content", found)
 
     @staticmethod
@@ -92,23 +102,38 @@ class Folder:
         return Counter(self.shared, self.window)
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> ContextPupil:
-        """Nothing in its context yet. Raises UsageError if no folder is named, or its model cannot be read."""
+        """Nothing in its context yet. Raises UsageError if no folder is named, or its model cannot
+        be read.
+        """
         self.ready()
-        kept = KeptAnswers(digest({"content": self.content, "precision": self.precision})) if self.kept else None
+        kept = (
+            KeptAnswers(digest({"content": self.content, "precision": self.precision}))
+            if self.kept
+            else None
+        )
 
         def opened() -> Reader:
-            return Reader(*_loaded(self.folder, self.content, self.precision, self.device), self.threads)
+            return Reader(
+                *_loaded(self.folder, self.content, self.precision, self.device), self.threads
+            )
 
-        return begin_in_context(opened, brief, streams, self.shared, self.window, self.spend, kept, self.transcript)
+        return begin_in_context(
+            opened, brief, streams, self.shared, self.window, self.spend, kept, self.transcript
+        )
 
 
 def fingerprint(folder: pathlib.Path) -> str:
-    """Of the files of a folder by their names, sizes and content; of large ones in 64 places. Raises ValueError if
-    there is no model.
+    """Of the files of a folder by their names, sizes and content; of large ones in 64 places.
+    Raises ValueError if there is no model.
     """
     if not (folder / "config.json").is_file():
-        raise ValueError(f"folder must hold a model that transformers has saved, with a config.json; {folder} has none")
-    files = sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
+        raise ValueError(
+            f"folder must hold a model that transformers has saved, with a config.json; {folder}"
+            " has none"
+        )
+    files = sorted(
+        file for file in folder.iterdir() if file.is_file() and not file.name.startswith(".")
+    )
     whole = hashlib.sha256()
     for file in files:
         size = file.stat().st_size
@@ -124,8 +149,8 @@ def fingerprint(folder: pathlib.Path) -> str:
 
 
 class Reader:
-    """A causal model and its tokenizer. One question at a time, each by itself: an answer depends on nothing but its
-    prompt, to the last bit.
+    """A causal model and its tokenizer. One question at a time, each by itself: an answer depends
+    on nothing but its prompt, to the last bit.
     """
 
     at_once = 1
@@ -143,19 +168,23 @@ class Reader:
         return {"prompt": prompt, "answers": list(answers)}
 
     def say(self, prompt: str, answers: Sequence[str]) -> Said:
-        """The share of each answer among all of them. Raises LearnerFault if the context is too long for the model.
+        """The share of each answer among all of them. Raises LearnerFault if the context is too
+        long for the model.
 
-        A tokenizer may make one token of `>` and the letter behind it. So each answer is read with its prompt, and its
-        probability is that of all tokens behind those that every one of them begins with.
+        A tokenizer may make one token of `>` and the letter behind it. So each answer is read with
+        its prompt, and its probability is that of all tokens behind those that every one of them
+        begins with.
         """
         texts = [self._tokenizer(prompt + answer)["input_ids"] for answer in answers]
         longest = max(map(len, texts))
         if self._most is not None and longest > self._most:
             raise LearnerFault(
-                f"the context has {longest} tokens, and the model reads {self._most}: give fewer examples (window=...)"
+                f"the context has {longest} tokens, and the model reads {self._most}: give fewer"
+                " examples (window=...)"
             )
         common = min(_common(texts[0], text) for text in texts)
-        # Before its first token a model says nothing: what stands there is the same for all, and is taken as given.
+        # Before its first token a model says nothing: what stands there is the same for all, and is
+        # taken as given.
         common = max(1, min(common, min(map(len, texts)) - 1))
         first = self._logarithms(texts[0][:common])[-1]
         read = common
@@ -165,7 +194,9 @@ class Reader:
             if len(text) > common + 1:
                 rest = self._logarithms(text[:-1])
                 read += len(text) - 1
-                value += float(sum(rest[place - 1, text[place]] for place in range(common + 1, len(text))))
+                value += float(
+                    sum(rest[place - 1, text[place]] for place in range(common + 1, len(text)))
+                )
             found.append(value)
         if not all(map(math.isfinite, found)):
             raise LearnerFault("the probabilities of the model are not finite")
@@ -211,4 +242,6 @@ def _loaded(folder: str, content: str, precision: str, device: str) -> tuple[Any
             tokenizer = transformers.AutoTokenizer.from_pretrained(path, **_NOTHING_ELSE)
         return torch, model.to(device).eval(), tokenizer
     except (OSError, ValueError, RuntimeError, KeyError) as error:
-        raise UsageError(f"hf: {folder} cannot be read: {' '.join(str(error).split())[:200]}") from error
+        raise UsageError(
+            f"hf: {folder} cannot be read: {' '.join(str(error).split())[:200]}"
+        ) from error

@@ -1,11 +1,13 @@
-"""A language model as a learner in its context: what it is shown stands in the prompt, and nothing else is learned.
+"""A language model as a learner in its context: what it is shown stands in the prompt, and nothing
+else is learned.
 
-Symbols are renamed: each repetition draws single letters for them, as people are shown them, so that what a model knows
-of words does not count. A sequence is a line of letters; behind a letter at which something is asked stands the answer,
-`a c>b d`. A question is the lines shown so far and the line in question up to its `>`:
+Symbols are renamed: each repetition draws single letters for them, as people are shown them, so
+that what a model knows of words does not count. A sequence is a line of letters; behind a letter at
+which something is asked stands the answer, `a c>b d`. A question is the lines shown so far and the
+line in question up to its `>`:
 
-    Each line is a sequence of symbols. After > stands the answer to what was read so far in its line.
-    a c>b d
+    Each line is a sequence of symbols. After > stands the answer to what was read so far in its
+    line. a c>b d
     c a>
 """
 
@@ -34,9 +36,14 @@ from quickstudy.learners.host_values import Prefixes
 
 LETTERS = (*string.ascii_lowercase, *string.ascii_uppercase)
 """Names of symbols: each is one token to most models, or the beginning of none of the others."""
-PREAMBLE = "Each line is a sequence of symbols. After > stands the answer to what was read so far in its line.\n"
+PREAMBLE = (
+    "Each line is a sequence of symbols. After > stands the answer to what was read so far in its"
+    " line.\n"
+)
 FEWEST_UNDERSTOOD, JUDGED = 0.05, 20
-"""A run fails when less than this share of its answers is understood, from so many answers on: the rest are guesses."""
+"""A run fails when less than this share of its answers is understood, from so many answers on: the
+rest are guesses.
+"""
 
 
 def check_transcript(file: str) -> None:
@@ -45,14 +52,16 @@ def check_transcript(file: str) -> None:
         try:
             open(file, "a", encoding="utf-8").close()
         except OSError as error:
-            raise UsageError(f"transcript={file} cannot be written: {error.strerror}; name another file") from error
+            raise UsageError(
+                f"transcript={file} cannot be written: {error.strerror}; name another file"
+            ) from error
 
 
 class LanguageModel(Protocol):
     """A language model, wherever it runs. It may be asked by several threads at once.
 
-    at_once: how many. likely: whether it gives probabilities; known before the first question. parameters: numbers in
-    it, None where nobody says.
+    at_once: how many. likely: whether it gives probabilities; known before the first question.
+    parameters: numbers in it, None where nobody says.
     """
 
     at_once: int
@@ -71,7 +80,9 @@ class LanguageModel(Protocol):
 
 @dataclass(frozen=True)
 class Alphabet:
-    """Letters for the symbols of inputs and answers. shared: they are the same symbols, where there are as many."""
+    """Letters for the symbols of inputs and answers. shared: they are the same symbols, where there
+    are as many.
+    """
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
@@ -84,7 +95,9 @@ class Alphabet:
         same = shared and brief.inputs.size == brief.outputs.size
         wanted = brief.inputs.size + (0 if same else brief.outputs.size)
         if wanted > len(LETTERS):
-            raise NotApplicable(f"symbols are named by {len(LETTERS)} letters, and {wanted} are needed")
+            raise NotApplicable(
+                f"symbols are named by {len(LETTERS)} letters, and {wanted} are needed"
+            )
         names = tuple(LETTERS[place] for place in rng.permutation(len(LETTERS))[:wanted])
         return cls(names[: brief.inputs.size], names if same else names[brief.inputs.size :])
 
@@ -98,25 +111,35 @@ class Alphabet:
 
 
 class ContextPupil:
-    """One lane. window: the last examples stand in the context, so many; 0: all. spend: tokens that this process may
-    spend on it, 0: any number. kept: what the model has answered before, and will not be asked again. transcript: a
-    file that every prompt and its answer are appended to, as a line of JSON; empty: none.
+    """One lane. window: the last examples stand in the context, so many; 0: all. spend: tokens that
+    this process may spend on it, 0: any number. kept: what the model has answered before, and will
+    not be asked again. transcript: a file that every prompt and its answer are appended to, as a
+    line of JSON; empty: none.
     """
 
     lanes = 1
     by_prediction = True  # every step is a question: only those that count are to be asked
 
     def __init__(
-        self, speaker: LanguageModel, brief: Brief, streams: Streams, shared: bool, window: int, spend: int,
-        kept: KeptAnswers | None, transcript: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        speaker: LanguageModel,
+        brief: Brief,
+        streams: Streams,
+        shared: bool,
+        window: int,
+        spend: int,
+        kept: KeptAnswers | None,
+        transcript: str = "",
+    ) -> None:
         self._speaker, self._window, self._budget, self._kept = speaker, window, Budget(spend), kept
         self._transcript = transcript
         self._alphabet = Alphabet.drawn(brief, shared, streams.numpy("noise"))
         self._lines: list[str] = []
         self._shown = self._tokens = 0
         self._answers = self._understood = 0
-        self._stepper = Prefixes(lambda read: self._answered([([int(x) for x in one], {}) for one in read])[:, None])
+        self._stepper = Prefixes(
+            lambda read: self._answered([([int(x) for x in one], {}) for one in read])[:, None]
+        )
 
     @property
     def scale(self) -> str:
@@ -133,10 +156,14 @@ class ContextPupil:
             self._shown += 1
             if len(asked):
                 answers = {int(place): int(examples.targets[place, index]) for place in asked}
-                self._lines.append(self._alphabet.line(examples.inputs[: asked[-1] + 1, index].tolist(), answers))
+                self._lines.append(
+                    self._alphabet.line(examples.inputs[: asked[-1] + 1, index].tolist(), answers)
+                )
 
     def answer(self, exam: Exam) -> NDArray[np.float64]:
-        """Each question by itself; right answers to those before it in its sequence are not shown."""
+        """Each question by itself; right answers to those before it in its sequence are not
+        shown.
+        """
         examples = exam.examples[0]
         wanted = [examples.inputs[: time + 1, index].tolist() for time, index in exam.found[0]]
         scores = np.zeros((1, exam.positions.shape[1], len(self._alphabet.outputs)))
@@ -168,11 +195,16 @@ class ContextPupil:
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
-        names, inputs = [str(name) for name in snapshot.arrays["letters"][0]], int(snapshot.facts["inputs"])
+        names, inputs = (
+            [str(name) for name in snapshot.arrays["letters"][0]],
+            int(snapshot.facts["inputs"]),
+        )
         self._alphabet = Alphabet(tuple(names[:inputs]), tuple(names[inputs:]))
         self._lines = [str(line) for line in snapshot.arrays["lines"][0]]
         self._shown, self._tokens = int(snapshot.facts["shown"]), int(snapshot.facts["tokens"])
-        self._answers, self._understood = (int(snapshot.facts.get(one, 0)) for one in ("answers", "understood"))
+        self._answers, self._understood = (
+            int(snapshot.facts.get(one, 0)) for one in ("answers", "understood")
+        )
 
     def cost(self) -> list[Cost]:
         """Examples in context; no weight was changed. How many a model has, few servers say."""
@@ -185,7 +217,9 @@ class ContextPupil:
         """Let the model go."""
         self._speaker.close()
 
-    def _answered(self, asked: Sequence[tuple[Sequence[int], Mapping[int, int]]]) -> NDArray[np.float64]:
+    def _answered(
+        self, asked: Sequence[tuple[Sequence[int], Mapping[int, int]]]
+    ) -> NDArray[np.float64]:
         """(question, answer) scores. A question that comes twice is asked once."""
         shown = "\n".join([*(self._lines[-self._window :] if self._window else self._lines), ""])
         prompts = [f"{PREAMBLE}{shown}{self._alphabet.line(*each)}>" for each in asked]
@@ -203,17 +237,25 @@ class ContextPupil:
         names = self._alphabet.outputs
         with open(self._transcript, "a", encoding="utf-8") as file:
             for prompt, reading in readings.items():
-                answer = {"answer": names[int(reading.scores.argmax())], "understood": reading.understood}
-                file.write(json.dumps({"prompt": prompt, **said[prompt]._asdict(), **answer}) + "\n")
+                answer = {
+                    "answer": names[int(reading.scores.argmax())],
+                    "understood": reading.understood,
+                }
+                file.write(
+                    json.dumps({"prompt": prompt, **said[prompt]._asdict(), **answer}) + "\n"
+                )
 
     def _check_understood(self, last: Said) -> None:
-        """Raise LearnerFault when nearly all answers are guesses: their score would say nothing about the model."""
+        """Raise LearnerFault when nearly all answers are guesses: their score would say nothing
+        about the model.
+        """
         if self._answers >= JUDGED and self._understood < FEWEST_UNDERSTOOD * self._answers:
             likely = last.likely and max(last.likely, key=last.likely.__getitem__)
             remedy = "; logprobs=false reads its answer as text" if last.likely else ""
             raise LearnerFault(
-                f"{self._understood} of {self._answers} answers were understood; the last began with "
-                f"{(likely or last.text)[:40]!r} where one of {' '.join(self._alphabet.outputs)} was asked for{remedy}"
+                f"{self._understood} of {self._answers} answers were understood; the last began"
+                f" with {(likely or last.text)[:40]!r} where one of"
+                f" {' '.join(self._alphabet.outputs)} was asked for{remedy}"
             )
 
     def _said(self, prompts: Sequence[str]) -> dict[str, Said]:
@@ -234,7 +276,9 @@ class ContextPupil:
                     failed.set()
                     raise
                 asked[prompt] = pool.submit(self._asked, prompt, reserved, failed)
-        said |= {prompt: answer.result() for prompt, answer in asked.items()}  # the first that failed says why
+        said |= {
+            prompt: answer.result() for prompt, answer in asked.items()
+        }  # the first that failed says why
         self._tokens += sum(one.tokens for one in said.values())
         return said
 
@@ -280,10 +324,11 @@ def begin_in_context(
 
 
 class Counter:
-    """A learner in the place of a language model: it is asked what the model would be asked, and only counts.
+    """A learner in the place of a language model: it is asked what the model would be asked, and
+    only counts.
 
-    requests, tokens: so far, tokens by estimate. A question that comes twice in one test counts once. first: the first
-    prompt.
+    requests, tokens: so far, tokens by estimate. A question that comes twice in one test counts
+    once. first: the first prompt.
     """
 
     pace: ClassVar[Pace] = Pace()

@@ -40,7 +40,9 @@ class LineProgram:
                 self._wait(self._writing, until, "read")
                 rest = rest[os.write(self._in, rest) :]
         except OSError as error:
-            raise LearnerFault(f"the {self._named} does not read any more: {error.strerror}") from error
+            raise LearnerFault(
+                f"the {self._named} does not read any more: {error.strerror}"
+            ) from error
 
     def answer(self, when: str = "when it had to reply") -> bytes:
         """The next line, without its end. Raises LearnerFault if none comes in time."""
@@ -61,7 +63,9 @@ class LineProgram:
         left = until - time.monotonic()
         # One that writes without a newline is always ready: the time counts, too.
         if left <= 0 or not selector.select(left):
-            raise LearnerFault(f"the {self._named} took more than {self.seconds:g} seconds to {what}")
+            raise LearnerFault(
+                f"the {self._named} took more than {self.seconds:g} seconds to {what}"
+            )
 
     def _ending(self, when: str, size: int) -> str:
         if size > LONGEST_LINE:

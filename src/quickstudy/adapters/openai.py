@@ -1,9 +1,11 @@
-"""A language model behind a server that speaks the completions or the chat protocol, as a learner in its context.
+"""A language model behind a server that speaks the completions or the chat protocol, as a learner
+in its context.
 
     quickstudy run language/qa --learner "openai:url=http://127.0.0.1:8000/v1,model=my-7b" --seeds 2
 
-Answers are kept in the user's cache: a run that failed because the server was away, or because its tokens were spent,
-continues with the same command and pays for nothing twice. Only the standard library is needed.
+Answers are kept in the user's cache: a run that failed because the server was away, or because its
+tokens were spent, continues with the same command and pays for nothing twice. Only the standard
+library is needed.
 """
 
 from __future__ import annotations
@@ -29,19 +31,22 @@ from quickstudy.base.spaces import Tokens
 @learner("openai", version=2)
 @dataclass(frozen=True)
 class Server:
-    """A language model behind a server, learning in its context: examples are in the prompt, symbols are renamed.
+    """A language model behind a server, learning in its context: examples are in the prompt,
+    symbols are renamed.
 
-    url: root of the protocol, as http://127.0.0.1:8000/v1. model: its name on that server. protocol: `completions` or
-    `chat`. shared: inputs and answers have the same letters, where there are as many of both. window: examples in the
-    context, the last ones; 0: all. logprobs: ask for log-probabilities, and read the answer as text only where the
-    server gives none; false: always read the text. edition: raise it when the server has changed behind its url and
-    the name of its model. Temperature is 0.
+    url: root of the protocol, as http://127.0.0.1:8000/v1. model: its name on that server.
+    protocol: `completions` or `chat`. shared: inputs and answers have the same letters, where there
+    are as many of both. window: examples in the context, the last ones; 0: all. logprobs: ask for
+    log-probabilities, and read the answer as text only where the server gives none; false: always
+    read the text. edition: raise it when the server has changed behind its url and the name of its
+    model. Temperature is 0.
 
-    These do not change an answer and are not part of the identity: key, the name of the environment variable that holds
-    the API key (default: OPENAI_API_KEY, for api.openai.com and servers on this machine only); spend, tokens that one
-    run may spend, 0: any number; retries of a request; seconds that one request may take; per_minute, requests that
-    each worker sends at most, 0: any number; at_once, requests side by side; kept, whether answers are kept;
-    transcript, a file that every prompt and its answer are appended to.
+    These do not change an answer and are not part of the identity: key, the name of the environment
+    variable that holds the API key (default: OPENAI_API_KEY, for api.openai.com and servers on this
+    machine only); spend, tokens that one run may spend, 0: any number; retries of a request;
+    seconds that one request may take; per_minute, requests that each worker sends at most, 0: any
+    number; at_once, requests side by side; kept, whether answers are kept; transcript, a file that
+    every prompt and its answer are appended to.
     """
 
     url: str = parameter("")
@@ -75,18 +80,31 @@ class Server:
         return f"asks {given.get('url') or 'a server'}, with the key in {given.get('key') or USUAL}"
 
     def ready(self) -> None:
-        """Raise UsageError, before anything runs, if no server or model is named or the key is not there."""
+        """Raise UsageError, before anything runs, if no server or model is named or the key is not
+        there.
+        """
         if not self.url or not self.model:
-            raise UsageError("openai: which server and model? type openai:url=http://127.0.0.1:8000/v1,model=NAME")
+            raise UsageError(
+                "openai: which server and model? type openai:url=http://127.0.0.1:8000/v1,model=NAME"
+            )
         read_key(self.key, ServerUrl.read(self.url))
         check_transcript(self.transcript)
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> ContextPupil:
         """Nothing is in its context yet. Raises UsageError as `ready` does."""
         self.ready()
-        kept = KeptAnswers(digest({"url": self.url, "edition": self.edition})) if self.kept else None
+        kept = (
+            KeptAnswers(digest({"url": self.url, "edition": self.edition})) if self.kept else None
+        )
         return begin_in_context(
-            lambda: Client(self, kept), brief, streams, self.shared, self.window, self.spend, kept, self.transcript
+            lambda: Client(self, kept),
+            brief,
+            streams,
+            self.shared,
+            self.window,
+            self.spend,
+            kept,
+            self.transcript,
         )
 
     def counting(self) -> Counter:

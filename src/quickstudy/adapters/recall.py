@@ -1,4 +1,6 @@
-"""The recall task as a Gymnasium environment, by the original's keys. Needs the extras `learners` and `rl`."""
+"""The recall task as a Gymnasium environment, by the original's keys. Needs the extras `learners`
+and `rl`.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,8 @@ spaces = gymnasium.spaces
 class RecallEnv(gymnasium.Env[Any, Any]):
     """`games/recall` for one learner: a stimulus, then the question for one of its values.
 
-    shots: 2, or 1 for the first alone. flat: the original's space, with one more action behind all values, which does
-    nothing. Other arguments are parameters of the task.
+    shots: 2, or 1 for the first alone. flat: the original's space, with one more action behind all
+    values, which does nothing. Other arguments are parameters of the task.
     """
 
     metadata = METADATA
@@ -48,12 +50,17 @@ class RecallEnv(gymnasium.Env[Any, Any]):
         self._world: PureWorld | None = None
         width = self._task.inputs.width - 2
         self.observation_space = spaces.Dict(
-            {"stimulus": spaces.Box(-2.0, 2.0, (width,), np.float32), "previous_game_result": spaces.MultiBinary(2)}
+            {
+                "stimulus": spaces.Box(-2.0, 2.0, (width,), np.float32),
+                "previous_game_result": spaces.MultiBinary(2),
+            }
         )
         self.action_space = spaces.Discrete(self._task.outputs.size + flat)
         self._on = False
 
-    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         """The first observation of the next episode, or of the first of a root seed."""
         super().reset(seed=seed)
         if seed is not None or self._world is None:
@@ -69,15 +76,22 @@ class RecallEnv(gymnasium.Env[Any, Any]):
             raise UsageError("reset the environment before the first step")
         if not self.action_space.contains(np.int64(action) if isinstance(action, int) else action):
             raise UsageError(f"action must be in {self.action_space}, got {action!r}")
-        answer = -1 if int(action) == self._task.outputs.size else int(action)  # no value: never the right one
+        answer = (
+            -1 if int(action) == self._task.outputs.size else int(action)
+        )  # no value: never the right one
         turn = self._world.step(answer)
         second = bool(turn.info["second"])
         done = bool(turn.done) or (self._shots == 1 and second)
         self._on = not done
-        info = {"mode": f"train{int(second and self._shots > 1)}", "right": bool(turn.info["right"])}
+        info = {
+            "mode": f"train{int(second and self._shots > 1)}",
+            "right": bool(turn.info["right"]),
+        }
         seen = self._seen(turn.observation)
         if self.render_mode:
-            self._shown = f"you {spelled(action)}\nreward {turn.reward:g}\n{info['mode']}\n{spelled(seen)}"
+            self._shown = (
+                f"you {spelled(action)}\nreward {turn.reward:g}\n{info['mode']}\n{spelled(seen)}"
+            )
         return seen, float(turn.reward), done, False, info
 
     def render(self) -> str | None:
@@ -87,4 +101,7 @@ class RecallEnv(gymnasium.Env[Any, Any]):
     @staticmethod
     def _seen(observation: Any) -> dict[str, Any]:
         seen = np.asarray(observation)
-        return {"stimulus": seen[:-2].astype(np.float32), "previous_game_result": seen[-2:].astype(np.int8)}
+        return {
+            "stimulus": seen[:-2].astype(np.float32),
+            "previous_game_result": seen[-2:].astype(np.int8),
+        }

@@ -1,27 +1,31 @@
-"""Learners that are other programs: over the ZeroMQ protocol of the original environment, or line by line.
+"""Learners that are other programs: over the ZeroMQ protocol of the original environment, or line
+by line.
 
     quickstudy run curriculum/round1 --learner zeromq:port=5556 --seeds 1
     quickstudy run curriculum/round1 --learner "lines:command=./agent"
     quickstudy run language/qa --learner "lines:command=./model"
 
-ZeroMQ: the environment binds a PAIR socket, the learner connects and sends `hello`. At every step two messages go out,
-the reward (`-1`, `0`, `1`) and the byte, as UTF-8 text; one comes back, the reply, as UTF-8 text of one character. When
-all is over the socket is closed; a learner that asked for it by `hello goodbye` is sent `goodbye` before, in the place
-of a reward. Bytes from 128 on take two on the wire. A lock step costs what two messages there and one back cost: 7,000
-to 10,000 steps a second on one machine.
+ZeroMQ: the environment binds a PAIR socket, the learner connects and sends `hello`. At every step
+two messages go out, the reward (`-1`, `0`, `1`) and the byte, as UTF-8 text; one comes back, the
+reply, as UTF-8 text of one character. When all is over the socket is closed; a learner that asked
+for it by `hello goodbye` is sent `goodbye` before, in the place of a reward. Bytes from 128 on take
+two on the wire. A lock step costs what two messages there and one back cost: 7,000 to 10,000 steps
+a second on one machine.
 
-Lines: to every line that the program reads it writes one. In a world of bytes it reads `REWARD BYTE` in decimal at
-every step, and writes its reply in decimal. To learn from sequences it reads, numbers between spaces,
+Lines: to every line that the program reads it writes one. In a world of bytes it reads `REWARD
+BYTE` in decimal at every step, and writes its reply in decimal. To learn from sequences it reads,
+numbers between spaces,
 
-- `begin INPUTS OUTPUTS SEED`, spaces as `symbols:4`, `bits:3` or `reals:1`; it writes `ready`, or `no` and why not.
-- `learn X ... | Y ...`, the inputs and what should be answered after each, -1 or nan where nothing is asked; it writes
-  `ok`.
+- `begin INPUTS OUTPUTS SEED`, spaces as `symbols:4`, `bits:3` or `reals:1`; it writes `ready`, or
+  `no` and why not.
+- `learn X ... | Y ...`, the inputs and what should be answered after each, -1 or nan where nothing
+  is asked; it writes `ok`.
 - `predict X ...`; it writes an answer after each, or a score for each possible answer after each.
 
 Values of several numbers stand one behind the other. When all is over its input is closed.
 
-A program is no part of the identity of a run: raise `edition` when it is changed. One that hangs, dies or says
-something else makes its run fail, and the others go on.
+A program is no part of the identity of a run: raise `edition` when it is changed. One that hangs,
+dies or says something else makes its run fail, and the others go on.
 """
 
 from __future__ import annotations
@@ -57,8 +61,9 @@ def _check_bytes(brief: Brief) -> None:
 
 @learner("zeromq", version=1)
 class ZeroMQ:
-    """A program that speaks the original ZeroMQ protocol. port, address: where it connects to; command: starts it, with
-    the port behind; seconds: that it may take for a reply; connect: to connect.
+    """A program that speaks the original ZeroMQ protocol. port, address: where it connects to;
+    command: starts it, with the port behind; seconds: that it may take for a reply; connect: to
+    connect.
     """
 
     @staticmethod
@@ -69,9 +74,16 @@ class ZeroMQ:
         )
 
     def __init__(
-        self, brief: Brief, seed: int, port: int = 5556, address: str = "127.0.0.1", command: str = "",
-        seconds: float = 60.0, connect: float = 600.0, edition: int = 1,
-    ) -> None:  # fmt: skip
+        self,
+        brief: Brief,
+        seed: int,
+        port: int = 5556,
+        address: str = "127.0.0.1",
+        command: str = "",
+        seconds: float = 60.0,
+        connect: float = 600.0,
+        edition: int = 1,
+    ) -> None:
         _check_bytes(brief)
         try:
             import zmq
@@ -82,7 +94,9 @@ class ZeroMQ:
         self._socket = self._context.socket(zmq.PAIR)
         self._socket.setsockopt(zmq.LINGER, 500)
         self._socket.setsockopt(zmq.MAXMSGSIZE, LONGEST_MESSAGE)
-        self._socket.setsockopt(zmq.SNDTIMEO, int(1000 * seconds))  # to nobody a message would wait for ever
+        self._socket.setsockopt(
+            zmq.SNDTIMEO, int(1000 * seconds)
+        )  # to nobody a message would wait for ever
         self._socket.setsockopt(zmq.RCVTIMEO, CHECK)
         self._process: subprocess.Popen[bytes] | None = None
         try:
@@ -110,7 +124,9 @@ class ZeroMQ:
             raise LearnerFault("the learner is gone: nobody takes what is sent to it") from error
         reply = self._received("to reply", self._seconds)
         if len(reply) != 1 or ord(reply) > 255:
-            raise LearnerFault(f"a reply is one character with a code from 0 to 255, got {reply[:40]!r}")
+            raise LearnerFault(
+                f"a reply is one character with a code from 0 to 255, got {reply[:40]!r}"
+            )
         return ord(reply)
 
     def _received(self, what: str, seconds: float) -> str:
@@ -125,9 +141,13 @@ class ZeroMQ:
                 until = until or now + seconds - CHECK / 1000
                 if self._process is not None and self._process.poll() is not None:
                     status = self._process.returncode
-                    raise LearnerFault(f"the learner ended with status {status} when it had {what}") from None
+                    raise LearnerFault(
+                        f"the learner ended with status {status} when it had {what}"
+                    ) from None
                 if now > until:
-                    raise LearnerFault(f"the learner took more than {seconds:g} seconds {what}") from None
+                    raise LearnerFault(
+                        f"the learner took more than {seconds:g} seconds {what}"
+                    ) from None
             except UnicodeDecodeError as error:
                 raise LearnerFault(f"what the learner sent {what} is no UTF-8 text") from error
 
@@ -143,14 +163,18 @@ class ZeroMQ:
 
 @learner("lines", version=1)
 class Lines:
-    """A program that reads and writes lines. command: starts it; seconds: that it may take for a reply."""
+    """A program that reads and writes lines. command: starts it; seconds: that it may take for a
+    reply.
+    """
 
     @staticmethod
     def reaches(given: Mapping[str, Any]) -> str:
         """What a name with these parameters does outside this package."""
         return f"starts {given.get('command') or 'a program'}"
 
-    def __init__(self, brief: Brief, seed: int, command: str = "", seconds: float = 60.0, edition: int = 1) -> None:
+    def __init__(
+        self, brief: Brief, seed: int, command: str = "", seconds: float = 60.0, edition: int = 1
+    ) -> None:
         lives = brief.loss == "reward"
         if lives:
             _check_bytes(brief)
@@ -166,7 +190,9 @@ class Lines:
             if said.partition(" ")[0] == "no":
                 raise NotApplicable(f"the program says no: {said[3:] or 'without a reason'}")
             if said != "ready":
-                raise LearnerFault(f"to begin the program must answer ready, or no and why not, got {said[:40]!r}")
+                raise LearnerFault(
+                    f"to begin the program must answer ready, or no and why not, got {said[:40]!r}"
+                )
         except BaseException:
             self.close()
             raise
@@ -200,8 +226,8 @@ class Lines:
         except ValueError as error:
             raise LearnerFault(f"to predict the program must answer numbers: {error}") from error
         raise LearnerFault(
-            f"to predict after {rows} inputs the program must answer {rows} numbers, or {width} for each, "
-            f"got {len(said)}"
+            f"to predict after {rows} inputs the program must answer {rows} numbers, or {width} for"
+            f" each, got {len(said)}"
         )
 
     def _told(self, line: str) -> str:

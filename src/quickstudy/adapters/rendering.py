@@ -1,4 +1,6 @@
-"""What all environments have in common: their render modes, and a root seed where none was given."""
+"""What all environments have in common: their render modes, and a root seed where none was
+given.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ METADATA: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}
 
 
 class NoSuchRenderMode(UsageError, TypeError):
-    """A TypeError too: programs that first try a render mode then make the environment without one."""
+    """A TypeError too: programs that first try a render mode then make the environment without
+    one.
+    """
 
 
 def check_render_mode(mode: str | None) -> str | None:
@@ -40,4 +44,8 @@ def spelled(value: Any) -> str:
         form = "{:+.2f}" if array.dtype.kind == "f" else "{}"
         return " ".join(form.format(part) for part in array.ravel())
     number = array.item()
-    return f"{chr(number)} ({number})" if isinstance(number, int) and 32 < number < 127 else str(number)
+    return (
+        f"{chr(number)} ({number})"
+        if isinstance(number, int) and 32 < number < 127
+        else str(number)
+    )

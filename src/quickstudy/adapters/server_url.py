@@ -1,4 +1,6 @@
-"""The address of a language model's server: checked before anything runs, and written in one way only."""
+"""The address of a language model's server: checked before anything runs, and written in one way
+only.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,18 @@ class ServerUrl(NamedTuple):
 
     @classmethod
     def read(cls, url: str) -> ServerUrl:
-        """Raises ValueError, without the text of a password, for what is not the address of a server."""
+        """Raises ValueError, without the text of a password, for what is not the address of a
+        server.
+        """
         # These come first: only a url without them may be repeated in a message.
         if "@" in url:
-            raise ValueError("url must not hold a user name or a password; name the key's variable by key=...")
+            raise ValueError(
+                "url must not hold a user name or a password; name the key's variable by key=..."
+            )
         if "?" in url or "#" in url:
-            raise ValueError("url must not hold a query (? or #): it ends with its path, as http://127.0.0.1:8000/v1")
+            raise ValueError(
+                "url must not hold a query (? or #): it ends with its path, as http://127.0.0.1:8000/v1"
+            )
         wanted = f"url must be as http://127.0.0.1:8000/v1, got {url}"
         if not url.isascii() or not url.isprintable() or " " in url:
             raise ValueError(wanted)

@@ -1,4 +1,5 @@
-"""A scikit-learn estimator as a learner: it reads the last few inputs of every place as one row of features.
+"""A scikit-learn estimator as a learner: it reads the last few inputs of every place as one row of
+features.
 
     from quickstudy.adapters.sklearn import WindowModel
     qs.run("language/qa", WindowModel(lambda brief: RandomForestClassifier(20), reach=6))
@@ -9,8 +10,9 @@ or, in a file of one's own, as `quickstudy run language/qa --learner forest.py:F
         def build(self, brief):
             return RandomForestClassifier(20)
 
-Where something is symbols a classifier is wanted, where it is real numbers a regressor. An estimator with `partial_fit`
-is given every sequence once; any other is fitted again to all that was shown.
+Where something is symbols a classifier is wanted, where it is real numbers a regressor. An
+estimator with `partial_fit` is given every sequence once; any other is fitted again to all that was
+shown.
 """
 
 from __future__ import annotations
@@ -36,16 +38,19 @@ SEEDS = 2**32
 class WindowModel(Built):
     """Learns with an estimator made by build(brief).
 
-    The features of a place are the last `reach` inputs, the oldest first, each a symbol one-hot or numbers as they are;
-    before the first input stands 0. So it cannot look ahead, and remembers nothing beyond its reach.
+    The features of a place are the last `reach` inputs, the oldest first, each a symbol one-hot or
+    numbers as they are; before the first input stands 0. So it cannot look ahead, and remembers
+    nothing beyond its reach.
 
-    build: makes the estimator; or a subclass has a method of that name. Wherever it has a `random_state` that nobody
-    set, also within a pipeline, that is drawn by the seed. every: an estimator without `partial_fit` is fitted after so
-    many sequences, when it is next asked; between, it answers as before. Called with a function alone,
-    `WindowModel(build, reach=6)`, it is the class with these parameters.
+    build: makes the estimator; or a subclass has a method of that name. Wherever it has a
+    `random_state` that nobody set, also within a pipeline, that is drawn by the seed. every: an
+    estimator without `partial_fit` is fitted after so many sequences, when it is next asked;
+    between, it answers as before. Called with a function alone, `WindowModel(build, reach=6)`, it
+    is the class with these parameters.
 
-    Scores are probabilities where the estimator has `predict_proba`, else those of `decision_function`, or what it
-    predicts. It is kept by what it was shown, and comes back by being shown that again.
+    Scores are probabilities where the estimator has `predict_proba`, else those of
+    `decision_function`, or what it predicts. It is kept by what it was shown, and comes back by
+    being shown that again.
     """
 
     model = "an estimator"
@@ -63,9 +68,14 @@ class WindowModel(Built):
     ) -> None:
         for name, value in (("reach", reach), ("every", every)):
             if not isinstance(value, int) or value < 1:
-                raise UsageError(f"{type(self).__name__}: {name} must be a whole number from 1, got {value!r}")
+                raise UsageError(
+                    f"{type(self).__name__}: {name} must be a whole number from 1, got {value!r}"
+                )
         self.brief, self.reach, self.every = brief, reach, every
-        self._build, self._seed = functools.partial(self.built, build, brief, of_build), seed % SEEDS
+        self._build, self._seed = (
+            functools.partial(self.built, build, brief, of_build),
+            seed % SEEDS,
+        )
         self._symbols = isinstance(brief.outputs, Tokens)
         self._begin()
         shares = self._symbols and hasattr(self.estimator, "predict_proba")
@@ -89,7 +99,9 @@ class WindowModel(Built):
         self._fit()
         width = self.brief.outputs.width
         if not self._fitted:
-            return np.full((len(inputs), width), 1 / width if self.scale == "probabilities" else 0.0)
+            return np.full(
+                (len(inputs), width), 1 / width if self.scale == "probabilities" else 0.0
+            )
         if self._only is not None:
             return self._spread(np.ones((len(inputs), 1)), [self._only])
         rows = self._windows(inputs)
@@ -127,8 +139,16 @@ class WindowModel(Built):
     @property
     def parameters(self) -> int | None:
         """Of a linear model or a network of layers; of a forest nobody can say."""
-        found = [getattr(self.estimator, name, None) for name in ("coef_", "intercept_", "coefs_", "intercepts_")]
-        arrays = [array for one in found if one is not None for array in (one if isinstance(one, list) else [one])]
+        found = [
+            getattr(self.estimator, name, None)
+            for name in ("coef_", "intercept_", "coefs_", "intercepts_")
+        ]
+        arrays = [
+            array
+            for one in found
+            if one is not None
+            for array in (one if isinstance(one, list) else [one])
+        ]
         return sum(int(np.size(array)) for array in arrays) if arrays else None
 
     def _begin(self) -> None:
@@ -137,11 +157,16 @@ class WindowModel(Built):
             hasattr(self.estimator, "fit") or hasattr(self.estimator, "partial_fit")
         ):
             raise LearnerFault(
-                f"build must give an estimator with fit and predict, got {type(self.estimator).__name__}"
+                "build must give an estimator with fit and predict, got"
+                f" {type(self.estimator).__name__}"
             )
         self._check_kind()
         settings: dict[str, Any] = getattr(self.estimator, "get_params", dict)()
-        unset = [name for name, value in settings.items() if name.endswith("random_state") and value is None]
+        unset = [
+            name
+            for name, value in settings.items()
+            if name.endswith("random_state") and value is None
+        ]
         if unset:
             self.estimator.set_params(**dict.fromkeys(unset, self._seed))
         self._shown: list[tuple[Any, Any]] = []
@@ -150,15 +175,18 @@ class WindowModel(Built):
         self._only: int | None = None
 
     def _check_kind(self) -> None:
-        """Raises NotApplicable for a classifier where real numbers are asked for, and for a regressor of symbols."""
+        """Raises NotApplicable for a classifier where real numbers are asked for, and for a
+        regressor of symbols.
+        """
         from sklearn.base import is_classifier, is_regressor
 
         wrong, right = ("classifier", "regressor")[:: -1 if self._symbols else 1]
         if (is_regressor if self._symbols else is_classifier)(self.estimator):
             asked = "symbols" if self._symbols else "real numbers"
             raise NotApplicable(
-                f"{type(self.estimator).__name__} is a {wrong}, and {asked} are asked for; let build give a {right} "
-                f"where brief.outputs is {'Tokens' if self._symbols else 'Reals'}"
+                f"{type(self.estimator).__name__} is a {wrong}, and {asked} are asked for; let"
+                f" build give a {right} where brief.outputs is"
+                f" {'Tokens' if self._symbols else 'Reals'}"
             )
 
     def _fit(self) -> None:
@@ -174,7 +202,9 @@ class WindowModel(Built):
             self.estimator.fit(rows, answers)
         self._fitted = full
 
-    def _features(self, inputs: NDArray[Any], targets: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _features(
+        self, inputs: NDArray[Any], targets: NDArray[Any]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Rows and answers of the places at which something is asked."""
         asked = targets >= 0 if self._symbols else ~np.isnan(targets).any(axis=1)
         answers = targets[asked]

@@ -1,4 +1,5 @@
-"""A PyTorch module as a learner: a network that reads whole sequences, or a cell that reads one step.
+"""A PyTorch module as a learner: a network that reads whole sequences, or a cell that reads one
+step.
 
     from quickstudy.adapters.torch import SequenceModel
     qs.run("language/qa", SequenceModel(lambda brief: Net(brief.inputs.width, brief.outputs.width)))
@@ -9,9 +10,9 @@ or, in a file, as `quickstudy run language/qa --learner net.py:Model:width=64`:
         def build(self, brief, width=32):
             return Net(brief.inputs.width, width, brief.outputs.width)
 
-The adapter initialises the weights by the seed, trains in mini-batches with the settings of the built-in
-`adam`, answers many sequences at once, shows the network's states, acts in worlds by an actor-critic, and
-can be saved. It leaves PyTorch's global generator as it was.
+The adapter initialises the weights by the seed, trains in mini-batches with the settings of the
+built-in `adam`, answers many sequences at once, shows the network's states, acts in worlds by an
+actor-critic, and can be saved. It leaves PyTorch's global generator as it was.
 """
 
 from __future__ import annotations
@@ -37,22 +38,22 @@ OPTIMIZERS = {"adam": "Adam", "adamw": "AdamW", "sgd": "SGD", "rmsprop": "RMSpro
 
 
 class SequenceModel(Built):
-    """Learns with a network made by build(brief): numbers (time, row, inputs.width) in, scores (time, row,
-    outputs.width) out, or a tuple that begins with them; symbols come one-hot.
+    """Learns with a network made by build(brief): numbers (time, row, inputs.width) in, scores
+    (time, row, outputs.width) out, or a tuple that begins with them; symbols come one-hot.
 
-    - build: makes the network; or a subclass has a method of that name, whose parameters are parameters
-      of the learner.
-    - passes: times that the material is shown. batch: sequences per update; 0: all of them. rate: step
-      size. Default: those of the built-in `adam`, 10, 1 and 0.001 for symbols, 200, 8 and 0.005 for real
-      numbers, 100, 8 and 0.001 for strings; a world's rate is 0.005.
+    - build: makes the network; or a subclass has a method of that name, whose parameters are
+      parameters of the learner.
+    - passes: times that the material is shown. batch: sequences per update; 0: all of them. rate:
+      step size. Default: those of the built-in `adam`, 10, 1 and 0.001 for symbols, 200, 8 and
+      0.005 for real numbers, 100, 8 and 0.001 for strings; a world's rate is 0.005.
     - optimizer: adam, adamw, sgd or rmsprop; in Python also a function of the parameters.
     - weight_decay: of the optimizer. clip: largest norm of the gradient; 0: no limit.
     - device: as PyTorch names it: cpu, cuda, mps.
     - symbols: the network is given symbols as whole numbers (time, row), for an `Embedding`.
 
-    The loss of a sequence is the mean over its questions, that of a batch the mean over its sequences.
-    Row t of the scores must not depend on inputs after t: no bidirectional layers, causal masks in
-    attention. Shorter sequences of a batch are padded at the end.
+    The loss of a sequence is the mean over its questions, that of a batch the mean over its
+    sequences. Row t of the scores must not depend on inputs after t: no bidirectional layers,
+    causal masks in attention. Shorter sequences of a batch are padded at the end.
 
     Its states are what the network's method `states` gives, (time, row, feature) for inputs as in
     `forward`; without one, the input of its last Linear layer with outputs.width outputs.
@@ -86,7 +87,13 @@ class SequenceModel(Built):
         **of_build: Any,
     ) -> None:
         del passes, batch  # the pace: who shows the material goes by it
-        asked = "reward" if brief.loss == "reward" else "symbols" if isinstance(brief.outputs, Tokens) else "reals"
+        asked = (
+            "reward"
+            if brief.loss == "reward"
+            else "symbols"
+            if isinstance(brief.outputs, Tokens)
+            else "reals"
+        )
         rate = self.usual[asked]["rate"] if rate is None else rate
         for name, value, least in (("clip", clip, 0.0), ("weight_decay", weight_decay, 0.0)):
             if value < least:
@@ -104,7 +111,9 @@ class SequenceModel(Built):
         with self._own_chance():
             network = self.built(build, self.brief, of_build)
             if not isinstance(network, self.torch.nn.Module):
-                raise LearnerFault(f"build must give a torch.nn.Module, got {type(network).__name__}")
+                raise LearnerFault(
+                    f"build must give a torch.nn.Module, got {type(network).__name__}"
+                )
             self.network = network.to(self.device)
             self._actor = Actor(self, brief) if acts else None
         if self._actor is not None:
@@ -156,11 +165,18 @@ class SequenceModel(Built):
         """Scores for several sequences, padded at their ends."""
         with self.asking():
             scores = self.scores(self.given(_padded(sequences, 0))).cpu().numpy()
-        return [scores[: len(inputs), place].astype(np.float64) for place, inputs in enumerate(sequences)]
+        return [
+            scores[: len(inputs), place].astype(np.float64)
+            for place, inputs in enumerate(sequences)
+        ]
 
     def snapshot(self) -> Snapshot:
         """Weights, optimizer and random state, in PyTorch's own format."""
-        kept = {"network": self.network.state_dict(), "chance": self._chance, "updates": self.updates}
+        kept = {
+            "network": self.network.state_dict(),
+            "chance": self._chance,
+            "updates": self.updates,
+        }
         if self._optimizer is not None:
             kept["optimizer"] = self._optimizer.state_dict()
         if self._actor is not None:
@@ -170,7 +186,9 @@ class SequenceModel(Built):
         return Snapshot({"torch": np.frombuffer(content.getvalue(), np.uint8)})
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Return to a snapshot. Only tensors and numbers are read from it; no code of it is executed."""
+        """Return to a snapshot. Only tensors and numbers are read from it; no code of it is
+        executed.
+        """
         content = io.BytesIO(np.asarray(snapshot.arrays["torch"], np.uint8).tobytes())
         kept = self.torch.load(content, weights_only=True, map_location="cpu")
         self.network.load_state_dict(kept["network"])
@@ -212,20 +230,30 @@ class SequenceModel(Built):
         if not isinstance(self.brief.inputs, Tokens):
             return self.torch.tensor(inputs, dtype=self.torch.float32, device=self.device)
         symbols = self.torch.tensor(inputs, dtype=self.torch.long, device=self.device)
-        return symbols if self.symbols else self.torch.nn.functional.one_hot(symbols, self.brief.inputs.size).float()
+        return (
+            symbols
+            if self.symbols
+            else self.torch.nn.functional.one_hot(symbols, self.brief.inputs.size).float()
+        )
 
     def _loss(self, scores: Any, targets: NDArray[Any]) -> Any:
         """The mean over sequences of the mean over questions."""
         tokens = isinstance(self.brief.outputs, Tokens)
         asked = targets >= 0 if tokens else ~np.isnan(targets).any(axis=-1)
         questions = asked.sum(axis=0)
-        weights = self.torch.tensor(asked / np.maximum(questions, 1) / max(1, (questions > 0).sum()))
+        weights = self.torch.tensor(
+            asked / np.maximum(questions, 1) / max(1, (questions > 0).sum())
+        )
         if tokens:
             wanted = self.torch.tensor(targets, dtype=self.torch.long, device=self.device)
             functional = self.torch.nn.functional
-            losses = functional.cross_entropy(scores.movedim(-1, 1), wanted, ignore_index=-1, reduction="none")
+            losses = functional.cross_entropy(
+                scores.movedim(-1, 1), wanted, ignore_index=-1, reduction="none"
+            )
         else:
-            wanted = self.torch.tensor(np.nan_to_num(targets), dtype=self.torch.float32, device=self.device)
+            wanted = self.torch.tensor(
+                np.nan_to_num(targets), dtype=self.torch.float32, device=self.device
+            )
             losses = ((scores - wanted) ** 2).mean(-1)
         return (losses * weights.to(scores)).sum()
 
@@ -234,7 +262,9 @@ class SequenceModel(Built):
             return optimizer(self._trained)
         if optimizer not in OPTIMIZERS:
             known = ", ".join(OPTIMIZERS)
-            raise UsageError(f'{type(self).__name__}: optimizer must be one of {known}, got "{optimizer}"')
+            raise UsageError(
+                f'{type(self).__name__}: optimizer must be one of {known}, got "{optimizer}"'
+            )
         kind = getattr(self.torch.optim, OPTIMIZERS[optimizer])
         return kind(self._trained, lr=rate, weight_decay=weight_decay)
 
@@ -242,9 +272,14 @@ class SequenceModel(Built):
         try:
             device = self.torch.device(name)
             self.torch.zeros(1, device=device)
-        except (RuntimeError, AssertionError) as error:  # an unknown word, or a device that is not there
+        except (
+            RuntimeError,
+            AssertionError,
+        ) as error:  # an unknown word, or a device that is not there
             said = str(error).splitlines()[0]
-            raise UsageError(f'{type(self).__name__}: device "{name}" cannot be used: {said}') from error
+            raise UsageError(
+                f'{type(self).__name__}: device "{name}" cannot be used: {said}'
+            ) from error
         return device
 
     def _seeded(self, seed: int) -> dict[str, Any]:
@@ -269,7 +304,9 @@ class SequenceModel(Built):
 
     @contextlib.contextmanager
     def _own_chance(self) -> Iterator[None]:
-        """Layers draw from the global generator: it has our state meanwhile, and its own again afterwards."""
+        """Layers draw from the global generator: it has our state meanwhile, and its own again
+        afterwards.
+        """
         apart = self.device.type != "cpu"
         kind = self.device.type if apart else "cuda"
         with self.torch.random.fork_rng(devices=[self.device] if apart else [], device_type=kind):
@@ -284,8 +321,8 @@ class SequenceModel(Built):
 
 
 class CellModel(SequenceModel):
-    """The same with a cell: cell(x (row, inputs.width), state) gives scores (row, outputs.width) and the
-    next state; the first state is None. It cannot look ahead.
+    """The same with a cell: cell(x (row, inputs.width), state) gives scores (row, outputs.width)
+    and the next state; the first state is None. It cannot look ahead.
     """
 
     def predict_many(self, sequences: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
@@ -296,10 +333,17 @@ class CellModel(SequenceModel):
         """The cell's state for every row before the first input."""
         return (None,) * rows
 
-    def step(self, state: tuple[Any, ...], inputs: NDArray[Any]) -> tuple[tuple[Any, ...], NDArray[Any]]:
-        """One step of every row from its state: nothing is read again. Row by row, as in `predict_many`."""
+    def step(
+        self, state: tuple[Any, ...], inputs: NDArray[Any]
+    ) -> tuple[tuple[Any, ...], NDArray[Any]]:
+        """One step of every row from its state: nothing is read again. Row by row, as in
+        `predict_many`.
+        """
         with self.asking():
-            after = [self._moved(x[None], before) for x, before in zip(self.given(inputs), state, strict=True)]
+            after = [
+                self._moved(x[None], before)
+                for x, before in zip(self.given(inputs), state, strict=True)
+            ]
         scores = [given[0].cpu().numpy().astype(np.float64) for given, _ in after]
         return tuple(following for _, following in after), np.stack(scores)
 

@@ -1,4 +1,6 @@
-"""Acting with any PyTorch network: the built-in `actor-critic`, around a network that gives scores."""
+"""Acting with any PyTorch network: the built-in `actor-critic`, around a network that gives
+scores.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Reals, Tokens
 
 WINDOW, EVERY = 32, 8
-"""Steps before those that are learned from that the network reads, and steps between two updates."""
+"""Steps before those that are learned from that the network reads, and steps between two
+updates.
+"""
 DISCOUNT, TRACE = 0.8, 0.9
 """gamma and lambda of the generalised advantage."""
 ENTROPY, CRITIC = 0.01, 0.5
@@ -24,13 +28,14 @@ SIGNS = 3
 
 
 class Actor:
-    """Policy gradient with a learned baseline: one update every few steps, as the built-in `actor-critic`.
+    """Policy gradient with a learned baseline: one update every few steps, as the built-in
+    `actor-critic`.
 
     The network reads the observation, the action before and the sign of its reward, side by side as
-    numbers (a network of `symbols`: the observation alone); its scores are the logits of the policy. The
-    critic is a linear layer on the network's states, or on its scores where the states are not known.
-    The network reads at most WINDOW + EVERY steps, also when it acts. Without learning it takes the
-    likeliest action.
+    numbers (a network of `symbols`: the observation alone); its scores are the logits of the
+    policy. The critic is a linear layer on the network's states, or on its scores where the states
+    are not known. The network reads at most WINDOW + EVERY steps, also when it acts. Without
+    learning it takes the likeliest action.
     Source: Mnih et al. 2016, one actor; Schulman et al. 2016 for the advantage.
     """
 
@@ -41,7 +46,9 @@ class Actor:
         self._gained: list[float] = []
         self._last: int | None = None
         with self._torch.no_grad():
-            blank = self._read(0 if isinstance(brief.inputs, Tokens) else np.zeros(brief.inputs.width), 0.0)
+            blank = self._read(
+                0 if isinstance(brief.inputs, Tokens) else np.zeros(brief.inputs.width), 0.0
+            )
             features = host.scores_and_features(host.given(blank[None, None]))[1]
         self.critic = self._torch.nn.Linear(features.shape[-1], 1).to(host.device)
 
@@ -77,15 +84,22 @@ class Actor:
         """Everything that a later step depends on, for a snapshot."""
         seen = self._torch.tensor(np.array(self._seen))
         return {
-            "critic": self.critic.state_dict(), "seen": seen, "done": list(self._done),
-            "gained": list(self._gained), "last": self._last,
-        }  # fmt: skip
+            "critic": self.critic.state_dict(),
+            "seen": seen,
+            "done": list(self._done),
+            "gained": list(self._gained),
+            "last": self._last,
+        }
 
     def restore(self, kept: dict[str, Any]) -> None:
         """The inverse of `kept`."""
         self.critic.load_state_dict(kept["critic"])
         self._seen = deque(kept["seen"].numpy(), maxlen=WINDOW + EVERY)
-        self._done, self._gained, self._last = list(kept["done"]), list(kept["gained"]), kept["last"]
+        self._done, self._gained, self._last = (
+            list(kept["done"]),
+            list(kept["gained"]),
+            kept["last"],
+        )
 
     def _read(self, observation: Any, reward: float) -> NDArray[Any]:
         """One step as the network reads it."""
@@ -109,23 +123,31 @@ class Actor:
         return self._host.given(np.stack(self._seen)[:, None])
 
     def _learn(self, ended: bool) -> None:
-        """One update on the steps since the last one. ended: the episode is over, so nothing follows."""
+        """One update on the steps since the last one. ended: the episode is over, so nothing
+        follows.
+        """
         steps = len(self._done)
         with self._host.training():
             scores, features = self._host.scores_and_features(self._inputs())
             chances = scores[-steps:, 0].log_softmax(-1)
             values = self.critic(features[-steps:, 0])[:, 0]
             advantage = self._advantage(values.detach().tolist(), ended)
-            gains = chances.gather(1, self._torch.tensor(self._done, device=chances.device)[:, None])[:, 0]
+            gains = chances.gather(
+                1, self._torch.tensor(self._done, device=chances.device)[:, None]
+            )[:, 0]
             spread = -(chances.exp() * chances).sum(-1)
             miss = (values - values.detach() - advantage) ** 2
             self._host.update((CRITIC * miss - gains * advantage - ENTROPY * spread).mean())
 
     def _advantage(self, values: list[float], ended: bool) -> Any:
-        """Generalised advantages. The value after the last step is not known yet: its own value replaces it."""
+        """Generalised advantages. The value after the last step is not known yet: its own value
+        replaces it.
+        """
         following = [*values[1:], 0.0 if ended else values[-1]]
         later, found = 0.0, []
-        for gained, value, after in zip(self._gained[::-1], values[::-1], following[::-1], strict=True):
+        for gained, value, after in zip(
+            self._gained[::-1], values[::-1], following[::-1], strict=True
+        ):
             later = gained + DISCOUNT * after - value + DISCOUNT * TRACE * later
             found.append(later)
         return self._torch.tensor(found[::-1], device=self._host.device)

@@ -13,9 +13,11 @@ def has_states(network: Any, outputs: int) -> bool:
     return callable(getattr(network, "states", None)) or bool(_readouts(network, outputs))
 
 
-def features_read(network: Any, forward: Callable[[], Any], outputs: int, rows: Sequence[int]) -> tuple[Any, Any]:
-    """What a forward pass gives, and the (time, row, feature) inputs of the readout, the last layer that
-    can be one.
+def features_read(
+    network: Any, forward: Callable[[], Any], outputs: int, rows: Sequence[int]
+) -> tuple[Any, Any]:
+    """What a forward pass gives, and the (time, row, feature) inputs of the readout, the last layer
+    that can be one.
 
     A cell reads one step per call: as many calls as there are steps.
     """
@@ -32,7 +34,13 @@ def features_read(network: Any, forward: Callable[[], Any], outputs: int, rows: 
         for hook in hooks:
             hook.remove()
     read = [inputs for layer, inputs in calls if layer is calls[-1][0]]
-    features = torch.stack(read) if len(read) == rows[0] and read[0].ndim == 2 else read[-1] if read else None
+    features = (
+        torch.stack(read)
+        if len(read) == rows[0] and read[0].ndim == 2
+        else read[-1]
+        if read
+        else None
+    )
     if features is None or tuple(features.shape[:2]) != tuple(rows):
         raise NotApplicable(
             "the network's states are not found: its readout does not read (time, row, feature); "
@@ -44,4 +52,8 @@ def features_read(network: Any, forward: Callable[[], Any], outputs: int, rows: 
 def _readouts(network: Any, outputs: int) -> list[Any]:
     import torch
 
-    return [one for one in network.modules() if isinstance(one, torch.nn.Linear) and one.out_features == outputs]
+    return [
+        one
+        for one in network.modules()
+        if isinstance(one, torch.nn.Linear) and one.out_features == outputs
+    ]

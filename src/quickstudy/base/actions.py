@@ -16,18 +16,21 @@ from quickstudy.base.spaces import Bits, Fields, Reals, Space, Tokens
 class Policy:
     """What scores say of an action: every part by itself, every number in it by itself.
 
-    scores: (..., width), the parts side by side as in `space.width`. Of tokens they are logits; of bits the log odds of
-    a one; a real number is spread around its score by the logistic distribution of scale 1. NumPy arrays give NumPy
-    arrays, JAX arrays (in a compiled function or out of it) JAX arrays.
+    scores: (..., width), the parts side by side as in `space.width`. Of tokens they are logits; of
+    bits the log odds of a one; a real number is spread around its score by the logistic
+    distribution of scale 1. NumPy arrays give NumPy arrays, JAX arrays (in a compiled function or
+    out of it) JAX arrays.
     """
 
     space: Space
     scores: Any
 
     def draw(self, uniform: Any = None) -> Any:
-        """An action: the likeliest, or drawn by means of uniform numbers in 0 .. 1, one for every score.
+        """An action: the likeliest, or drawn by means of uniform numbers in 0 .. 1, one for every
+        score.
 
-        They come from whatever is random there: `rng.random(scores.shape)`, `jax.random.uniform(key, scores.shape)`.
+        They come from whatever is random there: `rng.random(scores.shape)`,
+        `jax.random.uniform(key, scores.shape)`.
         """
         if isinstance(self.space, Fields):
             return {name: part.draw(_cut(uniform, where)) for name, part, where in self._parts()}
@@ -37,7 +40,9 @@ class Policy:
         if isinstance(self.space, Tokens):
             gumbel = 0.0 if uniform is None else -xp.log(-xp.log(uniform))
             return xp.argmax(self.scores + gumbel, axis=-1)
-        drawn = self.scores if uniform is None else self.scores + xp.log(uniform) - xp.log1p(-uniform)
+        drawn = (
+            self.scores if uniform is None else self.scores + xp.log(uniform) - xp.log1p(-uniform)
+        )
         return (drawn > 0).astype(xp.int32) if isinstance(self.space, Bits) else drawn
 
     def log_probability(self, action: Any) -> Any:
@@ -76,14 +81,20 @@ class Policy:
 
 
 def checked_action(space: Space, action: Any, shape: tuple[int, ...] = ()) -> Any:
-    """The action in plain form: an integer or an array of them, an array of numbers, or a mapping of these.
+    """The action in plain form: an integer or an array of them, an array of numbers, or a mapping
+    of these.
 
-    shape: of the axes in front, (players,) where there are several. Raises LearnerFault for one outside its space.
+    shape: of the axes in front, (players,) where there are several. Raises LearnerFault for one
+    outside its space.
     """
     if isinstance(space, Fields):
         wanted = [name for name, _ in space.parts]
         if not isinstance(action, Mapping) or set(action) != set(wanted):
-            given = f"one with {', '.join(map(str, action))}" if isinstance(action, Mapping) else repr(action)
+            given = (
+                f"one with {', '.join(map(str, action))}"
+                if isinstance(action, Mapping)
+                else repr(action)
+            )
             raise LearnerFault(f"act must give a mapping with {', '.join(wanted)}, got {given}")
         return {name: checked_action(part, action[name], shape) for name, part in space.parts}
     try:
@@ -92,7 +103,9 @@ def checked_action(space: Space, action: Any, shape: tuple[int, ...] = ()) -> An
         raise LearnerFault(f"act must give {_described(space)}, got {action!r}") from error
     wanted_shape = shape if isinstance(space, Tokens) else (*shape, space.width)
     if values.shape != wanted_shape:
-        raise LearnerFault(f"act must give {_described(space)} of shape {wanted_shape}, got {action!r}")
+        raise LearnerFault(
+            f"act must give {_described(space)} of shape {wanted_shape}, got {action!r}"
+        )
     if isinstance(space, Reals):
         fits = values.dtype.kind in "iuf" and bool(np.isfinite(values).all())
     else:

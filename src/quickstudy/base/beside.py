@@ -1,9 +1,11 @@
-"""Files of a user's, imported so that each may import what lies beside it, and no two folders are mixed up.
+"""Files of a user's, imported so that each may import what lies beside it, and no two folders are
+mixed up.
 
-Such a file, and what it imports from its own folder, gets a module name of its own, made from its whole path: `net.py`
-of one folder is never taken for `net.py` of another, and the same file is the same module in every worker process. Each
-has an `__import__` of its own for this; `sys.path` stays as it is. What is compiled is the very text that identities
-rest on, never a stored compilation of an earlier one.
+Such a file, and what it imports from its own folder, gets a module name of its own, made from its
+whole path: `net.py` of one folder is never taken for `net.py` of another, and the same file is the
+same module in every worker process. Each has an `__import__` of its own for this; `sys.path` stays
+as it is. What is compiled is the very text that identities rest on, never a stored compilation of
+an earlier one.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ _places: dict[str, pathlib.Path] = {}
 
 
 _contents: dict[str, tuple[Any, bytes]] = {}
-"""By file: what it held, and the specification of its module at that time, by which a reloaded one is told."""
+"""By file: what it held, and the specification of its module at that time, by which a reloaded one
+is told.
+"""
 
 
 def content_of(path: str) -> bytes:
@@ -37,12 +41,16 @@ def content_of(path: str) -> bytes:
 
 
 def import_file(file: pathlib.Path) -> ModuleType:
-    """The module of a file, imported now if it was not. Raises whatever the file raises, and is then as before."""
+    """The module of a file, imported now if it was not. Raises whatever the file raises, and is
+    then as before.
+    """
     modules, contents = set(sys.modules), set(_contents)
     try:
         return importlib.import_module(module_name(file))
     except BaseException:
-        for name in [name for name in sys.modules if name.startswith(_PREFIX) and name not in modules]:
+        for name in [
+            name for name in sys.modules if name.startswith(_PREFIX) and name not in modules
+        ]:
             del sys.modules[name]
         for path in _contents.keys() - contents:
             del _contents[path]
@@ -50,26 +58,38 @@ def import_file(file: pathlib.Path) -> ModuleType:
 
 
 def forget_changed() -> None:
-    """Let files that have changed since they were imported, and all from the same folders, be imported again. Of other
-    modules what they held is asked again only if they were reloaded: until then the old code runs.
+    """Let files that have changed since they were imported, and all from the same folders, be
+    imported again. Of other modules what they held is asked again only if they were reloaded: until
+    then the old code runs.
     """
-    found = {str(path): _root(name) for name, path in _places.items() if name in sys.modules and path.is_file()}
-    changed = {root for path, root in found.items() if pathlib.Path(path).read_bytes() != content_of(path)}
+    found = {
+        str(path): _root(name)
+        for name, path in _places.items()
+        if name in sys.modules and path.is_file()
+    }
+    changed = {
+        root for path, root in found.items() if pathlib.Path(path).read_bytes() != content_of(path)
+    }
     for name in [name for name in sys.modules if _root(name.partition(".")[0]) in changed]:
         del sys.modules[name]
     now = _specifications()
-    for path in [path for path, (then, _) in _contents.items() if then is None or now.get(path) is not then]:
+    for path in [
+        path for path, (then, _) in _contents.items() if then is None or now.get(path) is not then
+    ]:
         del _contents[path]
 
 
 def _specifications() -> dict[str, Any]:
     found = [getattr(module, "__dict__", {}) for module in list(sys.modules.values())]
-    return {str(facts["__file__"]): facts.get("__spec__") for facts in found if facts.get("__file__")}
+    return {
+        str(facts["__file__"]): facts.get("__spec__") for facts in found if facts.get("__file__")
+    }
 
 
 def find_beside(folder: pathlib.Path, name: str) -> pathlib.Path | None:
-    """The file of a module, or of a package, that lies in a folder: `name.py`, `name/__init__.py`; or the folder `name`
-    itself if there is no other module of that name. The standard library is nobody's to replace.
+    """The file of a module, or of a package, that lies in a folder: `name.py`, `name/__init__.py`;
+    or the folder `name` itself if there is no other module of that name. The standard library is
+    nobody's to replace.
     """
     if name in sys.stdlib_module_names or name == "quickstudy":
         return None
@@ -94,13 +114,21 @@ def module_name(path: pathlib.Path) -> str:
 def _root(name: str) -> pathlib.Path | None:
     """The folder whose modules a module may import by their bare names."""
     path = _places.get(name)
-    return None if path is None else path.parent if path.is_dir() or path.name != "__init__.py" else path.parent.parent
+    return (
+        None
+        if path is None
+        else path.parent
+        if path.is_dir() or path.name != "__init__.py"
+        else path.parent.parent
+    )
 
 
 class _Finder(importlib.abc.MetaPathFinder):
     """Finds modules of users' files by the names made above, and what is in packages among them."""
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+    def find_spec(
+        self, name: str, path: Any = None, target: Any = None
+    ) -> importlib.machinery.ModuleSpec | None:
         root = _root(name.partition(".")[0]) if name.startswith(_PREFIX) else None
         if root is None:
             return None
@@ -116,12 +144,14 @@ class _Finder(importlib.abc.MetaPathFinder):
             return spec
         inner = [str(place.parent)] if place.name == "__init__.py" else None
         loader = _Loader(name, str(place), root)
-        return importlib.util.spec_from_file_location(name, place, loader=loader, submodule_search_locations=inner)
+        return importlib.util.spec_from_file_location(
+            name, place, loader=loader, submodule_search_locations=inner
+        )
 
 
 class _Loader(importlib.machinery.SourceFileLoader):
-    """Compiles what `content_of` gives. A stored compilation is told by its second and its size alone: an edit of one
-    digit within a second would run the old code under the new identity.
+    """Compiles what `content_of` gives. A stored compilation is told by its second and its size
+    alone: an edit of one digit within a second would run the old code under the new identity.
     """
 
     def __init__(self, name: str, path: str, root: pathlib.Path) -> None:
@@ -138,7 +168,12 @@ class _Loader(importlib.machinery.SourceFileLoader):
 
 
 def _import(
-    root: pathlib.Path, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
+    root: pathlib.Path,
+    name: str,
+    globals: Any = None,
+    locals: Any = None,
+    fromlist: Any = (),
+    level: int = 0,
 ) -> ModuleType:
     """`__import__` of a user's file: first what lies beside it, then as everywhere."""
     top, dot, rest = name.partition(".")

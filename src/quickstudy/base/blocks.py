@@ -1,7 +1,9 @@
-"""What a page is made of: blocks with numbers in them, each written once and rendered in every form.
+"""What a page is made of: blocks with numbers in them, each written once and rendered in every
+form.
 
-Nothing here knows HTML, LaTeX or a terminal, and no renderer reads a number back out of text. A page is a list of
-blocks; `render` has one renderer per form. All text is plain: a renderer escapes it.
+Nothing here knows HTML, LaTeX or a terminal, and no renderer reads a number back out of text. A
+page is a list of blocks; `render` has one renderer per form. All text is plain: a renderer escapes
+it.
 """
 
 from __future__ import annotations
@@ -14,18 +16,24 @@ from quickstudy.base.trace import Trace
 
 FORMS = ("score", "fine", "magnitude", "factor", "steps", "count", "seconds", "exact", "span")
 SCORE, FINE, MAGNITUDE, FACTOR, STEPS, COUNT, SECONDS, EXACT, SPAN = FORMS
-"""How a number is written. score: three decimals. fine: four for a small one. magnitude: three figures, powers of ten
-for the smallest and the largest. factor: ten to the power of the value, after a ×. steps: whole where it is large.
-count: a whole number, thousands apart. seconds: two or three figures. exact: all digits.
-span: one decimal, none from 100 on.
+"""How a number is written. score: three decimals. fine: four for a small one. magnitude: three
+figures, powers of ten for the smallest and the largest. factor: ten to the power of the value,
+after a ×. steps: whole where it is large. count: a whole number, thousands apart. seconds: two or
+three figures. exact: all digits. span: one decimal, none from 100 on.
 """
 BOUNDS, HALF = "bounds", "half"
 """How an interval is written: `[low, high]`, or as half of its width, ±."""
 LINEAR, LOG = "linear", "log"
 LINE, STEP, POINTS, BARS = "line", "step", "points", "bars"
-ROLES = LEARNER, REPLAY, PERSON, CONTROL, ORACLE = "learner", "replay", "person", "control", "oracle"
-"""Who a row or a curve is of: those that learn from material shown once, or several times; people; rules that never
-learn; the best that can be done.
+ROLES = LEARNER, REPLAY, PERSON, CONTROL, ORACLE = (
+    "learner",
+    "replay",
+    "person",
+    "control",
+    "oracle",
+)
+"""Who a row or a curve is of: those that learn from material shown once, or several times; people;
+rules that never learn; the best that can be done.
 """
 
 
@@ -33,7 +41,8 @@ learn; the best that can be done.
 class Mark:
     """How one learner, rule or series is drawn, the same in all tables and pictures of a page.
 
-    role: decides colour, grey or thin. number: which colour or dash, from 0; a renderer repeats what it has.
+    role: decides colour, grey or thin. number: which colour or dash, from 0; a renderer repeats
+    what it has.
     """
 
     role: str = LEARNER
@@ -42,10 +51,12 @@ class Mark:
 
 @dataclass(frozen=True)
 class Number:
-    """A number in a cell or a sentence. value: None where there is none, and note then says why; infinity is a value.
+    """A number in a cell or a sentence. value: None where there is none, and note then says why;
+    infinity is a value.
 
-    interval: (low, high) of the value. form: one of FORMS. word: what is written instead of the digits ("<1",
-    "unknown"). strong: stands out. note: small print beside it. signed: a plus is written too.
+    interval: (low, high) of the value. form: one of FORMS. word: what is written instead of the
+    digits ("<1", "unknown"). strong: stands out. note: small print beside it. signed: a plus is
+    written too.
     """
 
     value: float | None
@@ -59,8 +70,8 @@ class Number:
 
 @dataclass(frozen=True)
 class Name:
-    """Words in a cell that name something. mark: the line it is drawn by. target: an anchor of the page, or the name of
-    a file beside it. note: small print.
+    """Words in a cell that name something. mark: the line it is drawn by. target: an anchor of the
+    page, or the name of a file beside it. note: small print.
     """
 
     text: str
@@ -84,8 +95,8 @@ Cell = Number | Name | Several | str
 
 @dataclass(frozen=True)
 class Column:
-    """The heading of a column. better: "higher", "lower" or nothing, shown as an arrow. numeric: aligned and sorted as
-    numbers. note: small print under the title ("median").
+    """The heading of a column. better: "higher", "lower" or nothing, shown as an arrow. numeric:
+    aligned and sorted as numbers. note: small print under the title ("median").
     """
 
     title: str
@@ -96,8 +107,8 @@ class Column:
 
 @dataclass(frozen=True)
 class Line:
-    """One row of a table, as many cells as columns; the first names it. role: one of ROLES or nothing. first: stays
-    where a terminal has no room for all rows.
+    """One row of a table, as many cells as columns; the first names it. role: one of ROLES or
+    nothing. first: stays where a terminal has no room for all rows.
     """
 
     cells: Sequence[Cell]
@@ -115,10 +126,12 @@ class Group:
 
 @dataclass(frozen=True)
 class Table:
-    """name: its anchor, and of its CSV file. columns: where there is no room for all, the first ones stay.
+    """name: its anchor, and of its CSV file. columns: where there is no room for all, the first
+    ones stay.
 
-    intervals: BOUNDS or HALF. data: the numbers behind it at full precision, the heading first, for the CSV file;
-    without them the file has the cells themselves. paper: belongs into a paper (LaTeX).
+    intervals: BOUNDS or HALF. data: the numbers behind it at full precision, the heading first, for
+    the CSV file; without them the file has the cells themselves. paper: belongs into a paper
+    (LaTeX).
     """
 
     name: str
@@ -143,22 +156,29 @@ def table(
     data: Sequence[Sequence[Any]] = (),
     better: Mapping[str, str] = {},
 ) -> Table:
-    """A table of a study. A column in which a number stands is one of numbers; an interval is written as its half.
-    better: by title, which way is better.
+    """A table of a study. A column in which a number stands is one of numbers; an interval is
+    written as its half. better: by title, which way is better.
     """
     numeric = [any(_has_number(row[place]) for row in rows) for place in range(len(heading))]
-    columns = [Column(title, better.get(title, ""), one) for title, one in zip(heading, numeric, strict=True)]
-    return Table(name, caption, columns, [Group([Line(row) for row in rows])], HALF, data, paper=True)
+    columns = [
+        Column(title, better.get(title, ""), one)
+        for title, one in zip(heading, numeric, strict=True)
+    ]
+    return Table(
+        name, caption, columns, [Group([Line(row) for row in rows])], HALF, data, paper=True
+    )
 
 
 def _has_number(cell: Cell) -> bool:
-    return any(map(_has_number, cell.cells)) if isinstance(cell, Several) else isinstance(cell, Number)
+    return (
+        any(map(_has_number, cell.cells)) if isinstance(cell, Several) else isinstance(cell, Number)
+    )
 
 
 @dataclass(frozen=True)
 class Axis:
-    """title: with its unit. scale: LINEAR or LOG. range: what the data say where it is None. ticks: (place, words) in
-    the place of round numbers.
+    """title: with its unit. scale: LINEAR or LOG. range: what the data say where it is None. ticks:
+    (place, words) in the place of round numbers.
     """
 
     title: str
@@ -169,11 +189,12 @@ class Axis:
 
 @dataclass(frozen=True)
 class Plotted:
-    """One curve, cloud or set of bars, in data coordinates. low, high: the edges of its band, or whiskers of points.
+    """One curve, cloud or set of bars, in data coordinates. low, high: the edges of its band, or
+    whiskers of points.
 
-    label: stands at its end, or in a legend. kind: LINE, STEP, POINTS or BARS. bold: (from, to) on the x axis where the
-    line is bold. dots: its points are shown too. tells: at each point, what a pointer shows. names: what is written
-    next to each point.
+    label: stands at its end, or in a legend. kind: LINE, STEP, POINTS or BARS. bold: (from, to) on
+    the x axis where the line is bold. dots: its points are shown too. tells: at each point, what a
+    pointer shows. names: what is written next to each point.
     """
 
     label: str
@@ -191,8 +212,8 @@ class Plotted:
 
 @dataclass(frozen=True)
 class Guide:
-    """A straight line that marks a value: vertical at x, horizontal at y, or from an axis to a point where both are
-    given. label: words at its end. strong: the one that the caption speaks of.
+    """A straight line that marks a value: vertical at x, horizontal at y, or from an axis to a
+    point where both are given. label: words at its end. strong: the one that the caption speaks of.
     """
 
     x: float | None = None
@@ -203,7 +224,9 @@ class Guide:
 
 @dataclass(frozen=True)
 class Panel:
-    """One set of axes with what is drawn in it. x: an axis of its own, where the panels have no common one."""
+    """One set of axes with what is drawn in it. x: an axis of its own, where the panels have no
+    common one.
+    """
 
     series: Sequence[Plotted]
     title: str = ""
@@ -213,8 +236,9 @@ class Panel:
 
 @dataclass(frozen=True)
 class Picture:
-    """What all pictures have. name: its anchor, and of its SVG and CSV files. label: what it shows, in words, for those
-    who cannot see it. Where it has `data`, the heading first, they are in the CSV file in the place of what is drawn.
+    """What all pictures have. name: its anchor, and of its SVG and CSV files. label: what it shows,
+    in words, for those who cannot see it. Where it has `data`, the heading first, they are in the
+    CSV file in the place of what is drawn.
     """
 
     name: str
@@ -224,8 +248,9 @@ class Picture:
 
 @dataclass(frozen=True)
 class Plot(Picture):
-    """Panels share axes, and stand side by side where there is room. direct: labels stand at the ends of lines; else in
-    a legend. live: a pointer reads values off it. across: panels in a row of a wide window.
+    """Panels share axes, and stand side by side where there is room. direct: labels stand at the
+    ends of lines; else in a legend. live: a pointer reads values off it. across: panels in a row of
+    a wide window.
     """
 
     x: Axis
@@ -268,7 +293,8 @@ class Strip:
 
 @dataclass(frozen=True)
 class Strips(Picture):
-    """Rows of strips on logarithmic axes, ln(1 + value): one learner on many items, with its references.
+    """Rows of strips on logarithmic axes, ln(1 + value): one learner on many items, with its
+    references.
 
     learner: whose values they are.
     headings: by group, its title, a remark on it and what is written at its right end.
@@ -283,12 +309,13 @@ class Strips(Picture):
 
 @dataclass(frozen=True)
 class HeatMap(Picture):
-    """A field of values, one row of cells after another. values[row][column]: a number, None where there is none, or
-    several that share the cell (two or four, drawn as its parts).
+    """A field of values, one row of cells after another. values[row][column]: a number, None where
+    there is none, or several that share the cell (two or four, drawn as its parts).
 
-    low, high: words for the ends of the colours. scaled: "row" where every row has its own colours, else
-    "all". marks: (row, column, part, words) of cells that are framed. fine: a field of many small cells, of which some
-    rows and columns have a name and none is framed. texts[row][column]: what is written in a cell, for its number.
+    low, high: words for the ends of the colours. scaled: "row" where every row has its own colours,
+    else "all". marks: (row, column, part, words) of cells that are framed. fine: a field of many
+    small cells, of which some rows and columns have a name and none is framed. texts[row][column]:
+    what is written in a cell, for its number.
     """
 
     rows: Sequence[str]
@@ -305,7 +332,9 @@ class HeatMap(Picture):
 
 @dataclass(frozen=True)
 class Cloud:
-    """One kind of things in a space of three axes: POINTS, or a path (LINE), each (x, y, z) in the axes' units."""
+    """One kind of things in a space of three axes: POINTS, or a path (LINE), each (x, y, z) in the
+    axes' units.
+    """
 
     label: str
     mark: Mark
@@ -315,8 +344,8 @@ class Cloud:
 
 @dataclass(frozen=True)
 class Volume(Picture):
-    """A space of three axes, by their titles. panels: (title, what lies in it), all in the same cube. A page lets one
-    turn it.
+    """A space of three axes, by their titles. panels: (title, what lies in it), all in the same
+    cube. A page lets one turn it.
     """
 
     axes: Sequence[str]
@@ -325,7 +354,9 @@ class Volume(Picture):
 
 @dataclass(frozen=True)
 class Node:
-    """id: what edges name. kind: one of a few classes that a renderer draws alike ("input", "output", "start" ...)."""
+    """id: what edges name. kind: one of a few classes that a renderer draws alike ("input",
+    "output", "start" ...).
+    """
 
     id: str
     label: str = ""
@@ -334,7 +365,9 @@ class Node:
 
 @dataclass(frozen=True)
 class Edge:
-    """From one node to another, or to itself. weight: 0 to 1, how bold. kind: "" or "back" (drawn dashed)."""
+    """From one node to another, or to itself. weight: 0 to 1, how bold. kind: "" or "back" (drawn
+    dashed).
+    """
 
     source: str
     target: str
@@ -345,7 +378,9 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph(Picture):
-    """Nodes and edges: a network, a machine, a curriculum. A renderer finds their places, from left to right."""
+    """Nodes and edges: a network, a machine, a curriculum. A renderer finds their places, from left
+    to right.
+    """
 
     nodes: Sequence[Node]
     edges: Sequence[Edge]
@@ -353,8 +388,8 @@ class Graph(Picture):
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph. kind: "" or "verdict", "remark" (small), "note" (what a reader must be told first), "question",
-    "command" and "example" (letter by letter, as typed or drawn).
+    """A paragraph. kind: "" or "verdict", "remark" (small), "note" (what a reader must be told
+    first), "question", "command" and "example" (letter by letter, as typed or drawn).
     """
 
     text: str
@@ -363,7 +398,9 @@ class Text:
 
 @dataclass(frozen=True)
 class Terms:
-    """Words and what they mean, or tasks and what was found: a definition list. Each (term, meaning, target)."""
+    """Words and what they mean, or tasks and what was found: a definition list. Each (term,
+    meaning, target).
+    """
 
     items: Sequence[tuple[str, str, str]]
 
@@ -378,7 +415,9 @@ class Stored:
 
 @dataclass(frozen=True)
 class Details:
-    """Blocks that may be folded away. open: they are not, at first. A terminal leaves closed ones out."""
+    """Blocks that may be folded away. open: they are not, at first. A terminal leaves closed ones
+    out.
+    """
 
     summary: str
     blocks: Sequence[Block]
@@ -387,7 +426,9 @@ class Details:
 
 @dataclass(frozen=True)
 class Steps:
-    """What happened, step by step: a page shows one at a time, and lets one go to and fro. steps: (title, blocks)."""
+    """What happened, step by step: a page shows one at a time, and lets one go to and fro. steps:
+    (title, blocks).
+    """
 
     caption: str
     steps: Sequence[tuple[str, Sequence[Block]]]
@@ -395,7 +436,9 @@ class Steps:
 
 @dataclass(frozen=True)
 class Section:
-    """Blocks under a heading. name: its anchor. note: beside the heading, in small letters. listed: in the contents."""
+    """Blocks under a heading. name: its anchor. note: beside the heading, in small letters. listed:
+    in the contents.
+    """
 
     title: str
     blocks: Sequence[Block]
@@ -419,7 +462,8 @@ def every(blocks: Sequence[Block]) -> Iterator[Block]:
 
 @dataclass(frozen=True)
 class Page:
-    """title, and lines under it. eyebrow: what kind of page it is. facts: everything in plain JSON types, for `--json`.
+    """title, and lines under it. eyebrow: what kind of page it is. facts: everything in plain JSON
+    types, for `--json`.
 
     whole: the general report of the folder would add nothing to it.
     """
@@ -433,7 +477,9 @@ class Page:
 
 
 class Made(NamedTuple):
-    """What a block of a study makes: blocks for people, and everything in them in plain JSON types, for `--json`."""
+    """What a block of a study makes: blocks for people, and everything in them in plain JSON types,
+    for `--json`.
+    """
 
     blocks: Sequence[Block]
     facts: Mapping[str, Any] = {}

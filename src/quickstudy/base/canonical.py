@@ -14,10 +14,13 @@ _SPELLING = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 def plain(value: Any) -> Any:
     """The value in plain JSON types; NumPy scalars and arrays, tuples and mappings are turned over.
 
-    Numbers that are not finite become the strings "nan", "inf" and "-inf": strict JSON has no other spelling.
+    Numbers that are not finite become the strings "nan", "inf" and "-inf": strict JSON has no other
+    spelling.
     """
     kind = type(value)
-    if kind is str or kind is int or (kind is float and math.isfinite(value)):  # most are: a page has many thousands
+    if (
+        kind is str or kind is int or (kind is float and math.isfinite(value))
+    ):  # most are: a page has many thousands
         return value
     if hasattr(value, "tolist"):  # not asked by type: every command would load NumPy for it
         value = value.tolist()
@@ -43,9 +46,11 @@ def canonical(value: Any) -> str:
 
 
 def spelled(value: Any) -> str:
-    """The canonical JSON of a value that has plain types already, as all that comes out of a journal has.
+    """The canonical JSON of a value that has plain types already, as all that comes out of a
+    journal has.
 
-    The same text as `canonical` gives, in a third of the time: a report asks for it several times a run.
+    The same text as `canonical` gives, in a third of the time: a report asks for it several times a
+    run.
     """
     return _SPELLING.encode(value)
 
@@ -56,8 +61,8 @@ def digest(value: Any) -> str:
 
 
 def spoken(value: Any) -> Any:
-    """A plain value whose texts are all of characters: half of one, as in a file name that is no UTF-8, is spelled out,
-    since nobody can write it down.
+    """A plain value whose texts are all of characters: half of one, as in a file name that is no
+    UTF-8, is spelled out, since nobody can write it down.
     """
     if isinstance(value, dict):
         return {spoken(name): spoken(part) for name, part in value.items()}
@@ -78,13 +83,15 @@ def guarded(facts: Mapping[str, Any]) -> str:
 
 
 def intact(content: bytes, facts: Mapping[str, Any]) -> bool:
-    """Whether JSON is as `guarded` wrote it. content: its bytes; facts: what is in it. True where it says no checksum,
-    as in what earlier versions have written.
+    """Whether JSON is as `guarded` wrote it. content: its bytes; facts: what is in it. True where
+    it says no checksum, as in what earlier versions have written.
     """
     said = facts.get(CHECK)
     if said is None:
         return True
-    if content.startswith(_OPENING):  # as it was written: to spell it all again takes longer than to read it
+    if content.startswith(
+        _OPENING
+    ):  # as it was written: to spell it all again takes longer than to read it
         checked = hashlib.sha256(b"{")
         checked.update(memoryview(content)[_REST:])
         if checked.hexdigest() == said:

@@ -1,4 +1,6 @@
-"""The registries of the instrument. Each is a decorator as well: `@task("family/name", version=1, ...)`."""
+"""The registries of the instrument. Each is a decorator as well: `@task("family/name", version=1,
+...)`.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,17 @@ from quickstudy.base.parameters import configure, parse_assignments
 from quickstudy.base.registry import Registry, include, installed_sources, package_sources
 
 F = TypeVar("F", bound=Callable[..., Any])
-_ROOMS = ("tasks", "cores", "learners", "protocols", "measures", "figures", "pages", "studies", "adapters")
+_ROOMS = (
+    "tasks",
+    "cores",
+    "learners",
+    "protocols",
+    "measures",
+    "figures",
+    "pages",
+    "studies",
+    "adapters",
+)
 
 
 def _sources() -> Iterator[tuple[str, pathlib.Path]]:
@@ -88,23 +100,32 @@ DECLARED: dict[str, Any] = {
     "again": "shown the same examples again",
     "replay_apart": True,
 }
-"""What a protocol says of how its family is read, and what holds where it says nothing (`base.legend` has the meaning
-of each). family: its id. exact, usual: its parameters under `--exact` and without.
+"""What a protocol says of how its family is read, and what holds where it says nothing
+(`base.legend` has the meaning of each). family: its id. exact, usual: its parameters under
+`--exact` and without.
 """
 
 
 class ProtocolRegistry(Registry[Any]):
-    """The registry of protocols: what one leaves unsaid of `DECLARED` is as usual, so that all can be asked alike."""
+    """The registry of protocols: what one leaves unsaid of `DECLARED` is as usual, so that all can
+    be asked alike.
+    """
 
-    def __call__(self, id: str, *, version: int | None = None, **facts: Any) -> Callable[[Any], Any]:
-        """`@protocol("language", version=1)` on a frozen dataclass with examine(task, learner, streams)."""
+    def __call__(
+        self, id: str, *, version: int | None = None, **facts: Any
+    ) -> Callable[[Any], Any]:
+        """`@protocol("language", version=1)` on a frozen dataclass with examine(task, learner,
+        streams).
+        """
         register = super().__call__(id, version=version, **facts)
 
         def declare(target: Any) -> Any:
             for name, usual in DECLARED.items():
                 said = getattr(target, name, usual)
                 if not isinstance(said, _KINDS.get(type(usual), type(usual))):
-                    raise UsageError(f'protocol "{id}": {name} must be like {usual!r}, got {said!r}')
+                    raise UsageError(
+                        f'protocol "{id}": {name} must be like {usual!r}, got {said!r}'
+                    )
                 setattr(target, name, said)
             target.family = target.family or id
             return register(target)
@@ -162,7 +183,9 @@ block: Registry[Any] = Registry(
 
 
 class MeasureRegistry(Registry[Measure]):
-    """The registry of measures: its decorator takes a function and all that a reader must know about its numbers."""
+    """The registry of measures: its decorator takes a function and all that a reader must know
+    about its numbers.
+    """
 
     def __call__(  # type: ignore[override]  # measures are functions, and nothing about them may be left unsaid
         self,
@@ -174,7 +197,8 @@ class MeasureRegistry(Registry[Measure]):
         chance: str,
         scores: Sequence[Score],
     ) -> Callable[[F], F]:
-        """`@measure("wade", version=1, kinds=..., scores=(Score("wade", ...),))` on a function of (trace, convention).
+        """`@measure("wade", version=1, kinds=..., scores=(Score("wade", ...),))` on a function of
+        (trace, convention).
 
         Raises UsageError for a declaration that cannot be.
         """
@@ -206,19 +230,34 @@ measure = MeasureRegistry(
     """,
 )
 
-ALL: tuple[Registry[Any], ...] = (task, core, training, learner, control, measure, protocol, quantity, block, figure)
+ALL: tuple[Registry[Any], ...] = (
+    task,
+    core,
+    training,
+    learner,
+    control,
+    measure,
+    protocol,
+    quantity,
+    block,
+    figure,
+)
 """Every registry, in the order in which a name is looked for."""
 
 
 def typed_task(name: str, convention: str = "corrected") -> Any:
-    """A task as a user types it, `language/qa:verbs=1`, or by its class, `mine.py:Task:verbs=1`. Raises UsageError for
-    one that does not exist.
+    """A task as a user types it, `language/qa:verbs=1`, or by its class, `mine.py:Task:verbs=1`.
+    Raises UsageError for one that does not exist.
     """
     file, is_file, rest = f"{name}:".partition(".py:")
     if is_file:
         kind, _, assignments = rest.rstrip(":").partition(":")
         module = include(f"{file}.py")
-        own = [one for one in vars(module).values() if getattr(one, "__module__", "") == module.__name__]
+        own = [
+            one
+            for one in vars(module).values()
+            if getattr(one, "__module__", "") == module.__name__
+        ]
         tasks = [one for one in own if getattr(one, "id", "") in task]
         if not kind and len(tasks) != 1:
             names = ", ".join(one.__name__ for one in tasks) or "none"

@@ -4,9 +4,9 @@
     rule = 256              # 0 .. 255
     units = [100, 200]
 
-A learner's column whose name holds `{units}` is there once for every value, and so is a row whose label does; of
-several names all combinations, the last one in the file changing fastest. A name belongs to columns or to rows, not to
-both.
+A learner's column whose name holds `{units}` is there once for every value, and so is a row whose
+label does; of several names all combinations, the last one in the file changing fastest. A name
+belongs to columns or to rows, not to both.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from typing import Any
 from quickstudy.base.errors import UsageError
 
 MOST_CELLS = 100_000
-"""Rows times columns of a study. The largest of ours has 2,560; ten million would fill the memory before any is run."""
+"""Rows times columns of a study. The largest of ours has 2,560; ten million would fill the memory
+before any is run.
+"""
 LONGEST = 1_000
 """Letters of a name after it has been filled in."""
 _WIDEST = 100
@@ -40,12 +42,17 @@ class Each:
 
     @classmethod
     def read(cls, study: str, given: Mapping[str, Any]) -> Each:
-        """From the table of the file. Raises UsageError for a value that is neither a count nor a list of values."""
+        """From the table of the file. Raises UsageError for a value that is neither a count nor a
+        list of values.
+        """
         values: dict[str, Sequence[Any]] = {}
         for name, one in given.items():
             if isinstance(one, list):
                 if not one or not all(isinstance(value, int | float | str) for value in one):
-                    raise UsageError(f"{study}: each: {name} must have at least one number or text, got {shown(one)}")
+                    raise UsageError(
+                        f"{study}: each: {name} must have at least one number or text, got"
+                        f" {shown(one)}"
+                    )
                 spoken = list(map(_spelled, one))
                 if len(set(spoken)) < len(spoken):
                     raise UsageError(f"{study}: each: {name} has a value twice, got {shown(one)}")
@@ -54,7 +61,8 @@ class Each:
                 values[name] = range(one)
             else:
                 raise UsageError(
-                    f"{study}: each: {name} must be a whole number from 1 on or a list of values, got {shown(one)}"
+                    f"{study}: each: {name} must be a whole number from 1 on or a list of values,"
+                    f" got {shown(one)}"
                 )
         return cls(study, values)
 
@@ -68,7 +76,9 @@ class Each:
         return math.prod(len(self.values[name]) for name in self.names(text))
 
     def choices(self, text: str) -> list[Mapping[str, Any]]:
-        """What the names in a text stand for, one choice after another; a single empty one where it holds none."""
+        """What the names in a text stand for, one choice after another; a single empty one where it
+        holds none.
+        """
         names = self.names(text)
         return [
             dict(zip(names, chosen, strict=True))
@@ -76,17 +86,25 @@ class Each:
         ]
 
     def check(self, columns: Iterable[str], labels: Iterable[str], others: int = 0) -> None:
-        """Raise UsageError for a name that multiplies nothing, or both, and for more cells than a study may have.
+        """Raise UsageError for a name that multiplies nothing, or both, and for more cells than a
+        study may have.
 
         others: columns that are there besides.
         """
         across, down, each = list(columns), list(labels), f"{self.study}: each"
         for name in self.values:
-            of_columns, of_rows = (any(name in self.names(text) for text in texts) for texts in (across, down))
+            of_columns, of_rows = (
+                any(name in self.names(text) for text in texts) for texts in (across, down)
+            )
             if of_columns and of_rows:
-                raise UsageError(f"{each}: {{{name}}} stands in a column's name and in a row's label; use two names")
+                raise UsageError(
+                    f"{each}: {{{name}}} stands in a column's name and in a row's label; use two"
+                    " names"
+                )
             if not of_columns and not of_rows:
-                raise UsageError(f"{each}: {{{name}}} stands in no column's name and in no row's label")
+                raise UsageError(
+                    f"{each}: {{{name}}} stands in no column's name and in no row's label"
+                )
         width, height = (sum(map(self.count, texts)) for texts in (across, down))
         cells = (width + others) * height
         if cells > MOST_CELLS:
@@ -97,12 +115,18 @@ class Each:
 
 
 def put_in(text: str, choice: Mapping[str, Any]) -> str:
-    """A label, a task or a word with the values of `[each]` in it; other braces stay. Raises ValueError."""
-    return _HOLE.sub(lambda found: fill(found[0], choice) if found["name"] in choice else found[0], text)
+    """A label, a task or a word with the values of `[each]` in it; other braces stay. Raises
+    ValueError.
+    """
+    return _HOLE.sub(
+        lambda found: fill(found[0], choice) if found["name"] in choice else found[0], text
+    )
 
 
 def fields(text: str) -> set[str]:
-    """The entries that a learner's name asks for. Raises ValueError if it cannot be read, or might have no bound."""
+    """The entries that a learner's name asks for. Raises ValueError if it cannot be read, or might
+    have no bound.
+    """
     found = set()
     for _, field, form, _ in string.Formatter().parse(text):
         if field is None:
@@ -117,7 +141,9 @@ def fields(text: str) -> set[str]:
 
 
 def fill(text: str, entries: Mapping[str, Any]) -> str:
-    """A learner's name with the entries of its row in it. Raises KeyError for one that is missing, else ValueError."""
+    """A learner's name with the entries of its row in it. Raises KeyError for one that is missing,
+    else ValueError.
+    """
     fields(text)
     filled = text.format_map(entries)
     if len(filled) > LONGEST:

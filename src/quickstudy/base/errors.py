@@ -1,6 +1,7 @@
 """What quickstudy says when something is wrong: what it was, the value, what to do.
 
-A message is one or two lines and complete in itself: the command line prints it as it stands, without a traceback.
+A message is one or two lines and complete in itself: the command line prints it as it stands,
+without a traceback.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ class QuickstudyError(Exception):
 
 
 class UsageError(QuickstudyError):
-    """The user asked for something that cannot be: a wrong name, value, file or folder. Exit status 2."""
+    """The user asked for something that cannot be: a wrong name, value, file or folder. Exit status
+    2.
+    """
 
     exit_status = 2
 
@@ -39,21 +42,28 @@ class MissingExtra(UsageError):
     """A library is not installed that this part of quickstudy needs."""
 
     def __init__(self, library: str, extra: str) -> None:
-        super().__init__(f"{library} is not installed; type: pip install -e '.[{extra}]' in the repository")
+        super().__init__(
+            f"{library} is not installed; type: pip install -e '.[{extra}]' in the repository"
+        )
 
 
 class LearnerFault(QuickstudyError):
-    """A learner broke the protocol (wrong shape, not finite, raised, too slow): its run fails, the others go on."""
+    """A learner broke the protocol (wrong shape, not finite, raised, too slow): its run fails, the
+    others go on.
+    """
 
 
 class Unavailable(LearnerFault):
-    """What a learner needs is not there now (a server that does not answer, a budget that is spent), which says nothing
-    about the learner: its run fails, and the same command makes it again.
+    """What a learner needs is not there now (a server that does not answer, a budget that is
+    spent), which says nothing about the learner: its run fails, and the same command makes it
+    again.
     """
 
 
 class NotApplicable(QuickstudyError):
-    """A learner lacks the face that an examination needs: no fault, and recorded with its reason."""
+    """A learner lacks the face that an examination needs: no fault, and recorded with its
+    reason.
+    """
 
 
 class TooManyLanes(QuickstudyError):
@@ -68,15 +78,17 @@ class TooManyLanes(QuickstudyError):
 
 
 def was_interrupted(error: BaseException | None) -> bool:
-    """Whether an error comes of Ctrl-C: libraries that are being imported make other errors of it."""
+    """Whether an error comes of Ctrl-C: libraries that are being imported make other errors of
+    it.
+    """
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: the nearest known one, or the list when none is near (of very many
-    names, those that are the least far).
+    """The end of a message about an unknown name: the nearest known one, or the list when none is
+    near (of very many names, those that are the least far).
 
     >>> nearest("langauge/qa", ["language/qa", "language/periodic"])
     'did you mean "language/qa"?'
@@ -93,5 +105,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
     if len(known) > MOST_NAMED:
         near = difflib.get_close_matches(name.lower(), spelled, n=MOST_NAMED // 2, cutoff=FAR)
         listed = ", ".join(spelled[one] for one in near)
-        return f"nearest of {len(known)}: {listed}" if near else f"none of the {len(known)} known names is near"
+        return (
+            f"nearest of {len(known)}: {listed}"
+            if near
+            else f"none of the {len(known)} known names is near"
+        )
     return f"known: {', '.join(known)}" if known else "none is known"

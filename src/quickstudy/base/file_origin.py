@@ -1,6 +1,8 @@
-"""The identity of a user's file: that of its text and of all files it imports that are no installed library.
+"""The identity of a user's file: that of its text and of all files it imports that are no installed
+library.
 
-Data that code reads from a disk are no part of it, nor modules that are imported by a name made up at run time.
+Data that code reads from a disk are no part of it, nor modules that are imported by a name made up
+at run time.
 """
 
 from __future__ import annotations
@@ -26,8 +28,9 @@ LIBRARIES = ("purelib", "platlib", "stdlib", "platstdlib")
 
 @dataclass(frozen=True)
 class Origin:
-    """The code of a user's component. version: its identity. sources: the texts it is made of, by name. libraries: the
-    installed ones that it imports, by the names they are imported by. files: where the texts lie, if in files.
+    """The code of a user's component. version: its identity. sources: the texts it is made of, by
+    name. libraries: the installed ones that it imports, by the names they are imported by. files:
+    where the texts lie, if in files.
     """
 
     version: str
@@ -43,7 +46,8 @@ def file_version(path: str) -> str:
 
 @cache
 def file_origin(path: str) -> Origin:
-    """The origin of what a file defines: the file and, through all of them, what it imports from no library.
+    """The origin of what a file defines: the file and, through all of them, what it imports from no
+    library.
 
     Alone, its version is `file_version`.
     """
@@ -59,7 +63,9 @@ def file_origin(path: str) -> Origin:
                 queue.append((place, folder))
     contents = {place: content_of(str(place)) for place in found}
     versions = sorted((name, content_version(contents[place])) for place, name in found.items())
-    version = file_version(path) if len(found) == 1 else content_version(json.dumps(versions).encode())
+    version = (
+        file_version(path) if len(found) == 1 else content_version(json.dumps(versions).encode())
+    )
     sources: dict[str, bytes] = {}
     for place, name in found.items():
         add_source(sources, name, contents[place])
@@ -67,9 +73,13 @@ def file_origin(path: str) -> Origin:
 
 
 def _name_from(place: pathlib.Path, home: pathlib.Path, folder: pathlib.Path) -> str:
-    """A file from the learner's folder on, or else from the one that it is found from: no machine's paths."""
+    """A file from the learner's folder on, or else from the one that it is found from: no machine's
+    paths.
+    """
     top = next((top for top in (home, folder) if place.is_relative_to(top)), None)
-    return pathlib.Path(os.path.relpath(place, home) if top is None else place.relative_to(top)).as_posix()
+    return pathlib.Path(
+        os.path.relpath(place, home) if top is None else place.relative_to(top)
+    ).as_posix()
 
 
 def add_source(sources: dict[str, bytes], name: str, text: bytes) -> None:
@@ -78,9 +88,11 @@ def add_source(sources: dict[str, bytes], name: str, text: bytes) -> None:
     sources[f"{content_version(text)}/{name}" if taken else name] = text
 
 
-def _imported(file: pathlib.Path, root: pathlib.Path) -> Iterator[tuple[str, pathlib.Path, pathlib.Path | None]]:
-    """What the text of a file imports: (name, file, folder it is found from) of a user's module, (name, file, None) of
-    a library. root: the folder by which the file finds what lies beside it.
+def _imported(
+    file: pathlib.Path, root: pathlib.Path
+) -> Iterator[tuple[str, pathlib.Path, pathlib.Path | None]]:
+    """What the text of a file imports: (name, file, folder it is found from) of a user's module,
+    (name, file, None) of a library. root: the folder by which the file finds what lies beside it.
     """
     try:
         nodes = list(ast.walk(ast.parse(content_of(str(file)))))
@@ -92,8 +104,8 @@ def _imported(file: pathlib.Path, root: pathlib.Path) -> Iterator[tuple[str, pat
 
 
 def imported_names(node: ast.AST) -> list[tuple[int, str]]:
-    """What a piece of program text imports, by name, and how many folders up from its own it is looked for; also by
-    `importlib.import_module("net")`.
+    """What a piece of program text imports, by name, and how many folders up from its own it is
+    looked for; also by `importlib.import_module("net")`.
     """
     match node:
         case ast.Import(names):
@@ -140,7 +152,10 @@ def _resolved(
 
 def _within(folder: pathlib.Path, name: str) -> pathlib.Path | None:
     places = (folder / name / "__init__.py", folder / f"{name}.py", folder / name)
-    return next((place for place in places if place.is_file() or (place.is_dir() and place == places[2])), None)
+    return next(
+        (place for place in places if place.is_file() or (place.is_dir() and place == places[2])),
+        None,
+    )
 
 
 def in_package(filename: str) -> bool:
@@ -150,7 +165,9 @@ def in_package(filename: str) -> bool:
 
 def in_library(filename: str) -> bool:
     """Whether a file is one of the standard library or of an installed one."""
-    if not filename.endswith(".py"):  # compiled or made by a library, unless it was typed at a prompt
+    if not filename.endswith(
+        ".py"
+    ):  # compiled or made by a library, unless it was typed at a prompt
         return not filename.startswith("<") or filename.startswith(("<frozen", "<string>"))
     path, places = pathlib.Path(filename), sysconfig.get_paths()
     return not {"site-packages", "dist-packages"}.isdisjoint(path.parts) or any(

@@ -1,8 +1,9 @@
-"""Fingerprints of built-in code: which code a number came from, next to the version that was declared.
+"""Fingerprints of built-in code: which code a number came from, next to the version that was
+declared.
 
 A fingerprint is a hash of a module and of all modules of its own room (`tasks`, `cores`, `learners`
-...) that it imports, directly or through others. Comments, docstrings and layout do not count. It is
-no part of a run's identity: a run with other code and the same version has the same key.
+...) that it imports, directly or through others. Comments, docstrings and layout do not count. It
+is no part of a run's identity: a run with other code and the same version has the same key.
 """
 
 from __future__ import annotations
@@ -67,7 +68,9 @@ def _normalised(path: pathlib.Path) -> str:
 def _spelled(node: Any) -> Any:
     if isinstance(node, ast.AST):
         fields = ((name, value) for name, value in ast.iter_fields(node) if name not in _LEFT_OUT)
-        told = [(name, _spelled(value)) for name, value in fields if value is not None and value != []]
+        told = [
+            (name, _spelled(value)) for name, value in fields if value is not None and value != []
+        ]
         return [type(node).__name__, *told]
     if isinstance(node, list):
         return [_spelled(part) for part in node if not _is_text(part)]
@@ -76,4 +79,8 @@ def _spelled(node: Any) -> Any:
 
 def _is_text(node: Any) -> bool:
     """A docstring, of anything: a text that stands alone."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )

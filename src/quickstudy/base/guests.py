@@ -1,4 +1,6 @@
-"""A user's code as a guest in our process: what it may change there, and what others then find as it was."""
+"""A user's code as a guest in our process: what it may change there, and what others then find as
+it was.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,11 @@ _watching: list[set[str]] = []
 def guest() -> Iterator[None]:
     """Run a user's code in this context.
 
-    What it prints goes to standard error. The working folder is put back: the names of files on a command line, and
-    the results folder, are relative to it. What it does to the environment and to the search path stays, since its own
-    learners may need it, and is remembered: processes that are started for others do not inherit it. A child that it
-    has forked ends here: it is not this process a second time.
+    What it prints goes to standard error. The working folder is put back: the names of files on a
+    command line, and the results folder, are relative to it. What it does to the environment and to
+    the search path stays, since its own learners may need it, and is remembered: processes that are
+    started for others do not inherit it. A child that it has forked ends here: it is not this
+    process a second time.
     """
     process = os.getpid()
     folder, environment, path = _folder(), dict(os.environ), list(sys.path)
@@ -69,14 +72,18 @@ def note_stranger(component: object) -> None:
 
 
 def note_module(name: str) -> None:
-    """The same, by the module's name: `__main__` for what exists in the running script or notebook alone."""
+    """The same, by the module's name: `__main__` for what exists in the running script or notebook
+    alone.
+    """
     for found in _watching:
         found.add(name)
 
 
 @contextlib.contextmanager
 def _output_led_away() -> Iterator[None]:
-    """The same for what does not go through Python: it must not get into the output of a command."""
+    """The same for what does not go through Python: it must not get into the output of a
+    command.
+    """
     try:
         output = os.dup(1)
         os.dup2(2, 1)

@@ -1,4 +1,6 @@
-"""What is examined. A protocol talks to a `Pupil`; a `Learner` makes one; a `HostLearner` is the easy way to be one."""
+"""What is examined. A protocol talks to a `Pupil`; a `Learner` makes one; a `HostLearner` is the
+easy way to be one.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +21,18 @@ F = TypeVar("F")
 
 
 OUT_OF_REACH = -1e30
-"""The score of a symbol that must not be answered, as one that was never seen: its probability is 0."""
+"""The score of a symbol that must not be answered, as one that was never seen: its probability is
+0.
+"""
 
 
 @dataclass(frozen=True)
 class Brief:
     """All that a learner is told. No task name, no test data.
 
-    inputs, outputs: spaces. loss: `cross-entropy` (tokens), `squared` (reals) or `reward` (a world answers).
-    capacity: time steps of the longest training example. budget: items (examples, questions or steps) that will be
-    shown, passes included.
+    inputs, outputs: spaces. loss: `cross-entropy` (tokens), `squared` (reals) or `reward` (a world
+    answers). capacity: time steps of the longest training example. budget: items (examples,
+    questions or steps) that will be shown, passes included.
     """
 
     inputs: Space
@@ -39,7 +43,11 @@ class Brief:
 
     def as_facts(self) -> dict[str, Any]:
         """In plain JSON types."""
-        return {**vars(self), "inputs": space_facts(self.inputs), "outputs": space_facts(self.outputs)}
+        return {
+            **vars(self),
+            "inputs": space_facts(self.inputs),
+            "outputs": space_facts(self.outputs),
+        }
 
     @classmethod
     def from_facts(cls, facts: Mapping[str, Any]) -> Brief:
@@ -50,12 +58,13 @@ class Brief:
 
 @dataclass(frozen=True)
 class Pace:
-    """How a learner takes its material. A protocol goes by it; nothing else about a learner is guessed.
+    """How a learner takes its material. A protocol goes by it; nothing else about a learner is
+    guessed.
 
-    passes: how often it is shown. batch: examples per update, between which nothing changes and so nothing is examined;
-    0: an update takes the whole lesson; None: it has no batches, and may change with every example. by_question: only a
-    readout is trained, and it can be shown single questions. peeks: it looks at the whole lesson before it learns, as
-    some published programs do.
+    passes: how often it is shown. batch: examples per update, between which nothing changes and so
+    nothing is examined; 0: an update takes the whole lesson; None: it has no batches, and may
+    change with every example. by_question: only a readout is trained, and it can be shown single
+    questions. peeks: it looks at the whole lesson before it learns, as some published programs do.
     """
 
     passes: int = 1
@@ -65,8 +74,12 @@ class Pace:
 
     def __post_init__(self) -> None:
         for name, value, least in (("passes", self.passes, 1), ("batch", self.batch, 0)):
-            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
-                raise UsageError(f"{name} of a learner must be a whole number from {least}, got {value!r}")
+            if value is not None and (
+                not isinstance(value, int) or isinstance(value, bool) or value < least
+            ):
+                raise UsageError(
+                    f"{name} of a learner must be a whole number from {least}, got {value!r}"
+                )
 
     @property
     def stride(self) -> int:
@@ -75,13 +88,17 @@ class Pace:
 
 
 def pace_of(learner: Any) -> Pace:
-    """The pace of a learner: its `pace`, or what it says under the names of the fields, as `passes = 3` in a class."""
+    """The pace of a learner: its `pace`, or what it says under the names of the fields, as `passes
+    = 3` in a class.
+    """
     own = getattr(learner, "pace", None)
     if isinstance(own, Pace):
         return own
     said = {field.name: getattr(learner, field.name, None) for field in fields(Pace)}
     # A method or a property of that name is a learner's own affair.
-    plain = {name: value for name, value in said.items() if isinstance(value, bool | int | float | str)}
+    plain = {
+        name: value for name, value in said.items() if isinstance(value, bool | int | float | str)
+    }
     return Pace(**plain)  # type: ignore[arg-type]  # what is no whole number is refused there
 
 
@@ -89,12 +106,13 @@ def pace_of(learner: Any) -> Pace:
 class Cost:
     """What a run cost, per lane.
 
-    examples: items shown, passes included, and steps in a world that might be learned from; updates: changes of the
-    trained weights; trained_parameters (None where nobody knows) and fixed_parameters: numbers in the model; bits:
-    description length; learn_seconds, answer_seconds: wall time without compilation (acting is either, by whether it
-    might learn from it); compile_seconds: tracing and compiling, shared by the lanes of a call; tokens: that a language
-    model has read and written; answers: that it gave with examples in its context, and how many of them were
-    understood (the others count as guesses).
+    examples: items shown, passes included, and steps in a world that might be learned from;
+    updates: changes of the trained weights; trained_parameters (None where nobody knows) and
+    fixed_parameters: numbers in the model; bits: description length; learn_seconds, answer_seconds:
+    wall time without compilation (acting is either, by whether it might learn from it);
+    compile_seconds: tracing and compiling, shared by the lanes of a call; tokens: that a language
+    model has read and written; answers: that it gave with examples in its context, and how many of
+    them were understood (the others count as guesses).
     """
 
     examples: int = 0
@@ -110,14 +128,22 @@ class Cost:
     understood: int | None = None
 
     def as_facts(self) -> dict[str, Any]:
-        """Plain mapping, for records; without the counts of language models, where there are none."""
+        """Plain mapping, for records; without the counts of language models, where there are
+        none.
+        """
         counts = ("tokens", "answers", "understood")
-        return {name: value for name, value in asdict(self).items() if name not in counts or value is not None}
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if name not in counts or value is not None
+        }
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Everything that makes a pupil what it is, as named arrays and plain facts. Saved as npz, never pickled."""
+    """Everything that makes a pupil what it is, as named arrays and plain facts. Saved as npz,
+    never pickled.
+    """
 
     arrays: Mapping[str, NDArray[Any]]
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -126,8 +152,8 @@ class Snapshot:
 class Pupil(Protocol):
     """A learner at work, in one lane or several. It offers one or more of the faces below.
 
-    A protocol asks for the face it needs by `face(pupil, Answering)`; one that is missing is "not applicable", with
-    that reason in the record.
+    A protocol asks for the face it needs by `face(pupil, Answering)`; one that is missing is "not
+    applicable", with that reason in the record.
     """
 
     lanes: int
@@ -139,9 +165,10 @@ class Pupil(Protocol):
 class Answering(Pupil, Protocol):
     """Learns from examples and answers questions.
 
-    scale: how scores are to be read. `logits`: their softmax is a distribution over the symbols. `probabilities`: they
-    are that distribution. `order`: the largest is the answer, and nothing else is meant. `values`: they are the real
-    numbers asked for. Whoever needs a distribution asks `distribution`.
+    scale: how scores are to be read. `logits`: their softmax is a distribution over the symbols.
+    `probabilities`: they are that distribution. `order`: the largest is the answer, and nothing
+    else is meant. `values`: they are the real numbers asked for. Whoever needs a distribution asks
+    `distribution`.
     """
 
     @property
@@ -157,53 +184,68 @@ class Answering(Pupil, Protocol):
     def answer(self, exam: Exam) -> NDArray[Any]:
         """(lane, question, width) scores for every question of the exam.
 
-        The scores of a question depend on nothing at or after the answer's own place in its sequence.
+        The scores of a question depend on nothing at or after the answer's own place in its
+        sequence.
         """
 
 
 class Pausing(Answering, Protocol):
-    """Learns as others do, and says on the way where it could be kept: for those who take long over a single item."""
+    """Learns as others do, and says on the way where it could be kept: for those who take long over
+    a single item.
+    """
 
     def learning(self, lesson: Lesson, start: int, stop: int) -> Iterator[int]:
-        """As `learn`, when gone through to its end; on the way, every second or so, the item at which it stands.
+        """As `learn`, when gone through to its end; on the way, every second or so, the item at
+        which it stands.
 
-        All before that item is learned. A pupil that is set back to a snapshot of such a moment, and goes on from that
-        item, ends as one that was never interrupted.
+        All before that item is learned. A pupil that is set back to a snapshot of such a moment,
+        and goes on from that item, ends as one that was never interrupted.
         """
 
 
 class Stepping(Pupil, Protocol):
-    """Reads step by step, rows side by side, and says after each what it would answer. Nothing is learned meanwhile.
+    """Reads step by step, rows side by side, and says after each what it would answer. Nothing is
+    learned meanwhile.
 
-    For prefix trees, free running and control: a state can be gone on from more than once. Some pupils also have
-    `unroll(state, inputs)`, many steps (lane, time, row, ...) in one call (`quickstudy.learners.stepping.unrolled`).
+    For prefix trees, free running and control: a state can be gone on from more than once. Some
+    pupils also have `unroll(state, inputs)`, many steps (lane, time, row, ...) in one call
+    (`quickstudy.learners.stepping.unrolled`).
     """
 
     def start(self, rows: int, capacity: int) -> Any:
         """The state before anything is read. capacity: steps that may follow."""
 
     def step(self, state: Any, inputs: Any) -> tuple[Any, NDArray[Any]]:
-        """Read one step (lane, row, ...), fields as mappings by name: the state after it, (lane, row, width) scores.
+        """Read one step (lane, row, ...), fields as mappings by name: the state after it, (lane,
+        row, width) scores.
 
-        The scores are those that `answer` gives to a question at this step, to the rounding of another program.
+        The scores are those that `answer` gives to a question at this step, to the rounding of
+        another program.
         """
 
     def rows(self, state: Any, numbers: NDArray[Any]) -> Any:
-        """The rows of a state with these numbers (row,), which may repeat: rows branch, or are dropped."""
+        """The rows of a state with these numbers (row,), which may repeat: rows branch, or are
+        dropped.
+        """
 
 
 class Acting(Pupil, Protocol):
     """Acts in a world that answers, one step at a time."""
 
     def act(
-        self, observation: Any, reward: NDArray[np.float32], first: NDArray[np.bool_], learning: bool = True
+        self,
+        observation: Any,
+        reward: NDArray[np.float32],
+        first: NDArray[np.bool_],
+        learning: bool = True,
     ) -> NDArray[Any]:
         """One action per lane, learning on the way unless `learning` is false.
 
-        observation: with a lane axis on every array in it. reward: for the action before; that for an episode's last
-        action comes with the first observation of the next. first: an episode begins. Where a world has several
-        players, their axis follows the lanes'. Actions are arrays, or a mapping of them where `outputs` are `Fields`.
-        A step that might be learned from counts as an example.
+        observation: with a lane axis on every array in it. reward: for the action before; that for
+        an episode's last action comes with the first observation of the next. first: an episode
+        begins. Where a world has several players, their axis follows the lanes'. Actions are
+        arrays, or a mapping of them where `outputs` are `Fields`. A step that might be learned from
+        counts as an example.
         """
 
 
@@ -211,11 +253,15 @@ class Living(Acting, Protocol):
     """Acts in a world without a detour through arrays, as fast as the world allows. One lane."""
 
     def live(self, world: World, steps: int, first: bool, learning: bool = True) -> Life:
-        """Up to `steps` steps by `world.live`: the same steps as by `act`. first: an episode begins with them."""
+        """Up to `steps` steps by `world.live`: the same steps as by `act`. first: an episode begins
+        with them.
+        """
 
 
 class Rehearsing(Pupil, Protocol):
-    """Acts in a pure world, whole episodes a call, each one compiled program; their steps count as examples."""
+    """Acts in a pure world, whole episodes a call, each one compiled program; their steps count as
+    examples.
+    """
 
     def rehearse(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
         """Play episodes start .. stop-1 and learn from them."""
@@ -228,9 +274,9 @@ class Showing(Pupil, Protocol):
     """Shows its states, for the measures of what a memory holds."""
 
     def states(self, inputs: Any, apart: bool = False) -> Any:
-        """(lane, time, example, feature) states on the way through inputs (time, example, ...), the same for all lanes,
-        with all learning frozen. apart: every lane has its own, (lane, time, example, ...); where there is only one
-        lane nobody asks that way.
+        """(lane, time, example, feature) states on the way through inputs (time, example, ...), the
+        same for all lanes, with all learning frozen. apart: every lane has its own, (lane, time,
+        example, ...); where there is only one lane nobody asks that way.
         """
 
 
@@ -246,7 +292,9 @@ class Keeping(Pupil, Protocol):
 
 @runtime_checkable
 class Learner(Protocol):
-    """Frozen hyper-parameters of something that learns. How it takes its material it says by `pace`, a `Pace`."""
+    """Frozen hyper-parameters of something that learns. How it takes its material it says by
+    `pace`, a `Pace`.
+    """
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> Pupil:
         """A fresh pupil with one lane per stream."""
@@ -255,27 +303,31 @@ class Learner(Protocol):
 class HostLearner(Protocol):
     """Anything that learns, in plain Python and NumPy. Made by `make(brief, seed)`; one lane.
 
-    One call is one sequence, time first. Row t of `targets` is what should be answered after `inputs[:t+1]`; -1 (or
-    nan, for reals) where nothing is asked, and the last row always is. Symbols are int32, real numbers float64.
-    `predict` gives one row per input row: the answer itself, or a score for each possible answer. Row t must not depend
-    on inputs after t.
+    One call is one sequence, time first. Row t of `targets` is what should be answered after
+    `inputs[:t+1]`; -1 (or nan, for reals) where nothing is asked, and the last row always is.
+    Symbols are int32, real numbers float64. `predict` gives one row per input row: the answer
+    itself, or a score for each possible answer. Row t must not depend on inputs after t.
 
-    Optional: `act(observation, reward, first)` (numbers, arrays or mappings of them, with the players in front where
-    there are several; with `learning=False` as well, when it must not learn), `states(inputs)`; `start(rows,
-    capacity)`, `step(state, inputs)` and `rows(state, numbers)`, as in `Stepping` but without a lane axis (else
-    `predict` is asked again after every step, with one more row), and with them, if it likes, `unroll(state, inputs)`,
-    many steps (time, row, ...) in one call, and `same(state, other)`, whether the same comes after both; `predict_many
-    (list of inputs)`, which gives a list of what `predict` gives to each, and is asked instead of it in exams;
-    `learn_many(list of (inputs, targets))`, one update on a batch, which is called instead of `learn`;
-    `updates`, how many updates it has made, and `remark()`, a line about its run that reports print;
-    `learning(inputs, targets)`, an iterator that, gone through, does what `learn` does, and between two of its steps
-    can be kept, so that a fresh host set back to that and given the same sequence goes on there (for a `learn` that
-    takes minutes); `snapshot()`, which gives a `Snapshot` or the arrays alone by name, and `restore(snapshot)`, which
-    is always given a `Snapshot`; `close()` when all is over, and the attributes `parameters` (how many it has: a whole
-    number, or arrays, or a function that gives them, as that of a `torch.nn.Module` does), `bits` (its description
-    length), `learns` (False for a rule whose answers never change, whatever it is shown: an exam is then put to it only
-    once) and `scale` (how its scores are to be read: see `Answering`; else `order`, or `values` for real numbers). Its
-    class may say its pace (`passes = 3`, `batch = 8`) and what it is for (`reads = (Tokens,)`, `gives = (Tokens,)`).
+    Optional: `act(observation, reward, first)` (numbers, arrays or mappings of them, with the
+    players in front where there are several; with `learning=False` as well, when it must not
+    learn), `states(inputs)`; `start(rows, capacity)`, `step(state, inputs)` and `rows(state,
+    numbers)`, as in `Stepping` but without a lane axis (else `predict` is asked again after every
+    step, with one more row), and with them, if it likes, `unroll(state, inputs)`, many steps (time,
+    row, ...) in one call, and `same(state, other)`, whether the same comes after both;
+    `predict_many (list of inputs)`, which gives a list of what `predict` gives to each, and is
+    asked instead of it in exams; `learn_many(list of (inputs, targets))`, one update on a batch,
+    which is called instead of `learn`; `updates`, how many updates it has made, and `remark()`, a
+    line about its run that reports print; `learning(inputs, targets)`, an iterator that, gone
+    through, does what `learn` does, and between two of its steps can be kept, so that a fresh host
+    set back to that and given the same sequence goes on there (for a `learn` that takes minutes);
+    `snapshot()`, which gives a `Snapshot` or the arrays alone by name, and `restore(snapshot)`,
+    which is always given a `Snapshot`; `close()` when all is over, and the attributes `parameters`
+    (how many it has: a whole number, or arrays, or a function that gives them, as that of a
+    `torch.nn.Module` does), `bits` (its description length), `learns` (False for a rule whose
+    answers never change, whatever it is shown: an exam is then put to it only once) and `scale`
+    (how its scores are to be read: see `Answering`; else `order`, or `values` for real numbers).
+    Its class may say its pace (`passes = 3`, `batch = 8`) and what it is for (`reads = (Tokens,)`,
+    `gives = (Tokens,)`).
     """
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
@@ -302,7 +354,9 @@ def distribution(scores: NDArray[Any], scale: str) -> NDArray[np.float64]:
     if scale == "probabilities":
         return rows
     if scale != "logits":
-        raise NotApplicable(f"the learner gives no distribution: its scores are of the scale {scale}")
+        raise NotApplicable(
+            f"the learner gives no distribution: its scores are of the scale {scale}"
+        )
     weights = np.exp(rows - rows.max(axis=-1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
@@ -319,14 +373,20 @@ _CANNOT: dict[Any, str] = {
 
 
 def name_of(pupil: Any) -> str:
-    """What a person knows it by: its class, or, where it stands before something else, what it says by `called`."""
+    """What a person knows it by: its class, or, where it stands before something else, what it says
+    by `called`.
+    """
     called = getattr(pupil, "called", None)
     return called if isinstance(called, str) else type(pupil).__name__
 
 
 def face(pupil: Any, kind: type[F]) -> F:
-    """The pupil, seen as one that offers a face. Raises NotApplicable, with what is missing, if it does not."""
-    wanted = [name for name, value in vars(kind).items() if callable(value) and not name.startswith("_")]
+    """The pupil, seen as one that offers a face. Raises NotApplicable, with what is missing, if it
+    does not.
+    """
+    wanted = [
+        name for name, value in vars(kind).items() if callable(value) and not name.startswith("_")
+    ]
     missing = [name for name in wanted if not callable(getattr(pupil, name, None))]
     if missing:
         cannot = _CANNOT.get(kind, "cannot do what is asked")

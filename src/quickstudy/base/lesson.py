@@ -1,7 +1,8 @@
-"""What a protocol hands to a learner: material to learn from (`Lesson`), questions to answer (`Exam`), and a world to
-play in (`Rehearsal`).
+"""What a protocol hands to a learner: material to learn from (`Lesson`), questions to answer
+(`Exam`), and a world to play in (`Rehearsal`).
 
-The first two hold one `Examples` per lane. A lane is a repetition that runs beside others in one compiled program.
+The first two hold one `Examples` per lane. A lane is a repetition that runs beside others in one
+compiled program.
 """
 
 from __future__ import annotations
@@ -21,14 +22,15 @@ from quickstudy.base.examples import Examples
 class Lesson:
     """Material and the order in which it is shown.
 
-    examples: one `Examples` per lane. order: (lane, item) numbers of the items in the order in which they are shown;
-    an item may come more than once (several passes); a lane with fewer items than the others ends in -1. item: what
-    is counted and numbered, `example` (a whole sequence with all its questions) or `question` (a single asked
-    position, numbered as in `Exam`: by example, then time). validation: one `Examples` per lane that are never learned
-    from, by which a learner may choose its settings; None where the protocol holds nothing back for that. free: one
-    free run per lane on the validation part (`warm`, `target`, `begin`, `advance`), where the test has free runs too.
-    stream: many lessons like it follow one another; shapes of compiled programs had better not depend on what is in
-    this one.
+    examples: one `Examples` per lane. order: (lane, item) numbers of the items in the order in
+    which they are shown; an item may come more than once (several passes); a lane with fewer items
+    than the others ends in -1. item: what is counted and numbered, `example` (a whole sequence with
+    all its questions) or `question` (a single asked position, numbered as in `Exam`: by example,
+    then time). validation: one `Examples` per lane that are never learned from, by which a learner
+    may choose its settings; None where the protocol holds nothing back for that. free: one free run
+    per lane on the validation part (`warm`, `target`, `begin`, `advance`), where the test has free
+    runs too. stream: many lessons like it follow one another; shapes of compiled programs had
+    better not depend on what is in this one.
     """
 
     examples: Sequence[Examples]
@@ -57,7 +59,8 @@ class Lesson:
 class Exam:
     """Questions: the asked positions of some examples, numbered by example, then time.
 
-    Lanes may have different numbers of questions; arrays are padded to the largest and `counted` is False there.
+    Lanes may have different numbers of questions; arrays are padded to the largest and `counted` is
+    False there.
     """
 
     examples: Sequence[Examples]
@@ -84,7 +87,10 @@ class Exam:
     @cached_property
     def counted(self) -> NDArray[np.bool_]:
         """(lane, question): False where a question is padding."""
-        return np.arange(self._questions)[None] < np.array([lane.questions for lane in self.examples])[:, None]
+        return (
+            np.arange(self._questions)[None]
+            < np.array([lane.questions for lane in self.examples])[:, None]
+        )
 
     @cached_property
     def _questions(self) -> int:
@@ -105,10 +111,11 @@ class Rehearsal:
 class Transcript(NamedTuple):
     """What happened in episodes. It may leave a compiled function.
 
-    actions: (lane, episode, step, ...), a mapping of such arrays where the world's outputs are `Fields`; rewards and
-    done: (lane, episode, step); info: by name, (lane, episode, step, ...). Where a world has several players, actions
-    and rewards have their axis behind the step: (lane, episode, step, player, ...). All episodes have as many steps as
-    the world's horizon; what comes after the first `done` belongs to none.
+    actions: (lane, episode, step, ...), a mapping of such arrays where the world's outputs are
+    `Fields`; rewards and done: (lane, episode, step); info: by name, (lane, episode, step, ...).
+    Where a world has several players, actions and rewards have their axis behind the step: (lane,
+    episode, step, player, ...). All episodes have as many steps as the world's horizon; what comes
+    after the first `done` belongs to none.
     """
 
     actions: Any

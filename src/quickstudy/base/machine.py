@@ -1,4 +1,6 @@
-"""What kind of machine this is, told without loading anything heavy, and how its processes share it."""
+"""What kind of machine this is, told without loading anything heavy, and how its processes share
+it.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +12,28 @@ import sys
 from quickstudy.base.errors import UsageError
 
 MEMORY_VARIABLE = "QUICKSTUDY_GPU_MEMORY"
-"""The environment variable that says how many GB of the GPU all workers together may take; default: all there are."""
+"""The environment variable that says how many GB of the GPU all workers together may take; default:
+all there are.
+"""
 BESIDE_BYTES = 0.75e9
-"""What a process takes of a GPU besides its arrays: its context, its kernels, the libraries' own."""
+"""What a process takes of a GPU besides its arrays: its context, its kernels, the libraries'
+own.
+"""
 FRACTIONS = ("XLA_CLIENT_MEM_FRACTION", "XLA_PYTHON_CLIENT_MEM_FRACTION")
 """By which JAX is told its share of the memory: the name of today, and the former one."""
 SMALL_SHARE_BYTES = 16e9
-"""A share up to this is taken at once: grown piece by piece, it ends in pieces none of which holds a large array."""
+"""A share up to this is taken at once: grown piece by piece, it ends in pieces none of which holds
+a large array.
+"""
 
-# Asked before anything of ours sets it: what this process has taken for itself is not what the user wants for workers.
+# Asked before anything of ours sets it: what this process has taken for itself is not what the user
+# wants for workers.
 _user_set = any(name in os.environ for name in FRACTIONS)
 _NUMERICAL = (
-    *(f"{library}_NUM_THREADS" for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMEXPR", "NUMBA")),
+    *(
+        f"{library}_NUM_THREADS"
+        for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMEXPR", "NUMBA")
+    ),
     "VECLIB_MAXIMUM_THREADS",
 )
 _COMPILER = ("NPROC", "PJRT_NPROC")
@@ -61,7 +73,9 @@ def has_gpu() -> bool:
 
 
 def gpu_memory(workers: int) -> dict[str, str]:
-    """Environment by which JAX keeps to one worker's share of the GPU's memory. What the user has set stays."""
+    """Environment by which JAX keeps to one worker's share of the GPU's memory. What the user has
+    set stays.
+    """
     if not has_gpu() or _user_set:
         return {}
     total = _gpu_bytes()
@@ -75,7 +89,8 @@ def gpu_memory(workers: int) -> dict[str, str]:
     share = allowed / workers - BESIDE_BYTES
     if share <= 0:
         raise UsageError(
-            f"{allowed / 1e9:g} GB of GPU memory are too few for {workers} workers; give --workers 1, or more memory"
+            f"{allowed / 1e9:g} GB of GPU memory are too few for {workers} workers; give --workers"
+            " 1, or more memory"
         )
     return {
         FRACTIONS[0]: f"{share / total:.6f}",
@@ -84,12 +99,16 @@ def gpu_memory(workers: int) -> dict[str, str]:
 
 
 def _gpu_bytes() -> float | None:
-    """The memory of the first GPU, as its driver's own program says; None if that cannot be asked."""
+    """The memory of the first GPU, as its driver's own program says; None if that cannot be
+    asked.
+    """
     import subprocess
 
     command = ["nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
     try:
-        printed = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
+        printed = subprocess.run(
+            command, capture_output=True, text=True, timeout=20, check=True
+        ).stdout
         return float(printed.split()[0]) * 2**20
     except (OSError, subprocess.SubprocessError, ValueError, IndexError):
         return None
@@ -115,18 +134,23 @@ def one_thread() -> dict[str, str]:
 
 
 def pin_threads() -> bool:
-    """Set this process to one thread. False if that comes too late, because NumPy is loaded already."""
+    """Set this process to one thread. False if that comes too late, because NumPy is loaded
+    already.
+    """
     os.environ.update(one_thread())
     return "numpy" not in sys.modules
 
 
 def energy_joules() -> float | None:
-    """What the processor's own counters have counted so far, of all its packages; None where they cannot be read, as in
-    most containers and for most users. They count what everybody on the machine does, and start again at a bound.
+    """What the processor's own counters have counted so far, of all its packages; None where they
+    cannot be read, as in most containers and for most users. They count what everybody on the
+    machine does, and start again at a bound.
     """
     try:
         packages = sorted(pathlib.Path("/sys/class/powercap").glob("intel-rapl:[0-9]*"))
-        found = [int((one / "energy_uj").read_text()) for one in packages if one.name.count(":") == 1]
+        found = [
+            int((one / "energy_uj").read_text()) for one in packages if one.name.count(":") == 1
+        ]
     except (OSError, ValueError):
         return None
     return sum(found) / 1e6 if found else None

@@ -1,4 +1,6 @@
-"""A measure: a pure function from a trace to numbers, with all that a reader must know about each of them."""
+"""A measure: a pure function from a trace to numbers, with all that a reader must know about each
+of them.
+"""
 
 from __future__ import annotations
 
@@ -36,13 +38,14 @@ def is_score_name(name: str) -> bool:
 class Score:
     """One number that a measure gives, and how it is read.
 
-    name: as it stands in a record; `*` at its end for any ending. title: its heading, the name with spaces if none is
-    given. unit: what it counts, or what it is a share of. better: `higher` or `lower`; `unknown` is for scores of which
-    nobody says it, and no measure may declare it. range: the least and the greatest value, which may be infinite.
-    shown: its `mean` over runs, or the `median`, where infinity is a possible value. read: `linear`, or `log` where
-    orders of magnitude count: means are then geometric, and a difference is one of decimal logarithms. least: the
-    smallest difference that matters, in the unit of differences; nan for the usual one. words: what is written instead
-    of a value, by the value (`inf`) or its side of a bound (`<1`).
+    name: as it stands in a record; `*` at its end for any ending. title: its heading, the name with
+    spaces if none is given. unit: what it counts, or what it is a share of. better: `higher` or
+    `lower`; `unknown` is for scores of which nobody says it, and no measure may declare it. range:
+    the least and the greatest value, which may be infinite. shown: its `mean` over runs, or the
+    `median`, where infinity is a possible value. read: `linear`, or `log` where orders of magnitude
+    count: means are then geometric, and a difference is one of decimal logarithms. least: the
+    smallest difference that matters, in the unit of differences; nan for the usual one. words: what
+    is written instead of a value, by the value (`inf`) or its side of a bound (`<1`).
 
     >>> Score("steps-to-0.9", better="lower", words={"inf": "never"}).word(float("inf"))
     'never'
@@ -67,15 +70,22 @@ class Score:
         if self.read == LOG and self.range == (-math.inf, math.inf):
             object.__setattr__(self, "range", (0.0, math.inf))
         if not _is_range(self.range) or (self.read == LOG and self.range[0] < 0):
-            self._refuse("range", f"two numbers, the lower one first{', none below 0' if self.read == LOG else ''}")
+            self._refuse(
+                "range",
+                f"two numbers, the lower one first{', none below 0' if self.read == LOG else ''}",
+            )
         if self.least != self.least:
             object.__setattr__(self, "least", _LEAST[self.read])
         if not _is_number(self.least) or not 0 <= self.least < math.inf:
             self._refuse("least", "a number, 0 or more")
-        if not isinstance(self.words, Mapping) or not all(_WORD.fullmatch(str(place)) for place in self.words):
+        if not isinstance(self.words, Mapping) or not all(
+            _WORD.fullmatch(str(place)) for place in self.words
+        ):
             self._refuse("words", 'texts by value ("inf") or by the side of a bound ("<1")')
         if not self.title:
-            object.__setattr__(self, "title", self.name.removesuffix("*").strip("-").replace("-", " "))
+            object.__setattr__(
+                self, "title", self.name.removesuffix("*").strip("-").replace("-", " ")
+            )
 
     @property
     def sign(self) -> int:
@@ -83,9 +93,15 @@ class Score:
         return {HIGHER: 1, LOWER: -1}.get(self.better, 0)
 
     def named(self, name: str) -> Score:
-        """The same for one of the names that it stands for; what `*` stands for follows the title."""
+        """The same for one of the names that it stands for; what `*` stands for follows the
+        title.
+        """
         ending = name.removeprefix(self.name.removesuffix("*")).replace("-", " ")
-        return self if name == self.name else replace(self, name=name, title=f"{self.title} {ending}".strip())
+        return (
+            self
+            if name == self.name
+            else replace(self, name=name, title=f"{self.title} {ending}".strip())
+        )
 
     def place(self, value: float) -> float:
         """Where a value lies when it is read: itself, or its decimal logarithm."""
@@ -101,29 +117,42 @@ class Score:
         """What is written instead of a value; nothing for most."""
         for place, word in self.words.items():
             side, bound = _WORD.fullmatch(place).groups()  # type: ignore[union-attr]  # seen when it was declared
-            if value < float(bound) if side == "<" else value > float(bound) if side == ">" else value == float(bound):
+            if (
+                value < float(bound)
+                if side == "<"
+                else value > float(bound)
+                if side == ">"
+                else value == float(bound)
+            ):
                 return word
         return ""
 
     def as_facts(self) -> dict[str, Any]:
-        """All that a reader needs who has no measures: what is not as usual. Without the name; the range as `ends`,
-        None for an infinite one, which JSON has no number for.
+        """All that a reader needs who has no measures: what is not as usual. Without the name; the
+        range as `ends`, None for an infinite one, which JSON has no number for.
         """
         usual = Score(self.name, read=self.read)
         entries = ("title", "unit", "better", "shown", "least", "words")
-        facts = {entry: getattr(self, entry) for entry in entries if getattr(self, entry) != getattr(usual, entry)}
+        facts = {
+            entry: getattr(self, entry)
+            for entry in entries
+            if getattr(self, entry) != getattr(usual, entry)
+        }
         if self.range != usual.range:
             facts["ends"] = [end if math.isfinite(end) else None for end in self.range]
         return facts if self.read == LINEAR else {"read": self.read, **facts}
 
     def _refuse(self, entry: str, wanted: str) -> None:
-        raise UsageError(f'score "{self.name}": {entry} must be {wanted}, got {getattr(self, entry)!r}')
+        raise UsageError(
+            f'score "{self.name}": {entry} must be {wanted}, got {getattr(self, entry)!r}'
+        )
 
 
 @dataclass(frozen=True)
 class Measure:
-    """kinds: the kinds of trace it can be applied to. function(trace, convention) gives numbers by name. scores: these
-    numbers, known before anything is run. chance, equation: what is scored without learning, and the definition.
+    """kinds: the kinds of trace it can be applied to. function(trace, convention) gives numbers by
+    name. scores: these numbers, known before anything is run. chance, equation: what is scored
+    without learning, and the definition.
     """
 
     id: str
@@ -140,10 +169,13 @@ class Measure:
                 raise UsageError(f'measure "{self.id}": scores must be Score(...), got {score!r}')
             if score.better == UNKNOWN:
                 raise UsageError(
-                    f'measure "{self.id}": score "{score.name}" must say which is better: better="higher" or "lower"'
+                    f'measure "{self.id}": score "{score.name}" must say which is better:'
+                    ' better="higher" or "lower"'
                 )
         if not self.scores or len({score.name for score in self.scores}) < len(self.scores):
-            raise UsageError(f'measure "{self.id}" must declare its scores, each once: scores=(Score(...), ...)')
+            raise UsageError(
+                f'measure "{self.id}" must declare its scores, each once: scores=(Score(...), ...)'
+            )
 
     def __call__(self, trace: Trace, convention: str = "corrected") -> Mapping[str, float]:
         """The numbers of one trace. Raises ValueError for one that was not announced."""
@@ -175,15 +207,17 @@ class Measure:
 
 
 def find_score(name: str, scores: Iterable[Score]) -> Score | None:
-    """The score of that name among some; one that is named in full comes before one that ends in `*`."""
+    """The score of that name among some; one that is named in full comes before one that ends in
+    `*`.
+    """
     fitting = [score for score in scores if fnmatch.fnmatchcase(name, score.name)]
     found = next((score for score in fitting if score.name == name), next(iter(fitting), None))
     return found.named(name) if found else None
 
 
 def read_range(facts: Mapping[str, Any]) -> tuple[float, float]:
-    """The range among the facts of a score; without bounds where they have none, as those of earlier versions, or none
-    that makes sense.
+    """The range among the facts of a score; without bounds where they have none, as those of
+    earlier versions, or none that makes sense.
 
     >>> read_range({"ends": [0, None]}), read_range({"ends": "odd"}), read_range({"ends": [0, 10**400]})
     ((0, inf), (-inf, inf), (-inf, inf))
@@ -195,11 +229,18 @@ def read_range(facts: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def _is_range(value: Any) -> bool:
-    return isinstance(value, tuple) and len(value) == 2 and all(map(_is_number, value)) and value[0] < value[1]
+    return (
+        isinstance(value, tuple)
+        and len(value) == 2
+        and all(map(_is_number, value))
+        and value[0] < value[1]
+    )
 
 
 def _is_number(value: Any) -> bool:
-    if isinstance(value, int):  # a whole number of JSON has no bound; what no float can hold cannot be computed with
+    if isinstance(
+        value, int
+    ):  # a whole number of JSON has no bound; what no float can hold cannot be computed with
         return not isinstance(value, bool) and abs(value) < 10**300
     return isinstance(value, float) and not math.isnan(value)
 

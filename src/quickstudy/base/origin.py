@@ -1,8 +1,9 @@
 """Where code comes from: what makes a component of a user's another one.
 
-The identity of a component out of a file is that of the file (`quickstudy.base.file_origin`). In a script or notebook,
-which is changed for many reasons, it is the class itself and what it uses: the functions, classes and values that it
-names, and theirs. A value that nothing tells from another is new in every run.
+The identity of a component out of a file is that of the file (`quickstudy.base.file_origin`). In a
+script or notebook, which is changed for many reasons, it is the class itself and what it uses: the
+functions, classes and values that it names, and theirs. A value that nothing tells from another is
+new in every run.
 """
 
 from __future__ import annotations
@@ -25,26 +26,43 @@ from functools import cache
 from typing import Any
 
 from quickstudy.base.beside import forget_changed
-from quickstudy.base.file_origin import Origin, add_source, content_version, file_origin, in_library, in_package
+from quickstudy.base.file_origin import (
+    Origin,
+    add_source,
+    content_version,
+    file_origin,
+    in_library,
+    in_package,
+)
 
 _MOST, _DEEPEST = 100_000, 60
-"""Things that are looked into for one class of a script, and how deep, at most: an end to any tangle."""
+"""Things that are looked into for one class of a script, and how deep, at most: an end to any
+tangle.
+"""
 
 
 def code_of(*components: Any) -> dict[str, str]:
-    """`{"code": ...}` for components that do not come with the package, else nothing: a part of their identity.
+    """`{"code": ...}` for components that do not come with the package, else nothing: a part of
+    their identity.
 
-    A declared version is changed by hand, and in a file that is being written it is forgotten; the code is not. So a
-    changed file is another component, and old results are not mixed with new ones.
+    A declared version is changed by hand, and in a file that is being written it is forgotten; the
+    code is not. So a changed file is another component, and old results are not mixed with new
+    ones.
     """
-    codes = dict.fromkeys(origin_of(component).version for component in components if not is_ours(component))
+    codes = dict.fromkeys(
+        origin_of(component).version for component in components if not is_ours(component)
+    )
     return {"code": ".".join(codes)} if codes else {}
 
 
 def origin_of(component: Any) -> Origin:
     """The origin of a class or function of a user's."""
     file = getattr(sys.modules.get(component.__module__), "__file__", None)
-    return _script_origin(component) if file is None or component.__module__ == "__main__" else file_origin(str(file))
+    return (
+        _script_origin(component)
+        if file is None or component.__module__ == "__main__"
+        else file_origin(str(file))
+    )
 
 
 def is_ours(kind: Any) -> bool:
@@ -82,12 +100,13 @@ def object_origin(kind: Any) -> Origin:
 
 
 class _Uses:
-    """All that a class of a script uses. sources: of classes and functions of its own module, in order. origins: of
-    other files of the user's. libraries: installed ones.
+    """All that a class of a script uses. sources: of classes and functions of its own module, in
+    order. origins: of other files of the user's. libraries: installed ones.
 
-    A value is known by a digest of what it is: a constant by its text, an array by its bytes, code of the script by
-    its source and all that this names, a library's by its name, any other object by what it would be pickled from.
-    What cannot be told so is another thing in every run: rather a run too many than old numbers for new code.
+    A value is known by a digest of what it is: a constant by its text, an array by its bytes, code
+    of the script by its source and all that this names, a library's by its name, any other object
+    by what it would be pickled from. What cannot be told so is another thing in every run: rather a
+    run too many than old numbers for new code.
     """
 
     def __init__(self, home: str) -> None:
@@ -95,7 +114,9 @@ class _Uses:
         self.origins: dict[str, Origin] = {}
         self.libraries: set[str] = set()
         self._homes = {home, "__main__"}
-        self._known: dict[int, tuple[str, Any]] = {}  # with the value: an id is used again once its owner is gone
+        self._known: dict[
+            int, tuple[str, Any]
+        ] = {}  # with the value: an id is used again once its owner is gone
         self._open: list[int] = []
 
     def digest(self, value: Any) -> str:
@@ -134,7 +155,9 @@ class _Uses:
             return [self.digest(value.__self__), value.__qualname__]
         if isinstance(value, _DESCRIPTORS):
             return [value.__qualname__]
-        if isinstance(value, _LOCKS):  # in every `functools.cached_property` of Python 3.11, and empty
+        if isinstance(
+            value, _LOCKS
+        ):  # in every `functools.cached_property` of Python 3.11, and empty
             return []
         if isinstance(value, weakref.ref):
             return [self.digest(value())]
@@ -145,18 +168,30 @@ class _Uses:
         if type(value) in (set, frozenset):
             return sorted(map(self.digest, value))
         if (array := _array_of(value)) is not None:
-            shape = [str(value.dtype), list(map(int, array.shape)), getattr(value, "requires_grad", None) is True]
+            shape = [
+                str(value.dtype),
+                list(map(int, array.shape)),
+                getattr(value, "requires_grad", None) is True,
+            ]
             if array.dtype.hasobject:
                 return [*shape, *map(self.digest, array.ravel().tolist())]
             return [*shape, hashlib.sha256(array.tobytes()).hexdigest()]
         return self._state(value)
 
     def _state(self, value: Any) -> list[Any]:
-        """An object by what it would be made from again, and, if its class is of the script, all that it holds."""
+        """An object by what it would be made from again, and, if its class is of the script, all
+        that it holds.
+        """
         found = [self.digest(type(value))]
         wrapped = getattr(value, "__wrapped__", None)
-        if wrapped is not None and self._place(type(value).__module__) is not None:  # jitted, cached: by its function
-            return [*found, self.digest(wrapped), self.digest(getattr(value, "targetoptions", None))]
+        if (
+            wrapped is not None and self._place(type(value).__module__) is not None
+        ):  # jitted, cached: by its function
+            return [
+                *found,
+                self.digest(wrapped),
+                self.digest(getattr(value, "targetoptions", None)),
+            ]
         if type(value).__module__ in self._homes and hasattr(value, "__dict__"):
             found.append(self.digest(dict(vars(value))))
         try:
@@ -167,11 +202,16 @@ class _Uses:
             return [*found, _untold() if _ADDRESS.search(text) else text]
         if isinstance(made, str):
             return [*found, str(getattr(value, "__module__", "")), made]
-        parts = [list(part) if place > 2 and isinstance(part, Iterator) else part for place, part in enumerate(made)]
+        parts = [
+            list(part) if place > 2 and isinstance(part, Iterator) else part
+            for place, part in enumerate(made)
+        ]
         return [*found, *map(self.digest, parts)]
 
     def _place(self, module: str) -> str | None:
-        """What stands for a module that is not the script: its name, or the version of a user's file; and note it."""
+        """What stands for a module that is not the script: its name, or the version of a user's
+        file; and note it.
+        """
         if module in self._homes:
             return None
         top = module.partition(".")[0]
@@ -187,7 +227,8 @@ class _Uses:
     def _definition(self, kind: Any) -> list[Any]:
         place = self._place(str(kind.__module__))
         found: list[Any] = [place, kind.__qualname__]
-        # What a library or another file makes while it runs is more than its text: a closure, a class in a function.
+        # What a library or another file makes while it runs is more than its text: a closure, a
+        # class in a function.
         if place is not None and "<" not in kind.__qualname__:
             return found
         text = _source_of(kind) if place is None else None
@@ -195,26 +236,42 @@ class _Uses:
             self.sources.setdefault(text)
             found.append(text.decode())
         if isinstance(kind, types.FunctionType):
-            # Two lambdas of one line have one text; of what was typed at a prompt there may be none.
+            # Two lambdas of one line have one text; of what was typed at a prompt there may be
+            # none.
             if text is None or kind.__name__ == "<lambda>":
                 found.append(self._compiled(kind.__code__))
             return [*found, *self._references(kind, place is None)]
         found += [self.digest(base) for base in (type(kind), *kind.__bases__)]
         for name, part in sorted(vars(kind).items()):
-            if isinstance(part, types.FunctionType) and part.__qualname__.startswith(kind.__qualname__):
-                # Of two classes of one name the text may be that of the other; the line of a method is its own.
+            if isinstance(part, types.FunctionType) and part.__qualname__.startswith(
+                kind.__qualname__
+            ):
+                # Of two classes of one name the text may be that of the other; the line of a method
+                # is its own.
                 own = _source_of(part)
                 made = "" if own is None and text is not None else self._compiled(part.__code__)
-                found.append((name, made if own is None else own.decode(), self._references(part, place is None)))
+                found.append(
+                    (
+                        name,
+                        made if own is None else own.decode(),
+                        self._references(part, place is None),
+                    )
+                )
             elif name not in _OF_EVERY_CLASS:
                 found.append((name, self.digest(part)))
         return found
 
     def _references(self, function: types.FunctionType, own: bool) -> list[Any]:
-        """What a function names, if it is of the script, and what it encloses and takes by default."""
-        names = sorted(_global_names(function.__code__) & function.__globals__.keys()) if own else []
+        """What a function names, if it is of the script, and what it encloses and takes by
+        default.
+        """
+        names = (
+            sorted(_global_names(function.__code__) & function.__globals__.keys()) if own else []
+        )
         found = [(name, self.digest(function.__globals__[name])) for name in names]
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        for name, cell in zip(
+            function.__code__.co_freevars, function.__closure__ or (), strict=True
+        ):
             if name != "__class__":
                 with contextlib.suppress(ValueError):  # not filled yet
                     found.append((name, self.digest(cell.cell_contents)))
@@ -225,7 +282,8 @@ class _Uses:
 
     def _compiled(self, code: types.CodeType) -> list[Any]:
         constants = [
-            self._compiled(part) if isinstance(part, types.CodeType) else self.digest(part) for part in code.co_consts
+            self._compiled(part) if isinstance(part, types.CodeType) else self.digest(part)
+            for part in code.co_consts
         ]
         return [code.co_code.hex(), constants, code.co_names, code.co_varnames, code.co_freevars]
 
@@ -265,7 +323,9 @@ def _array_of(value: Any) -> Any:
     """The NumPy array of an array or tensor of any library; None for anything else."""
     if isinstance(value, type) or not hasattr(value, "dtype") or hasattr(value, "mask"):
         return None
-    with contextlib.suppress(Exception):  # on another device, of a type of its own: then by its state
+    with contextlib.suppress(
+        Exception
+    ):  # on another device, of a type of its own: then by its state
         if hasattr(value, "detach"):
             value = value.detach().cpu()
             return value.double().numpy() if "bfloat16" in str(value.dtype) else value.numpy()
@@ -277,13 +337,35 @@ def _array_of(value: Any) -> Any:
 
 
 _OF_EVERY_CLASS = {
-    "__dict__", "__weakref__", "__module__", "__doc__", "__qualname__", "__annotations__", "__firstlineno__",
-    "__static_attributes__", "__dataclass_params__", "__dataclass_fields__", "__match_args__", "_abc_impl",
-    "__abstractmethods__", "__parameters__", "__orig_bases__", "__annotate__", "__annotate_func__", "__hash__",
-    "__annotations_cache__", "__slotnames__",
-}  # fmt: skip
+    "__dict__",
+    "__weakref__",
+    "__module__",
+    "__doc__",
+    "__qualname__",
+    "__annotations__",
+    "__firstlineno__",
+    "__static_attributes__",
+    "__dataclass_params__",
+    "__dataclass_fields__",
+    "__match_args__",
+    "_abc_impl",
+    "__abstractmethods__",
+    "__parameters__",
+    "__orig_bases__",
+    "__annotate__",
+    "__annotate_func__",
+    "__hash__",
+    "__annotations_cache__",
+    "__slotnames__",
+}
 
 
 def _global_names(code: types.CodeType) -> set[str]:
-    names = {one.argval for one in dis.get_instructions(code) if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    return names.union(*(_global_names(part) for part in code.co_consts if isinstance(part, types.CodeType)))
+    names = {
+        one.argval
+        for one in dis.get_instructions(code)
+        if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+    }
+    return names.union(
+        *(_global_names(part) for part in code.co_consts if isinstance(part, types.CodeType))
+    )

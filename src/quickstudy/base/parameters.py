@@ -1,4 +1,5 @@
-"""Parameters of tasks, cores, trainings and protocols: declared once, read from text, checked, written back.
+"""Parameters of tasks, cores, trainings and protocols: declared once, read from text, checked,
+written back.
 
 A component is a frozen dataclass. A field may carry its range:
 
@@ -8,7 +9,8 @@ and a component may carry presets by convention, which change defaults and never
 
     conventions: ClassVar = {"published": {"longest": 5}}
 
-A core or a training may also carry presets by what is asked of a learner (`quickstudy.base.task.ASKED`), above those:
+A core or a training may also carry presets by what is asked of a learner
+(`quickstudy.base.task.ASKED`), above those:
 
     usual: ClassVar = {"reals": {"units": 200}}
 
@@ -16,17 +18,18 @@ A parameter that a component gets after runs of it have been recorded is marked 
 
     precision: str = parameter("float32", choices=("float32", "float64"), added=True)
 
-Its default must be what the component did before. While it has that default it is no part of the identity, so that
-those runs keep their keys; any other value is.
+Its default must be what the component did before. While it has that default it is no part of the
+identity, so that those runs keep their keys; any other value is.
 
-The numbers of a component belong to the `version` of its decorator. A change that alters the numbers of some settings
-only leaves the keys of all other runs as they are: the component overrides `settings_version`, a property that gives
-the version of the numbers of its own settings. A lower number than that of the decorator is recorded as the version; a
-higher one is recorded as the parameter `course`.
+The numbers of a component belong to the `version` of its decorator. A change that alters the
+numbers of some settings only leaves the keys of all other runs as they are: the component overrides
+`settings_version`, a property that gives the version of the numbers of its own settings. A lower
+number than that of the decorator is recorded as the version; a higher one is recorded as the
+parameter `course`.
 
-A parameter that says where something is found, and not what it is, is marked `place=True` and is never part of the
-identity: another parameter, or the component itself, stands for what was found there. That one, which the component
-works out, is marked `derived=True` and is never typed.
+A parameter that says where something is found, and not what it is, is marked `place=True` and is
+never part of the identity: another parameter, or the component itself, stands for what was found
+there. That one, which the component works out, is marked `derived=True` and is never typed.
 """
 
 from __future__ import annotations
@@ -47,8 +50,12 @@ from quickstudy.base.errors import UsageError, nearest
 
 T = TypeVar("T")
 CONVENTIONS = ("corrected", "published", "written")
-HANDED_ON: Mapping[str, Mapping[str, Any]] = {convention: {"convention": convention} for convention in CONVENTIONS}
-"""The `conventions` of a component that holds others, and has a parameter `convention` for theirs."""
+HANDED_ON: Mapping[str, Mapping[str, Any]] = {
+    convention: {"convention": convention} for convention in CONVENTIONS
+}
+"""The `conventions` of a component that holds others, and has a parameter `convention` for
+theirs.
+"""
 COURSE = "course"
 """The name under which an identity has a `settings_version` above the version of the decorator."""
 MOST_ALTERNATIVES = 10_000
@@ -66,13 +73,14 @@ def parameter(
     place: bool = False,
     derived: bool = False,
 ) -> Any:
-    """A dataclass field with a default and the range of values that make sense; added: later than recorded runs; place:
-    where something is found; derived: worked out from the others.
+    """A dataclass field with a default and the range of values that make sense; added: later than
+    recorded runs; place: where something is found; derived: worked out from the others.
     """
     bounds = {"at_least": at_least, "at_most": at_most, "above": above, "choices": choices}
     bounds |= {"added": added or None, "place": place or None, "derived": derived or None}
     return dataclasses.field(
-        default=default, metadata={name: bound for name, bound in bounds.items() if bound is not None}
+        default=default,
+        metadata={name: bound for name, bound in bounds.items() if bound is not None},
     )
 
 
@@ -83,12 +91,17 @@ def check_convention(convention: str) -> None:
 
 
 def configure(
-    name: str, component: type[T], given: Mapping[str, Any], convention: str = "corrected", asked: str = "symbols"
+    name: str,
+    component: type[T],
+    given: Mapping[str, Any],
+    convention: str = "corrected",
+    asked: str = "symbols",
 ) -> T:
-    """An instance of a component: defaults, then the convention's preset, then that of what is asked, then what the
-    user gave (text or values).
+    """An instance of a component: defaults, then the convention's preset, then that of what is
+    asked, then what the user gave (text or values).
 
-    Raises UsageError for an unknown parameter (with the nearest name), a wrong type, or a value out of its range.
+    Raises UsageError for an unknown parameter (with the nearest name), a wrong type, or a value out
+    of its range.
     """
     check_convention(convention)
     hints, fields = _fields(component)
@@ -101,7 +114,9 @@ def configure(
         if parameter_name == COURSE and course is not None:
             continue
         if parameter_name not in fields:
-            raise UsageError(f'{name}: no parameter "{parameter_name}"; {nearest(parameter_name, fields)}')
+            raise UsageError(
+                f'{name}: no parameter "{parameter_name}"; {nearest(parameter_name, fields)}'
+            )
         values[parameter_name] = _convert(name, parameter_name, value, hints[parameter_name])
     missing = [field for field in fields.values() if field.name not in values and _required(field)]
     if missing:
@@ -113,7 +128,9 @@ def configure(
     except ValueError as error:  # a component's own __post_init__: relations between parameters
         raise UsageError(f"{name}: {error}") from error
     if course is not None and int(course) not in (1, settings_version(made)):
-        raise UsageError(f"{name}: {COURSE} is derived; it is {settings_version(made)} here, got {course}")
+        raise UsageError(
+            f"{name}: {COURSE} is derived; it is {settings_version(made)} here, got {course}"
+        )
     return made
 
 
@@ -126,8 +143,8 @@ def settings_version(instance: Any) -> int:
 def parameters_of(instance: Any) -> dict[str, Any]:
     """The parameters of a component that its identity rests on, by name, in plain JSON types.
 
-    Places are left out. Those that were added later are, while they have their default, unless a convention presets
-    them.
+    Places are left out. Those that were added later are, while they have their default, unless a
+    convention presets them.
     """
     presets = {name for preset in getattr(instance, "conventions", {}).values() for name in preset}
     fields = _fields(type(instance))[1]
@@ -137,17 +154,28 @@ def parameters_of(instance: Any) -> dict[str, Any]:
         name: value
         for name, value in all_parameters(instance).items()
         if not fields[name].metadata.get("place")
-        and (not fields[name].metadata.get("added") or value != plain(fields[name].default) or name in presets)
+        and (
+            not fields[name].metadata.get("added")
+            or value != plain(fields[name].default)
+            or name in presets
+        )
     }
 
 
 def all_parameters(instance: Any) -> dict[str, Any]:
     """All parameters of a component by name, in plain JSON types: what it shows."""
-    return {field.name: plain(getattr(instance, field.name)) for field in _fields(type(instance))[1].values()}
+    return {
+        field.name: plain(getattr(instance, field.name))
+        for field in _fields(type(instance))[1].values()
+    }
 
 
-def changed_parameters(instance: Any, convention: str = "corrected", asked: str = "symbols") -> dict[str, Any]:
-    """The parameters that differ from what convention and question alone would give: what a user has to type."""
+def changed_parameters(
+    instance: Any, convention: str = "corrected", asked: str = "symbols"
+) -> dict[str, Any]:
+    """The parameters that differ from what convention and question alone would give: what a user
+    has to type.
+    """
     try:
         usual = all_parameters(configure("", type(instance), {}, convention, asked))
     except UsageError:  # something has no default: then everything is worth typing
@@ -161,8 +189,8 @@ def changed_parameters(instance: Any, convention: str = "corrected", asked: str 
 
 
 def parse_assignments(text: str) -> dict[str, str]:
-    """`units=200,leak=0.3` as a mapping from name to text. A value may hold `:` and `/`; one in double quotes may hold
-    anything, a comma too, with `""` for a quote.
+    """`units=200,leak=0.3` as a mapping from name to text. A value may hold `:` and `/`; one in
+    double quotes may hold anything, a comma too, with `""` for a quote.
 
     >>> parse_assignments("units=200,leak=0.3")
     {'units': '200', 'leak': '0.3'}
@@ -173,7 +201,11 @@ def parse_assignments(text: str) -> dict[str, str]:
     for part in filter(None, cut_assignments(text)):
         name, sign, value = part.partition("=")
         if not sign or not name.strip():
-            several = "; several values of one parameter are written 2/1" if assignments and not sign else ""
+            several = (
+                "; several values of one parameter are written 2/1"
+                if assignments and not sign
+                else ""
+            )
             raise UsageError(f'"{part}" is not of the form name=value{several}')
         if name.strip() in assignments:
             raise UsageError(f'parameter "{name.strip()}" is given twice')
@@ -182,7 +214,9 @@ def parse_assignments(text: str) -> dict[str, str]:
 
 
 def cut_assignments(text: str, sign: str = ",") -> list[str]:
-    """The parts of a text between commas that do not stand in double quotes. UsageError for a quote that has no end."""
+    """The parts of a text between commas that do not stand in double quotes. UsageError for a quote
+    that has no end.
+    """
     pieces = text.split('"')
     if len(pieces) % 2 == 0:
         raise UsageError(f"a quote in {text} has no end")
@@ -198,12 +232,16 @@ def _unquoted(name: str, value: str) -> str:
     if '"' not in value:
         return value
     if not re.fullmatch(r'"([^"]|"")*"', value):
-        raise UsageError(f'{name}: quotes stand around the whole value, got {value}; a quote inside is written ""')
+        raise UsageError(
+            f"{name}: quotes stand around the whole value, got {value}; a quote inside is"
+            ' written ""'
+        )
     return value[1:-1].replace('""', '"')
 
 
 def alternatives(name: str) -> list[str]:
-    """The names that one with several values for a parameter stands for, the last parameter changing fastest.
+    """The names that one with several values for a parameter stands for, the last parameter
+    changing fastest.
 
     >>> alternatives("esn:units=100|200,leak=0.3|1"), alternatives("esn")
     (['esn:units=100,leak=0.3', 'esn:units=100,leak=1', 'esn:units=200,leak=0.3', 'esn:units=200,leak=1'], ['esn'])
@@ -213,9 +251,14 @@ def alternatives(name: str) -> list[str]:
     for place, piece in enumerate(name.split('"')):
         cut = [piece] if place % 2 else re.split(r"(?<==)([^=,]*\|[^=,]*)", piece)
         quote = '"' if place else ""
-        parts += [[quote], *(part.split("|") if number % 2 else [part] for number, part in enumerate(cut))]
+        parts += [
+            [quote],
+            *(part.split("|") if number % 2 else [part] for number, part in enumerate(cut)),
+        ]
     if (count := math.prod(map(len, parts))) > MOST_ALTERNATIVES:
-        raise UsageError(f'"{name}" stands for {count:,} learners; give at most {MOST_ALTERNATIVES:,} at once')
+        raise UsageError(
+            f'"{name}" stands for {count:,} learners; give at most {MOST_ALTERNATIVES:,} at once'
+        )
     return ["".join(chosen) for chosen in itertools.product(*parts)]
 
 
@@ -244,7 +287,9 @@ def _read_fields(component: Any) -> tuple[dict[str, Any], dict[str, dataclasses.
 
 
 # Hints take a millisecond to read, and every run asks for those of its components, several times.
-_fields: Callable[[Any], tuple[dict[str, Any], dict[str, dataclasses.Field[Any]]]] = lru_cache(1024)(_read_fields)
+_fields: Callable[[Any], tuple[dict[str, Any], dict[str, dataclasses.Field[Any]]]] = lru_cache(
+    1024
+)(_read_fields)
 
 
 def _required(field: dataclasses.Field[Any]) -> bool:
@@ -252,8 +297,12 @@ def _required(field: dataclasses.Field[Any]) -> bool:
 
 
 _NAMED: dict[Any, str] = {
-    int: "a whole number", float: "a number", bool: "true or false", str: "text", type(None): "none",
-}  # fmt: skip
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "text",
+    type(None): "none",
+}
 
 
 def _convert(owner: str, name: str, value: Any, hint: Any) -> Any:
@@ -261,7 +310,9 @@ def _convert(owner: str, name: str, value: Any, hint: Any) -> Any:
     if isinstance(value, list | tuple):
         several = [kind for kind in kinds if typing.get_origin(kind) is tuple]
         if several:  # JSON has lists only
-            return tuple(_convert(owner, name, part, typing.get_args(several[0])[0]) for part in value)
+            return tuple(
+                _convert(owner, name, part, typing.get_args(several[0])[0]) for part in value
+            )
     elif (value is None or value == "none") and type(None) in kinds:
         return None
     elif isinstance(value, str):
@@ -278,7 +329,8 @@ def _convert(owner: str, name: str, value: Any, hint: Any) -> Any:
 
 def _members(hint: Any) -> tuple[Any, ...]:
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        # Narrow kinds first, so that "3" is an integer where both an integer and a text are possible.
+        # Narrow kinds first, so that "3" is an integer where both an integer and a text are
+        # possible.
         order = {int: 0, float: 1, bool: 2, str: 9}
         return tuple(sorted(typing.get_args(hint), key=lambda kind: order.get(kind, 5)))
     return (hint,)
@@ -309,7 +361,9 @@ def _from_text(text: str, kind: Any) -> Any:
     if typing.get_origin(kind) is tuple:  # `3/5/7`: commas separate parameters already
         parts = text.split("/")
         if text.startswith("[") and text.endswith("]"):  # `[3, 5, 7]`, as reports print it
-            parts = [part.strip(" '\"") for part in text[1:-1].split(",")] if text[1:-1].strip() else []
+            parts = (
+                [part.strip(" '\"") for part in text[1:-1].split(",")] if text[1:-1].strip() else []
+            )
         return tuple(_from_text(part, typing.get_args(kind)[0]) for part in parts)
     raise ValueError(text)
 
@@ -325,10 +379,13 @@ def _check_range(owner: str, name: str, value: Any, bounds: Mapping[str, Any]) -
     if "choices" in bounds and value not in bounds["choices"]:
         hint = nearest(str(value), map(str, bounds["choices"]))
         raise UsageError(
-            f"{owner}: {name} must be one of {', '.join(map(str, bounds['choices']))}, got {value}; {hint}"
+            f"{owner}: {name} must be one of {', '.join(map(str, bounds['choices']))}, got {value};"
+            f" {hint}"
         )
     if isinstance(value, float) and not math.isfinite(value):
         raise UsageError(f"{owner}: {name} must be a finite number, got {value}")
     if any(not holds(value, bounds[rule]) for rule, (_, holds) in rules.items() if rule in bounds):
-        wanted = " and ".join(f"{words} {bounds[rule]}" for rule, (words, _) in rules.items() if rule in bounds)
+        wanted = " and ".join(
+            f"{words} {bounds[rule]}" for rule, (words, _) in rules.items() if rule in bounds
+        )
         raise UsageError(f"{owner}: {name} must be {wanted}, got {value}")

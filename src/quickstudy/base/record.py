@@ -1,4 +1,6 @@
-"""One run, as it stands in the journal: what was run, where, what came out. Written once, never changed."""
+"""One run, as it stands in the journal: what was run, where, what came out. Written once, never
+changed.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from quickstudy.base.measure import is_score_name
 
 OK, FAILED, NOT_APPLICABLE = STATUSES = "ok", "failed", "not-applicable"
 DEEPEST = 40
-"""Lists and mappings within each other. A learner within a learner takes three; 700 end a reader that recurses."""
+"""Lists and mappings within each other. A learner within a learner takes three; 700 end a reader
+that recurses.
+"""
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,9 @@ class Record:
 
     @property
     def passing(self) -> bool:
-        """Whether it failed for want of something that may be there the next time: it is run again without a word."""
+        """Whether it failed for want of something that may be there the next time: it is run again
+        without a word.
+        """
         return self.status == FAILED and self.where.get("passing") is True
 
     @property
@@ -61,7 +67,9 @@ class Record:
         return float(said) if said and _is_number(said) else 0.0
 
     def part(self, name: str) -> Mapping[str, Any]:
-        """The task, learner or protocol of `what`; nothing where a record from elsewhere has none."""
+        """The task, learner or protocol of `what`; nothing where a record from elsewhere has
+        none.
+        """
         found = self.what.get(name)
         return found if isinstance(found, Mapping) else {}
 
@@ -80,7 +88,9 @@ class Record:
         return cls(**{name: facts[name] for name in _FIELDS if name in facts})
 
     def faults(self) -> Iterator[str]:
-        """Everything in it that is not of the kind that its readers rely on. Values of scores may be anything."""
+        """Everything in it that is not of the kind that its readers rely on. Values of scores may
+        be anything.
+        """
         for name in _MAPPINGS:
             if not isinstance(getattr(self, name), dict):
                 yield f"{name} is not a mapping"
@@ -98,10 +108,14 @@ class Record:
                 yield f"what.{name} is not a mapping"
             elif not isinstance(component.get("parameters", {}), dict):
                 yield f"what.{name}.parameters is not a mapping"
-        yield from (f"cost.{name} is not a number" for name, cost in self.cost.items() if not _is_cost(cost))
+        yield from (
+            f"cost.{name} is not a number" for name, cost in self.cost.items() if not _is_cost(cost)
+        )
         for group in ("labels", "files"):
             named = getattr(self, group).items()
-            yield from (f"{group}.{name} is not a text" for name, text in named if not isinstance(text, str))
+            yield from (
+                f"{group}.{name} is not a text" for name, text in named if not isinstance(text, str)
+            )
         for id, entry in self.scores.items():
             if not _scored(entry):
                 yield f"scores.{id} has no version and values"
@@ -110,9 +124,12 @@ class Record:
                 yield f"scores.{id} has a score whose name is empty or has * before its end"
                 return
         yield from self._faults_of_trace()
-        # The rest is flat, or is looked at elsewhere: arrays when they are read, a legend by what is known of legends.
+        # The rest is flat, or is looked at elsewhere: arrays when they are read, a legend by what
+        # is known of legends.
         trace = [part for name, part in self.trace.items() if name != "arrays"]
-        if too_deep([self.what, self.where, trace, *(entry["values"] for entry in self.scores.values())]):
+        if too_deep(
+            [self.what, self.where, trace, *(entry["values"] for entry in self.scores.values())]
+        ):
             yield f"more than {DEEPEST} lists or mappings stand within each other"
 
     def _faults_of_trace(self) -> Iterator[str]:
@@ -126,7 +143,11 @@ class Record:
         if not isinstance(facts, dict):
             yield "trace.facts is not a mapping"
             return
-        yield from (f"trace.facts.{name} is not a number" for name in _COUNTED if not _is_number(facts.get(name, 1)))
+        yield from (
+            f"trace.facts.{name} is not a number"
+            for name in _COUNTED
+            if not _is_number(facts.get(name, 1))
+        )
         several = facts.get("training_sequences", 1)
         if not all(map(_is_number, several if isinstance(several, list) else [several])):
             yield "trace.facts.training_sequences is not a number"
@@ -138,7 +159,9 @@ _COMPONENTS = ("task", "learner", "protocol")
 _HOLDERS = {dict, list}
 _COUNTED = ("passes", "tokens_per_sequence")
 _LARGEST = 1e300
-"""A whole number of JSON has no bound; what is above this is no number of ours, and cannot be computed with."""
+"""A whole number of JSON has no bound; what is above this is no number of ours, and cannot be
+computed with.
+"""
 
 
 def _is_text(value: Any) -> bool:
@@ -150,7 +173,12 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_cost(value: Any) -> bool:
-    return value is None or type(value) is float or _is_number(value) or value in ("nan", "inf", "-inf")
+    return (
+        value is None
+        or type(value) is float
+        or _is_number(value)
+        or value in ("nan", "inf", "-inf")
+    )
 
 
 def _is_whole(value: Any) -> bool:
@@ -174,7 +202,7 @@ _KINDS: Mapping[str, Mapping[str, tuple[Callable[[Any], bool], str]]] = {
         "lanes": _WHOLE,
     },
     "trace": {"types": _MAPPING, "file": _TEXT},
-}  # fmt: skip
+}
 
 
 def too_deep(value: Any) -> bool:
@@ -183,7 +211,10 @@ def too_deep(value: Any) -> bool:
     for _ in range(DEEPEST):
         # By type and in one list: a recursion took as long as all else that is done with a line.
         level = [
-            part for one in level for part in (one.values() if type(one) is dict else one) if type(part) in _HOLDERS
+            part
+            for one in level
+            for part in (one.values() if type(one) is dict else one)
+            if type(part) in _HOLDERS
         ]
         if not level:
             return False

@@ -1,9 +1,10 @@
 """One generic, lazy registry for every kind of component.
 
-A component enters in one of three ways, none of which edits a list: a decorator in a file of this package, a
-decorator in a module that an installed package names under the entry point group `quickstudy`, or a decorator in a
-file that the user includes. Names, versions and summaries are read from the source text, so that listing them
-imports no implementation; a component's module is imported when the component is first asked for.
+A component enters in one of three ways, none of which edits a list: a decorator in a file of this
+package, a decorator in a module that an installed package names under the entry point group
+`quickstudy`, or a decorator in a file that the user includes. Names, versions and summaries are
+read from the source text, so that listing them imports no implementation; a component's module is
+imported when the component is first asked for.
 """
 
 from __future__ import annotations
@@ -29,12 +30,14 @@ T = TypeVar("T")
 ENTRY_POINT_GROUP = "quickstudy"
 _included: list[str] = []
 
-# `@task("family/name", version=1` at the start of a line, then everything up to the end of the summary line.
+# `@task("family/name", version=1` at the start of a line, then everything up to the end of the
+# summary line.
 _DECORATOR = re.compile(
     r'^@(?:\w+\.)?(?P<kind>\w+)\(\s*"(?P<id>[^"]+)",\s*version=(?P<version>\d+).*?"""(?P<summary>[^\n]*)',
     re.MULTILINE | re.DOTALL,
 )
-# `task.variant("family/other", version=1, of=Task, summary="What it is.", ...)` at the start of a line.
+# `task.variant("family/other", version=1, of=Task, summary="What it is.", ...)` at the start of a
+# line.
 _VARIANT = re.compile(
     r'^(?:\w+\.)?(?P<kind>\w+)\.variant\(\s*"(?P<id>[^"]+)",\s*version=(?P<version>\d+),'
     r'\s*of=\w+,\s*summary="(?P<summary>[^"]*)"',
@@ -44,7 +47,9 @@ _VARIANT = re.compile(
 
 @dataclass(frozen=True)
 class Entry(Generic[T]):
-    """One version of one component. `module` is imported to get it; `target` is the component once it is there."""
+    """One version of one component. `module` is imported to get it; `target` is the component once
+    it is there.
+    """
 
     id: str
     version: int
@@ -58,8 +63,9 @@ class Entry(Generic[T]):
 class Registry(Generic[T]):
     """Components of one kind by id and version.
 
-    kind: the word of the decorator and of the messages. sources: gives the modules to look through, as (module name,
-    file); asked once, when something is first looked up. use: how the decorator is used, which `help` shows.
+    kind: the word of the decorator and of the messages. sources: gives the modules to look through,
+    as (module name, file); asked once, when something is first looked up. use: how the decorator is
+    used, which `help` shows.
     """
 
     kind: str
@@ -75,9 +81,13 @@ class Registry(Generic[T]):
         return f"@{self.kind}"
 
     def __call__(self, id: str, *, version: int | None = None, **facts: Any) -> Callable[[T], T]:
-        """The decorator: `@task("family/name", version=1, controls=[...])`. Facts become attributes of the target."""
+        """The decorator: `@task("family/name", version=1, controls=[...])`. Facts become attributes
+        of the target.
+        """
         if not isinstance(version, int):
-            raise UsageError(f'@{self.kind}("{id}") must say its version, a whole number: version=1')
+            raise UsageError(
+                f'@{self.kind}("{id}") must say its version, a whole number: version=1'
+            )
 
         def register(target: T) -> T:
             for name, value in facts.items():
@@ -89,34 +99,46 @@ class Registry(Generic[T]):
         return register
 
     def variant(self, id: str, *, version: int, of: Any, summary: str, **defaults: Any) -> Any:
-        """A component under an id of its own that differs from another in defaults alone, as published settings do.
+        """A component under an id of its own that differs from another in defaults alone, as
+        published settings do.
 
-        of: a frozen dataclass. summary: the first line of its spec sheet; the rest is that of `of`. defaults: of its
-        parameters, or class attributes. The class is also put into the module of `of`, so that it can be pickled.
+        of: a frozen dataclass. summary: the first line of its spec sheet; the rest is that of `of`.
+        defaults: of its parameters, or class attributes. The class is also put into the module of
+        `of`, so that it can be pickled.
         """
         name = "".join(part.capitalize() for part in re.split(r"\W+", id.partition("/")[2] or id))
         known = {field.name: field for field in dataclasses.fields(of)}
         body: dict[str, Any] = {
             "__doc__": "\n".join([summary, *(of.__doc__ or "").split("\n")[1:]]),
             "__module__": of.__module__,
-            "__annotations__": {parameter: known[parameter].type for parameter in defaults if parameter in known},
+            "__annotations__": {
+                parameter: known[parameter].type for parameter in defaults if parameter in known
+            },
         }
         for parameter, value in defaults.items():
             metadata = known[parameter].metadata if parameter in known else None
-            body[parameter] = value if metadata is None else dataclasses.field(default=value, metadata=metadata)
+            body[parameter] = (
+                value if metadata is None else dataclasses.field(default=value, metadata=metadata)
+            )
         made: Any = dataclasses.dataclass(frozen=True)(type(name, (of,), body))
         setattr(sys.modules[of.__module__], name, made)
         return self(id, version=version, variant_of=of)(made)
 
     def add(self, id: str, version: int, target: T) -> None:
-        """Enter a component that is already there. The same id and version from elsewhere is an error."""
+        """Enter a component that is already there. The same id and version from elsewhere is an
+        error.
+        """
         module = getattr(target, "__module__", "")
         source = sys.modules.get(module)
         origin = f"{getattr(source, '__file__', None) or module}"
         known = self._entries.get((id, version))
         if known is not None and known.origin != origin:
             raise self._twice(known, origin)
-        summary = known.summary if known else (getattr(target, "__doc__", None) or "").strip().split("\n")[0]
+        summary = (
+            known.summary
+            if known
+            else (getattr(target, "__doc__", None) or "").strip().split("\n")[0]
+        )
         self._entries[id, version] = Entry(id, version, summary, origin, module, target)
 
     def entries(self) -> list[Entry[T]]:
@@ -140,7 +162,8 @@ class Registry(Generic[T]):
             raise UsageError(f'no {self.kind} "{id}"; {nearest(id, self.names())}')
         if version and (not version.isdigit() or int(version) not in versions):
             raise UsageError(
-                f'{self.kind} "{id}" has no version "{version}"; versions: {", ".join(map(str, versions))}'
+                f'{self.kind} "{id}" has no version "{version}"; versions:'
+                f" {', '.join(map(str, versions))}"
             )
         return self._entries[id, int(version) if version else versions[-1]]
 
@@ -151,7 +174,9 @@ class Registry(Generic[T]):
             importlib.import_module(entry.module)
             entry = self._entries[entry.id, entry.version]
         if entry.target is None:
-            raise UsageError(f'{self.kind} "{entry.id}" is announced in {entry.origin} but not registered there')
+            raise UsageError(
+                f'{self.kind} "{entry.id}" is announced in {entry.origin} but not registered there'
+            )
         note_stranger(entry.target)
         return entry.target
 
@@ -170,19 +195,25 @@ class Registry(Generic[T]):
     def _announce(self, entry: Entry[T]) -> None:
         known = self._entries.setdefault((entry.id, entry.version), entry)
         if known.origin != entry.origin:
-            # A file included before the first look must not quietly take the place of what is announced.
+            # A file included before the first look must not quietly take the place of what is
+            # announced.
             self._scanned = False
             raise self._twice(known, entry.origin)
 
     def _twice(self, known: Entry[T], origin: str) -> UsageError:
         return UsageError(
-            f'{self.kind} "{known.id}" version {known.version} is registered twice: {known.origin} and {origin}'
+            f'{self.kind} "{known.id}" version {known.version} is registered twice: {known.origin}'
+            f" and {origin}"
         )
 
 
 @lru_cache
-def _announced(sources: Callable[[], Iterator[tuple[str, pathlib.Path]]]) -> dict[str, list[Entry[Any]]]:
-    """What is written in the sources, by kind: read once for all registries that look through the same ones."""
+def _announced(
+    sources: Callable[[], Iterator[tuple[str, pathlib.Path]]],
+) -> dict[str, list[Entry[Any]]]:
+    """What is written in the sources, by kind: read once for all registries that look through the
+    same ones.
+    """
     found: dict[str, list[Entry[Any]]] = {}
     for module, path in sources():
         text = path.read_text(encoding="utf-8")
@@ -191,7 +222,9 @@ def _announced(sources: Callable[[], Iterator[tuple[str, pathlib.Path]]]) -> dic
         variants = _VARIANT.finditer(text) if ".variant(" in text else ()
         for match in (*_DECORATOR.finditer(text), *variants):
             summary = match["summary"].removesuffix('"""').strip()
-            entry: Entry[Any] = Entry(match["id"], int(match["version"]), summary, str(path), module)
+            entry: Entry[Any] = Entry(
+                match["id"], int(match["version"]), summary, str(path), module
+            )
             found.setdefault(match["kind"], []).append(entry)
     return found
 
@@ -222,26 +255,32 @@ def _entry_points() -> Iterable[importlib.metadata.EntryPoint]:
 
 
 def included_files() -> list[str]:
-    """The files that were included in this process and are still there, so that workers can include them too."""
+    """The files that were included in this process and are still there, so that workers can include
+    them too.
+    """
     return [path for path in _included if pathlib.Path(path).is_file()]
 
 
 def others_have(module: str) -> bool:
-    """Whether another process can get at a module from outside: by including its file, or as an installed package."""
+    """Whether another process can get at a module from outside: by including its file, or as an
+    installed package.
+    """
     installed = {entry_point.module.partition(".")[0] for entry_point in _entry_points()}
     return module in map(module_of, _included) or module.partition(".")[0] in installed
 
 
 def module_of(path: str | pathlib.Path) -> str:
-    """The module's name of an included file: made from the whole path, so that it is the same in every process."""
+    """The module's name of an included file: made from the whole path, so that it is the same in
+    every process.
+    """
     return module_name(pathlib.Path(path).expanduser().resolve())
 
 
 def include(path: str | pathlib.Path) -> Any:
     """Import a user's file, so that its decorators register what is in it. Gives the module.
 
-    It may import the files beside it (`quickstudy.base.beside`). Raises UsageError with file and line if it cannot be
-    imported.
+    It may import the files beside it (`quickstudy.base.beside`). Raises UsageError with file and
+    line if it cannot be imported.
     """
     file = pathlib.Path(path).expanduser().resolve()
     if not file.is_file():
@@ -255,7 +294,9 @@ def include(path: str | pathlib.Path) -> Any:
     except UsageError:
         raise
     except (Exception, SystemExit, GeneratorExit) as error:
-        raise UsageError(f"{short_path(str(path))} cannot be imported: {described(error)}") from error
+        raise UsageError(
+            f"{short_path(str(path))} cannot be imported: {described(error)}"
+        ) from error
     if not known:
         _included.append(str(file))
     return module

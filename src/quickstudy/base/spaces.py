@@ -1,5 +1,5 @@
-"""What goes in and what comes out: the kinds of value that a learner reads or gives at one step, and how its scores are
-to be read.
+"""What goes in and what comes out: the kinds of value that a learner reads or gives at one step,
+and how its scores are to be read.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ class Bits:
 
 @dataclass(frozen=True, init=False)
 class Fields:
-    """Several named values at once, such as a stimulus, a message and a role. Values are mappings by name."""
+    """Several named values at once, such as a stimulus, a message and a role. Values are mappings
+    by name.
+    """
 
     parts: tuple[tuple[str, Space], ...]
 
@@ -57,15 +59,20 @@ class Fields:
 
 Space = Tokens | Reals | Bits | Fields
 
-WORDS: dict[type[Any], str] = {Tokens: "symbols", Bits: "bits", Reals: "real numbers", Fields: "fields"}
+WORDS: dict[type[Any], str] = {
+    Tokens: "symbols",
+    Bits: "bits",
+    Reals: "real numbers",
+    Fields: "fields",
+}
 """What the values of each kind are called."""
 
 
 def check_spaces(name: str, component: Any, inputs: Space, outputs: Space | None = None) -> None:
     """Raise NotApplicable unless a core, a training or a rule is for these spaces.
 
-    It says so by the class attributes `reads` and `gives`, tuples of kinds of space; without them it takes all. With
-    `Fields` among them it takes fields whose parts it takes.
+    It says so by the class attributes `reads` and `gives`, tuples of kinds of space; without them
+    it takes all. With `Fields` among them it takes fields whose parts it takes.
 
     >>> class Counter:
     ...     reads = (Tokens, Bits)
@@ -89,14 +96,22 @@ def _strange(space: Space, kinds: tuple[type[Any], ...]) -> type[Any] | None:
     if not isinstance(space, kinds):
         return type(space)
     parts = space.parts if isinstance(space, Fields) else ()
-    return next((strange for _, part in parts if (strange := _strange(part, kinds)) is not None), None)
+    return next(
+        (strange for _, part in parts if (strange := _strange(part, kinds)) is not None), None
+    )
 
 
-_SIMPLE: dict[str, type[Tokens] | type[Reals] | type[Bits]] = {"tokens": Tokens, "reals": Reals, "bits": Bits}
+_SIMPLE: dict[str, type[Tokens] | type[Reals] | type[Bits]] = {
+    "tokens": Tokens,
+    "reals": Reals,
+    "bits": Bits,
+}
 
 
 def space_facts(space: Space) -> dict[str, Any]:
-    """A space in plain JSON types: {"tokens": 16}, {"reals": 3}, {"fields": [["stimulus", {"reals": 3}], ...]}."""
+    """A space in plain JSON types: {"tokens": 16}, {"reals": 3}, {"fields": [["stimulus", {"reals":
+    3}], ...]}.
+    """
     if isinstance(space, Fields):
         return {"fields": [[name, space_facts(part)] for name, part in space.parts]}
     return {type(space).__name__.lower(): space.width}
@@ -123,9 +138,13 @@ def check_scale(scale: Any, outputs: Space) -> str:
 
 
 def check_distributions(rows: NDArray[Any]) -> None:
-    """Raise LearnerFault unless every row (..., symbol) is a distribution: none below 0, and 1 in sum, within 1e-6."""
+    """Raise LearnerFault unless every row (..., symbol) is a distribution: none below 0, and 1 in
+    sum, within 1e-6.
+    """
     sums = rows.sum(axis=-1)
     if (rows < 0).any():
         raise LearnerFault(f"probabilities must not be below 0, got {rows.min():.6g}")
     if not (np.abs(sums - 1.0) <= 1e-6).all():
-        raise LearnerFault(f"probabilities must sum to 1, got {sums.flat[np.abs(sums - 1.0).argmax()]:.6g}")
+        raise LearnerFault(
+            f"probabilities must sum to 1, got {sums.flat[np.abs(sums - 1.0).argmax()]:.6g}"
+        )

@@ -1,7 +1,8 @@
-"""A study: a declared grid of runs, with the published numbers where there are any. It is data; nothing in it computes.
+"""A study: a declared grid of runs, with the published numbers where there are any. It is data;
+nothing in it computes.
 
-Every key that a file `NAME.toml` may have is in docs/reference/studies.md; `base/studyfile.py` reads and checks them,
-and `base/each.py` makes many rows or columns of one.
+Every key that a file `NAME.toml` may have is in docs/reference/studies.md; `base/studyfile.py`
+reads and checks them, and `base/each.py` makes many rows or columns of one.
 """
 
 from __future__ import annotations
@@ -34,10 +35,11 @@ _BOUND = re.compile(r"(?P<sign><=|>=|[<>≤≥])\s*(?P<number>[-+]?\d[\d,]*(\.\d
 
 
 class Published(NamedTuple):
-    """A published number and its spread (a standard deviation over runs), None where none was given.
+    """A published number and its spread (a standard deviation over runs), None where none was
+    given.
 
-    Where words were printed, value is these words. A bound (`<1`, `≥100`) and `never` (infinite) can be compared with a
-    number; others (`chance`) are shown, and compared with nothing.
+    Where words were printed, value is these words. A bound (`<1`, `≥100`) and `never` (infinite)
+    can be compared with a number; others (`chance`) are shown, and compared with nothing.
     """
 
     value: float | str
@@ -45,7 +47,9 @@ class Published(NamedTuple):
 
     @classmethod
     def read(cls, number: Any) -> Published:
-        """From what a file says: a number, [number, spread], or words. Raises ValueError for anything else."""
+        """From what a file says: a number, [number, spread], or words. Raises ValueError for
+        anything else.
+        """
         value, *spread = number if isinstance(number, list) and number else [number]
         if not (_is_finite(value) or _are_words(number)):
             raise ValueError(number)
@@ -54,7 +58,8 @@ class Published(NamedTuple):
         return cls(value.strip() if isinstance(value, str) else float(value), *map(float, spread))
 
     def agrees(self, measured: float) -> bool | None:
-        """Whether a number is within the spread, or where the words say it is; None where that cannot be told.
+        """Whether a number is within the spread, or where the words say it is; None where that
+        cannot be told.
 
         >>> Published(0.5, 0.1).agrees(0.55), Published("<1").agrees(1.0), Published("chance").agrees(0.5)
         (True, False, None)
@@ -63,7 +68,9 @@ class Published(NamedTuple):
             return None
         if isinstance(self.value, str):
             return _fits(self.value, measured)
-        return None if self.spread is None else abs(measured - self.value) <= max(self.spread, ROUNDED)
+        return (
+            None if self.spread is None else abs(measured - self.value) <= max(self.spread, ROUNDED)
+        )
 
 
 def _is_finite(value: Any) -> bool:
@@ -71,7 +78,9 @@ def _is_finite(value: Any) -> bool:
 
 
 def _are_words(value: Any) -> bool:
-    """Whether it is what a publication has in the place of a number; a number in quotes is a slip."""
+    """Whether it is what a publication has in the place of a number; a number in quotes is a
+    slip.
+    """
     if not isinstance(value, str) or not 0 < len(value.strip()) <= _MOST_LETTERS:
         return False
     try:
@@ -98,8 +107,8 @@ def _fits(words: str, measured: float) -> bool | None:
 
 @dataclass(frozen=True)
 class StudyRow:
-    """One task of a study: its learners by column (by convention, where they differ), the published numbers of the
-    main score, and those of other scores; parameters of its protocol.
+    """One task of a study: its learners by column (by convention, where they differ), the published
+    numbers of the main score, and those of other scores; parameters of its protocol.
     """
 
     task: str
@@ -117,10 +126,11 @@ class StudyRow:
 
 @dataclass(frozen=True)
 class Study:
-    """A published table or figure. seeds: runs behind each published number. runs: whose results folder it reads and
-    extends, its own or that of the study it is like. convention: the one it is made under unless another is asked for.
-    together: the columns of every model that has several. measures: those applied besides the protocol's. quantities:
-    what is computed from the tasks alone, by column.
+    """A published table or figure. seeds: runs behind each published number. runs: whose results
+    folder it reads and extends, its own or that of the study it is like. convention: the one it is
+    made under unless another is asked for. together: the columns of every model that has several.
+    measures: those applied besides the protocol's. quantities: what is computed from the tasks
+    alone, by column.
     """
 
     id: str
@@ -147,24 +157,36 @@ class Study:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The columns of a table: a model in the place of the first of its columns, every other column as it is."""
+        """The columns of a table: a model in the place of the first of its columns, every other
+        column as it is.
+        """
         owners: dict[str, list[str]] = {}
         for model, columns in self.together.items():
             for column in columns:
                 owners.setdefault(column, []).append(model)
-        return tuple(dict.fromkeys(name for column in self.columns for name in owners.get(column, [column])))
+        return tuple(
+            dict.fromkeys(name for column in self.columns for name in owners.get(column, [column]))
+        )
 
     def only(self, patterns: Sequence[str]) -> Study:
-        """The study with only the rows whose task or label fits one of the patterns, and of these only the learners
-        whose column, or model, fits one; all rows, or all learners, where no pattern fits any.
+        """The study with only the rows whose task or label fits one of the patterns, and of these
+        only the learners whose column, or model, fits one; all rows, or all learners, where no
+        pattern fits any.
         """
 
         def fits(names: Iterable[str], patterns: Sequence[str]) -> bool:
             return any(fnmatch.fnmatch(name, pattern) for name in names for pattern in patterns)
 
-        named = {column: [column, *(m for m, own in self.together.items() if column in own)] for column in self.columns}
-        of_rows = [one for one in patterns if any(fits((row.task, row.label), [one]) for row in self.rows)]
-        of_columns = [one for one in patterns if any(fits(names, [one]) for names in named.values())]
+        named = {
+            column: [column, *(m for m, own in self.together.items() if column in own)]
+            for column in self.columns
+        }
+        of_rows = [
+            one for one in patterns if any(fits((row.task, row.label), [one]) for row in self.rows)
+        ]
+        of_columns = [
+            one for one in patterns if any(fits(names, [one]) for names in named.values())
+        ]
         if lost := [one for one in patterns if one not in (*of_rows, *of_columns)]:
             known = ", ".join(f"{row.task} ({row.label})" for row in self.rows)
             raise UsageError(f"no task of {self.id} fits {' or '.join(lost)}; it has {known}")
@@ -172,7 +194,9 @@ class Study:
         if of_columns:
             kept = {column for column, names in named.items() if fits(names, of_columns)}
             rows = [
-                dataclasses.replace(row, learners={one: own for one, own in row.learners.items() if one in kept})
+                dataclasses.replace(
+                    row, learners={one: own for one, own in row.learners.items() if one in kept}
+                )
                 for row in rows
             ]
         return dataclasses.replace(self, rows=tuple(rows))
@@ -185,7 +209,8 @@ def study_names() -> list[str]:
 
 
 def find_study(name: str, asking: tuple[str, ...] = ()) -> Study:
-    """A study by name, or from a file of the user's. asking: the studies that are like this one, and wait for it.
+    """A study by name, or from a file of the user's. asking: the studies that are like this one,
+    and wait for it.
 
     Raises UsageError with the nearest name or what is wrong with the file.
     """
@@ -196,7 +221,9 @@ def find_study(name: str, asking: tuple[str, ...] = ()) -> Study:
     text = study_text(name)
     id = pathlib.PurePath(name).stem if name.endswith(".toml") else name
     if not id.strip("."):
-        raise UsageError(f"{name} has no name before .toml, and its results would have none; rename the file")
+        raise UsageError(
+            f"{name} has no name before .toml, and its results would have none; rename the file"
+        )
     file = StudyFile(id, _parsed(id, text))
     file.check()
     like = file.facts.get("like")
@@ -208,19 +235,27 @@ def study_text(name: str) -> str:
     if not name.endswith(".toml"):
         if name not in study_names():
             raise UsageError(f'no study "{name}"; {nearest(name, study_names())}')
-        return importlib.resources.files("quickstudy.studies").joinpath(f"{name}.toml").read_text("utf-8")
+        return (
+            importlib.resources.files("quickstudy.studies")
+            .joinpath(f"{name}.toml")
+            .read_text("utf-8")
+        )
     try:
         return pathlib.Path(name).read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise UsageError(f"no file {name}") from None
     except UnicodeDecodeError as error:
-        raise UsageError(f"{name} is not UTF-8 text (byte {error.start + 1}); save it as UTF-8") from None
+        raise UsageError(
+            f"{name} is not UTF-8 text (byte {error.start + 1}); save it as UTF-8"
+        ) from None
     except OSError as error:
         raise UsageError(f"{name} cannot be read: {error.strerror}") from None
 
 
 def _parsed(id: str, text: str) -> dict[str, Any]:
-    """What a file says. Raises UsageError if it is no TOML, or holds what nothing here could be done with."""
+    """What a file says. Raises UsageError if it is no TOML, or holds what nothing here could be
+    done with.
+    """
     try:
         facts = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -231,12 +266,18 @@ def _parsed(id: str, text: str) -> dict[str, Any]:
         raise UsageError(f"{id}: it is nested more than {_DEEPEST} deep") from None
     level: list[Any] = [facts]
     for _ in range(_DEEPEST):
-        parts = [part for value in level for part in (value.values() if isinstance(value, dict) else value)]
+        parts = [
+            part
+            for value in level
+            for part in (value.values() if isinstance(value, dict) else value)
+        ]
         for part in parts:
             if isinstance(part, int) and abs(part) >= _LARGEST:
                 raise UsageError(f"{id}: a number in it has too many digits")
             if isinstance(part, datetime.date | datetime.time):
-                raise UsageError(f'{id}: a study has no dates, got {part}; write it as a text: "{part}"')
+                raise UsageError(
+                    f'{id}: a study has no dates, got {part}; write it as a text: "{part}"'
+                )
         level = [part for part in parts if isinstance(part, dict | list)]
     if level:
         raise UsageError(f"{id}: it is nested more than {_DEEPEST} deep")

@@ -1,4 +1,6 @@
-"""From the file of a study to the study: every word is looked at, and what makes no sense is refused in one line."""
+"""From the file of a study to the study: every word is looked at, and what makes no sense is
+refused in one line.
+"""
 
 from __future__ import annotations
 
@@ -43,20 +45,25 @@ class StudyFile:
     facts: Mapping[str, Any]
 
     def check(self) -> None:
-        """Raise UsageError for a key that is missing or unknown, or a value of the wrong kind; not yet for a row."""
+        """Raise UsageError for a key that is missing or unknown, or a value of the wrong kind; not
+        yet for a row.
+        """
         facts = self.facts
         for name in facts:
             self.exists(name, {*_KEYS, "score", "rows"}, "key", " is unknown")
         if not {"like", "learners", "quantities"} & set(facts):
             self.refuse("the study says nothing of 'learners', and nothing of 'quantities'")
-        # One that is computed or drawn from its tasks has no runs, and so neither a score nor seeds.
+        # One that is computed or drawn from its tasks has no runs, and so neither a score nor
+        # seeds.
         nothing = "quantities" in facts or facts.get("learners") == {}
         run = () if nothing else ("score", "seeds")
         for name in (*_NEEDED, *run, *(() if "like" in facts else ("rows",))):
             if name not in facts:
                 self.refuse(f"the study says nothing of '{name}'")
         if {"learners", "quantities"} <= set(facts):
-            self.refuse("a study has learners, or quantities of its tasks alone, not both; make two of it")
+            self.refuse(
+                "a study has learners, or quantities of its tasks alone, not both; make two of it"
+            )
         for name, kind in _KEYS.items():
             if name in facts:
                 self.must_be(kind, facts[name], name)
@@ -69,7 +76,9 @@ class StudyFile:
                 self.exists(convention, CONVENTIONS, f"learners: {column}: no convention")
         for column, quantity in facts.get("quantities", {}).items():
             if not isinstance(quantity, str):
-                self.refuse(f"quantities: {column} must be the name of a quantity, got {shown(quantity)}")
+                self.refuse(
+                    f"quantities: {column} must be the name of a quantity, got {shown(quantity)}"
+                )
 
     def study(self, model: Study | None) -> Study:
         """The study itself, with learners, rows and settings of another one where it is like it."""
@@ -91,7 +100,9 @@ class StudyFile:
             settings={**(model.settings if model else {}), **facts.get("settings", {})},
             convention=facts.get("convention", model.convention if model else "published"),
             together=together,
-            measures=tuple(dict.fromkeys([*(model.measures if model else ()), *facts.get("measures", [])])),
+            measures=tuple(
+                dict.fromkeys([*(model.measures if model else ()), *facts.get("measures", [])])
+            ),
             quantities=quantities,
         )
 
@@ -118,7 +129,11 @@ class StudyFile:
     @cached_property
     def columns(self) -> list[str]:
         """All columns of the file, each name filled in: learners, or quantities."""
-        made = [self.put_in(column, choice, column) for column in self.learners for choice in self.each.choices(column)]
+        made = [
+            self.put_in(column, choice, column)
+            for column in self.learners
+            for choice in self.each.choices(column)
+        ]
         return [*made, *self.facts.get("quantities", {})]
 
     def put_in(self, text: str, choice: Mapping[str, Any], where: str) -> str:
@@ -129,7 +144,9 @@ class StudyFile:
             self.refuse(f'{where}: "{text}" cannot be read ({error})')
 
     def exists(self, name: str, known: Collection[str], complaint: str, but: str = "") -> None:
-        """Raise UsageError with a complaint and the nearest name, unless it is one of those known."""
+        """Raise UsageError with a complaint and the nearest name, unless it is one of those
+        known.
+        """
         if name not in known:
             self.refuse(f'{complaint} "{name}"{but}; {nearest(name, known)}')
 
@@ -149,7 +166,10 @@ class StudyFile:
             self.refuse("rows must be tables, each under [[rows]]")
         for row in rows:
             if "label" not in row:
-                self.refuse(f"a row has no label; add label = ... to the row of {row.get('task', 'no task')}")
+                self.refuse(
+                    "a row has no label; add label = ... to the row of"
+                    f" {row.get('task', 'no task')}"
+                )
             for name in ("task", "label"):
                 self.must_be(_TEXT, row.get(name, ""), f"{name} of a row")
         return rows
@@ -161,19 +181,29 @@ class StudyFile:
 
     def _rows(self, given: list[Mapping[str, Any]]) -> Iterator[StudyRow]:
         """The rows that those of the file stand for."""
-        self.each.check(self.learners, [row["label"] for row in given], len(self.facts.get("quantities", {})))
+        self.each.check(
+            self.learners, [row["label"] for row in given], len(self.facts.get("quantities", {}))
+        )
         try:  # the entries that the learners ask their row for
-            asked = {field for one in self.learners.values() for text in _spoken(one) for field in fields(text)}
+            asked = {
+                field
+                for one in self.learners.values()
+                for text in _spoken(one)
+                for field in fields(text)
+            }
         except ValueError as error:
             self.refuse(f"learners: {error}; a learner's {{name}} stands for an entry of the row")
         labels = [
-            [self.put_in(row["label"], one, _row(row)) for one in self.each.choices(row["label"])] for row in given
+            [self.put_in(row["label"], one, _row(row)) for one in self.each.choices(row["label"])]
+            for row in given
         ]
         for row, own in zip(given, labels, strict=True):
             yield from self._stands_for(row, own, asked)
         self._all_different([label for own in labels for label in own])
 
-    def _stands_for(self, row: Mapping[str, Any], labels: list[str], asked: Collection[str]) -> Iterator[StudyRow]:
+    def _stands_for(
+        self, row: Mapping[str, Any], labels: list[str], asked: Collection[str]
+    ) -> Iterator[StudyRow]:
         where = _row(row)
         if "task" not in row:
             self.refuse(f"{where} has no task")
@@ -185,7 +215,10 @@ class StudyFile:
         for text in (row["task"], *row.get("protocol", {}).values()):
             for name in self.each.names(text) if isinstance(text, str) else ():
                 if name not in self.each.names(row["label"]):
-                    self.refuse(f"{where} asks for {{{name}}}, which its label does not hold; put it into the label")
+                    self.refuse(
+                        f"{where} asks for {{{name}}}, which its label does not hold; put it into"
+                        " the label"
+                    )
         self.must_be(_NAMES, row.get("columns", []), f"{where}: columns")
         for column in row.get("columns", []):
             self.exists(column, self.learners, f"{where}: columns: no learner")
@@ -213,13 +246,21 @@ class StudyFile:
         made: dict[str, Any] = {}
         for column in row.get("columns", self.learners):
             for chosen in self.each.choices(column):
-                entries, where, spoken = {**row, **choice, **chosen}, f"{_row(row)}, {column}", self.learners[column]
+                entries, where, spoken = (
+                    {**row, **choice, **chosen},
+                    f"{_row(row)}, {column}",
+                    self.learners[column],
+                )
                 made[self.put_in(column, chosen, column)] = (
                     self._filled(spoken, entries, where)
                     if isinstance(spoken, str)
-                    else {convention: self._filled(one, entries, where) for convention, one in spoken.items()}
+                    else {
+                        convention: self._filled(one, entries, where)
+                        for convention, one in spoken.items()
+                    }
                 )
-        # The columns of a study stand in the order of its file, whatever the order in which a row names them.
+        # The columns of a study stand in the order of its file, whatever the order in which a row
+        # names them.
         return {column: made[column] for column in self.columns if column in made}
 
     def _filled(self, text: str, entries: Mapping[str, Any], where: str) -> str:
@@ -227,31 +268,53 @@ class StudyFile:
             return fill(text, entries)
         except KeyError as error:
             name = error.args[0]
-            self.refuse(f'{where}: "{text}" asks for {name}, of which the row says nothing; add {name} = ... to it')
+            self.refuse(
+                f'{where}: "{text}" asks for {name}, of which the row says nothing; add {name} ='
+                " ... to it"
+            )
         except (ValueError, IndexError, AttributeError) as error:
-            self.refuse(f'{where}: "{text}" cannot be read ({error}); {{name}} stands for an entry of the row')
+            self.refuse(
+                f'{where}: "{text}" cannot be read ({error}); {{name}} stands for an entry of'
+                " the row"
+            )
 
-    def _by_label(self, row: Mapping[str, Any], labels: list[str], numbers: Any, where: str) -> dict[str, Any]:
-        """Published numbers by label and column; the file has them so where a row stands for several."""
+    def _by_label(
+        self, row: Mapping[str, Any], labels: list[str], numbers: Any, where: str
+    ) -> dict[str, Any]:
+        """Published numbers by label and column; the file has them so where a row stands for
+        several.
+        """
         self.must_be(_TABLE, numbers, f"{where}: published")
         if not self.each.names(row["label"]):
             return {labels[0]: self._published(numbers, self.columns, where)}
         for label in numbers:
-            self.exists(label, labels, f"{where} stands for several; published numbers of no label:")
-        return {label: self._published(own, self.columns, f'row "{label}"') for label, own in numbers.items()}
+            self.exists(
+                label, labels, f"{where} stands for several; published numbers of no label:"
+            )
+        return {
+            label: self._published(own, self.columns, f'row "{label}"')
+            for label, own in numbers.items()
+        }
 
     def _published(self, numbers: Any, columns: Iterable[str], where: str) -> dict[str, Published]:
-        """Published numbers by column. Raises UsageError for one that is none, or that no column has."""
+        """Published numbers by column. Raises UsageError for one that is none, or that no column
+        has.
+        """
         self.must_be(_TABLE, numbers, f"{where}: published")
         found = {}
         for column, number in numbers.items():
             try:
                 found[column] = Published.read(number)
             except ValueError:
-                self.refuse(f"{where}: published {column} must be a number or [number, spread], got {shown(number)}")
+                self.refuse(
+                    f"{where}: published {column} must be a number or [number, spread], got"
+                    f" {shown(number)}"
+                )
         known = [*columns, *self.facts.get("together", {}), *self.facts.get("beside", []), PEOPLE]
         for column in numbers:
-            self.exists(column, known, f"{where}: published numbers of a column that is no learner:")
+            self.exists(
+                column, known, f"{where}: published numbers of a column that is no learner:"
+            )
         return found
 
     def _together(self, columns: list[str]) -> dict[str, tuple[str, ...]]:
@@ -260,18 +323,29 @@ class StudyFile:
         for model, patterns in self.facts.get("together", {}).items():
             self.must_be(_NAMES, patterns, f"together: {model}")
             if model in columns:
-                self.refuse(f"together: {model} is the name of a column already; give the model another")
+                self.refuse(
+                    f"together: {model} is the name of a column already; give the model another"
+                )
             for pattern in patterns:
                 if not fnmatch.filter(columns, pattern):
                     self.exists(pattern, columns, f"together: {model}: no column fits")
-            fitting = {column for pattern in patterns for column in columns if fnmatch.fnmatchcase(column, pattern)}
+            fitting = {
+                column
+                for pattern in patterns
+                for column in columns
+                if fnmatch.fnmatchcase(column, pattern)
+            }
             found[model] = tuple(column for column in columns if column in fitting)
             if not found[model]:
-                self.refuse(f"together: {model} must name at least one column, got {shown(patterns)}")
+                self.refuse(
+                    f"together: {model} must name at least one column, got {shown(patterns)}"
+                )
         return found
 
     def _like(self, model: Study, given: list[Mapping[str, Any]]) -> tuple[StudyRow, ...]:
-        """Another study's rows, with the published numbers of this one, or the other's where the main score is its."""
+        """Another study's rows, with the published numbers of this one, or the other's where the
+        main score is its.
+        """
         own = {}
         for row in given:
             for name in row:

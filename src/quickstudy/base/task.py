@@ -1,7 +1,9 @@
-"""What is to be learned. A task is a frozen dataclass of parameters with a pure sampler, or with a world that answers.
+"""What is to be learned. A task is a frozen dataclass of parameters with a pure sampler, or with a
+world that answers.
 
-A task keeps no state, imports no learner and draws only from the stream it is handed. Its docstring is its spec sheet:
-what the learner sees, what it must answer, how it is scored, chance, ceiling, source, departures.
+A task keeps no state, imports no learner and draws only from the stream it is handed. Its docstring
+is its spec sheet: what the learner sees, what it must answer, how it is scored, chance, ceiling,
+source, departures.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ from quickstudy.base.spaces import Space, Tokens
 class ExampleTask(Protocol):
     """Independent sequences with questions in them.
 
-    Says what goes in and out by `vocabulary` (a sequence of words: tokens in, tokens out) or by `inputs` and
-    `outputs` (spaces).
+    Says what goes in and out by `vocabulary` (a sequence of words: tokens in, tokens out) or by
+    `inputs` and `outputs` (spaces).
     """
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
@@ -39,10 +41,12 @@ class SeriesTask(Protocol):
 
 
 class Turn(NamedTuple):
-    """What a world says back: the next observation, the reward for the action just taken, whether it is over.
+    """What a world says back: the next observation, the reward for the action just taken, whether
+    it is over.
 
-    info: what the protocol may log and the learner may not see (an instance passed, support or query, ...), by name. A
-    plain mapping, never written to: the default is one for all, and turns leave compiled functions.
+    info: what the protocol may log and the learner may not see (an instance passed, support or
+    query, ...), by name. A plain mapping, never written to: the default is one for all, and turns
+    leave compiled functions.
     """
 
     observation: Any
@@ -52,11 +56,13 @@ class Turn(NamedTuple):
 
 
 class Life(NamedTuple):
-    """Steps that were lived in a world, in order; `observations`, `actions` and `rewards` have one entry a step.
+    """Steps that were lived in a world, in order; `observations`, `actions` and `rewards` have one
+    entry a step.
 
-    observations: what the learner saw; actions: what it did then; rewards: what that brought. Lists, or whatever is
-    smaller and gives the same entries (bytes, an array). events: (step, info) of every step whose turn had info, steps
-    counted from 0 in this call. done: the world was over after the last step.
+    observations: what the learner saw; actions: what it did then; rewards: what that brought.
+    Lists, or whatever is smaller and gives the same entries (bytes, an array). events: (step, info)
+    of every step whose turn had info, steps counted from 0 in this call. done: the world was over
+    after the last step.
     """
 
     observations: Sequence[Any]
@@ -67,7 +73,8 @@ class Life(NamedTuple):
 
 
 class World(ABC):
-    """An environment that answers, on the host. Whoever has one either steps it or lets somebody live in it.
+    """An environment that answers, on the host. Whoever has one either steps it or lets somebody
+    live in it.
 
     players: as many as its task has (see `players_of`).
     """
@@ -84,12 +91,14 @@ class World(ABC):
         """Take one action."""
 
     def live(self, act: Callable[[Any, Any], Any], steps: int) -> Life:
-        """Take up to `steps` steps, fewer only if the world is over before; another call goes on from there.
+        """Take up to `steps` steps, fewer only if the world is over before; another call goes on
+        from there.
 
-        act(observation, reward) -> action, in plain Python values. The reward is that for the action before, 0 at
-        first; the one for an episode's last action comes with the first observation of the next. A world that is fresh
-        or over is reset first. A world may have a loop of its own (a `Turn` costs 0.25 microseconds before anything
-        happens): what `act` is given and what comes back must equal this one, wherever the calls are cut.
+        act(observation, reward) -> action, in plain Python values. The reward is that for the
+        action before, 0 at first; the one for an episode's last action comes with the first
+        observation of the next. A world that is fresh or over is reset first. A world may have a
+        loop of its own (a `Turn` costs 0.25 microseconds before anything happens): what `act` is
+        given and what comes back must equal this one, wherever the calls are cut.
         """
         turn = self.__turn or Turn(None, 0.0 if self.players == 1 else np.zeros(self.players), True)
         observations, actions, rewards, events = list[Any](), list[Any](), list[Any](), list[Any]()
@@ -112,8 +121,8 @@ class World(ABC):
 class WorldTask(Protocol):
     """A sampler of worlds. Has `inputs` (observations) and `outputs` (actions), perhaps `players`.
 
-    horizon: the most steps that may come before the world is over, or before a learner's memory may start again; it
-    is the capacity a learner is told.
+    horizon: the most steps that may come before the world is over, or before a learner's memory may
+    start again; it is the capacity a learner is told.
     """
 
     horizon: int
@@ -121,19 +130,20 @@ class WorldTask(Protocol):
     def open(self, streams: Streams) -> World:
         """A fresh world; the whole interaction depends only on the streams and the actions.
 
-        Whatever is drawn for its own sake has a purpose of its own. A world made of others opens each with
-        `dataclasses.replace(streams, task=member.id)`: it shows the same there, alone and after others.
+        Whatever is drawn for its own sake has a purpose of its own. A world made of others opens
+        each with `dataclasses.replace(streams, task=member.id)`: it shows the same there, alone and
+        after others.
         """
 
 
 @runtime_checkable
 class PureWorldTask(Protocol):
-    """A world as pure JAX functions, so that whole episodes are one compiled program. Has `inputs` and `outputs`,
-    perhaps `players`.
+    """A world as pure JAX functions, so that whole episodes are one compiled program. Has `inputs`
+    and `outputs`, perhaps `players`.
 
-    horizon: steps of an episode; one that is over earlier goes on unrewarded. Hashable: it is a constant of the
-    compiled program. A world whose episodes are numbered, as where each has a start of its own, also has
-    `episode(key, number)`, which is asked instead of `reset`.
+    horizon: steps of an episode; one that is over earlier goes on unrewarded. Hashable: it is a
+    constant of the compiled program. A world whose episodes are numbered, as where each has a start
+    of its own, also has `episode(key, number)`, which is asked instead of `reset`.
     """
 
     horizon: int
@@ -148,29 +158,34 @@ class PureWorldTask(Protocol):
 def players_of(task: Any) -> int:
     """How many act in a world at every step: its `players`, or 1.
 
-    `inputs` and `outputs` are those of one player. With one player nothing more is said; with several, observations,
-    actions and rewards have an axis of that size in front of all others, and the world is over for all at once.
+    `inputs` and `outputs` are those of one player. With one player nothing more is said; with
+    several, observations, actions and rewards have an axis of that size in front of all others, and
+    the world is over for all at once.
     """
     return int(getattr(task, "players", 1))
 
 
 ASKED = ("symbols", "spans", "reals", "strings", "reward", "episodes", "fitness")
-"""What can be asked of a learner: one of some symbols; the same in sequences of all difficulties; real
-numbers; the next symbol everywhere in many whole strings;
-actions for which a world gives reward step by step; whole episodes of a pure world; answers of which nobody says what
-would have been right, but how good they all were. The usual training of a core, and the usual parameters of both,
-follow from it."""
+"""What can be asked of a learner: one of some symbols; the same in sequences of all difficulties;
+real numbers; the next symbol everywhere in many whole strings;
+actions for which a world gives reward step by step; whole episodes of a pure world; answers of
+which nobody says what would have been right, but how good they all were. The usual training of a
+core, and the usual parameters of both, follow from it.
+"""
 
 
 def asked_of(task: Any, protocol: Any = None) -> str:
-    """What a task asks of a learner: the word of the protocol, `asks`, if it has one, or the task's own; else by the
-    task's kind and outputs. Outputs that are no symbols (bits and fields as well) are asked for as reals.
+    """What a task asks of a learner: the word of the protocol, `asks`, if it has one, or the task's
+    own; else by the task's kind and outputs. Outputs that are no symbols (bits and fields as well)
+    are asked for as reals.
     """
     for kind, owner in (("protocol", protocol), ("task", task)):
         asks = getattr(owner, "asks", None)
         if asks is not None:
             if asks not in ASKED:
-                raise UsageError(f'{kind} {owner.id}: asks must be one of {", ".join(ASKED)}, got "{asks}"')
+                raise UsageError(
+                    f'{kind} {owner.id}: asks must be one of {", ".join(ASKED)}, got "{asks}"'
+                )
             return str(asks)
     if isinstance(task, ExampleTask | SeriesTask):
         return "symbols" if isinstance(spaces_of(task)[1], Tokens) else "reals"

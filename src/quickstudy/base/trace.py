@@ -1,5 +1,6 @@
-"""Everything that happened in one run, raw: the trace, what an unfinished run has so far, and every answer of the last
-test where it is asked for. Measures do not read these answers, and they are no part of a run's identity.
+"""Everything that happened in one run, raw: the trace, what an unfinished run has so far, and every
+answer of the last test where it is asked for. Measures do not read these answers, and they are no
+part of a run's identity.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from quickstudy.base.learner import Cost, Snapshot
 from quickstudy.base.lesson import Exam
 
 MOST_ANSWERS = 1_000_000
-"""Questions of a test whose answers are kept, from the first on, and numbers of its inputs, or else none of them."""
+"""Questions of a test whose answers are kept, from the first on, and numbers of its inputs, or else
+none of them.
+"""
 ANSWERS = "answers"
 """The fact of a trace that says how many answers it has."""
 
@@ -25,11 +28,12 @@ ANSWERS = "answers"
 class Trace:
     """What a protocol logs and a measure reads; nothing in it is derived.
 
-    kind: what the arrays mean (`learning-curve`, `string-outcomes`, `predictions`, `transcript`); arrays: by name;
-    facts: plain values a measure may need (unit of the steps, number of classes, best constant answer ...). A report
-    reads three of them: `remarks` are sentences that it prints under the scores of the task; `ceilings` gives, by score
-    or pattern, the largest value that could be measured, and a run that reaches it is shown as "≥"; `titles` gives a
-    score another heading on this task.
+    kind: what the arrays mean (`learning-curve`, `string-outcomes`, `predictions`, `transcript`);
+    arrays: by name; facts: plain values a measure may need (unit of the steps, number of classes,
+    best constant answer ...). A report reads three of them: `remarks` are sentences that it prints
+    under the scores of the task; `ceilings` gives, by score or pattern, the largest value that
+    could be measured, and a run that reaches it is shown as "≥"; `titles` gives a score another
+    heading on this task.
     """
 
     kind: str
@@ -40,8 +44,8 @@ class Trace:
 
 @dataclass(frozen=True)
 class SoFar:
-    """What an examination has so far: the pupil as it is now, and, in arrays by name and plain facts, all that the
-    protocol needs beside it to go on as if nothing had happened.
+    """What an examination has so far: the pupil as it is now, and, in arrays by name and plain
+    facts, all that the protocol needs beside it to go on as if nothing had happened.
     """
 
     arrays: Mapping[str, NDArray[Any]]
@@ -50,25 +54,29 @@ class SoFar:
 
 
 class Unfinished:
-    """Where a protocol hands in what it has so far. As it stands here nothing is kept, and nothing is found.
+    """Where a protocol hands in what it has so far. As it stands here nothing is kept, and nothing
+    is found.
 
-    A protocol whose `examine` takes it as `unfinished` looks at `found` when it begins, and calls `hand_in` wherever
-    it could go on from; where it cannot use what is found, it says so by setting `found` to None. A protocol that
-    does not take it begins anew after an interruption. keeps: whether anything that is handed in is kept at all.
+    A protocol whose `examine` takes it as `unfinished` looks at `found` when it begins, and calls
+    `hand_in` wherever it could go on from; where it cannot use what is found, it says so by setting
+    `found` to None. A protocol that does not take it begins anew after an interruption. keeps:
+    whether anything that is handed in is kept at all.
     """
 
     found: SoFar | None = None
     keeps: bool = False
 
     def hand_in(self, so_far: Callable[[], SoFar]) -> None:
-        """Keep what there is so far, if it is time to: only then is it asked for. Never raises an Exception."""
+        """Keep what there is so far, if it is time to: only then is it asked for. Never raises an
+        Exception.
+        """
 
 
 @dataclass(frozen=True)
 class Answered:
-    """One question of the last test. sequence: number of the test sequence; time: the row after which it was asked;
-    read: the inputs up to there, None where they were too many to keep; answer and target: symbols, or rows of real
-    numbers.
+    """One question of the last test. sequence: number of the test sequence; time: the row after
+    which it was asked; read: the inputs up to there, None where they were too many to keep; answer
+    and target: symbols, or rows of real numbers.
     """
 
     sequence: int
@@ -84,8 +92,9 @@ class Answered:
 
 
 def answer_arrays(exam: Exam, scores: Any, lane: int) -> dict[str, NDArray[Any]]:
-    """The arrays of one lane, one row per question: `last_answer` (the symbol of the largest score, or the values
-    themselves), `last_target`, `last_sequence`, `last_time`; and `last_inputs` (time, sequence, ...).
+    """The arrays of one lane, one row per question: `last_answer` (the symbol of the largest score,
+    or the values themselves), `last_target`, `last_sequence`, `last_time`; and `last_inputs` (time,
+    sequence, ...).
     """
     there = np.flatnonzero(exam.counted[lane])[:MOST_ANSWERS]
     targets, examples = exam.targets[lane][there], exam.examples[lane]
@@ -104,12 +113,18 @@ def answer_arrays(exam: Exam, scores: Any, lane: int) -> dict[str, NDArray[Any]]
 
 
 def answered(arrays: Mapping[str, NDArray[Any]]) -> list[Answered]:
-    """The questions of a trace's arrays, in the order of the test. Raises QuickstudyError if they were not kept."""
+    """The questions of a trace's arrays, in the order of the test. Raises QuickstudyError if they
+    were not kept.
+    """
     if "last_answer" not in arrays:
-        raise QuickstudyError("the run has no answers; run it again into another folder, with answers kept")
+        raise QuickstudyError(
+            "the run has no answers; run it again into another folder, with answers kept"
+        )
     inputs = arrays.get("last_inputs")
     columns = [arrays[f"last_{name}"].tolist() for name in ("sequence", "time", "answer", "target")]
     return [
-        Answered(sequence, time, None if inputs is None else inputs[: time + 1, sequence], answer, target)
+        Answered(
+            sequence, time, None if inputs is None else inputs[: time + 1, sequence], answer, target
+        )
         for sequence, time, answer, target in zip(*columns, strict=True)
     ]

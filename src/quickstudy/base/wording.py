@@ -1,5 +1,5 @@
-"""What people are told, in letters that can be shown anywhere: other people's names, and errors with the
-place where they were raised.
+"""What people are told, in letters that can be shown anywhere: other people's names, and errors
+with the place where they were raised.
 """
 
 from __future__ import annotations
@@ -12,14 +12,18 @@ from collections.abc import Sequence
 
 from quickstudy.base.file_origin import LIBRARIES, PACKAGE, in_library, in_package
 
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters (ESC and the C1 set among them), marks that turn the direction of writing, ends of lines, and
-halves of characters, which no terminal can be given.
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Control characters (ESC and the C1 set among them), marks that turn the direction of writing,
+ends of lines, and halves of characters, which no terminal can be given.
 """
 LINES = "\n\t"
 """What a text of several lines may hold."""
 LONGEST = 20_000
-"""Letters of a traceback that are kept: some hundred frames. A learner may raise an error that says a whole array."""
+"""Letters of a traceback that are kept: some hundred frames. A learner may raise an error that says
+a whole array.
+"""
 
 
 def counted(number: int, word: str) -> str:
@@ -32,9 +36,11 @@ def counted(number: int, word: str) -> str:
 
 
 def visible(text: str, keep: str = "") -> str:
-    r"""Text in which every character that a terminal obeys instead of showing it is written out. keep: but for these.
+    r"""Text in which every character that a terminal obeys instead of showing it is written out.
+    keep: but for these.
 
-    Everything that comes from a record, a file or a user goes through here on its way to a terminal.
+    Everything that comes from a record, a file or a user goes through here on its way to a
+    terminal.
 
     >>> print(visible("a\x1b[31mb\u202ec"), visible("two\nlines", keep="\n") == "two\nlines")
     a\x1b[31mb\u202ec True
@@ -43,12 +49,15 @@ def visible(text: str, keep: str = "") -> str:
 
 
 def shortened(names: Sequence[str], width: int) -> list[str]:
-    """Names of at most `width` letters, cut in their middle, of which no two are the same unless the names are.
+    """Names of at most `width` letters, cut in their middle, of which no two are the same unless
+    the names are.
 
     >>> shortened(["context.py:Context:reach=10", "context.py:Context:reach=11", "esn"], 16)
     ['context.…each=10', 'context.…each=11', 'esn']
     """
-    tails = sorted(range(width), key=lambda tail: abs(tail - (width - 1) // 2))  # nearly half and half at first
+    tails = sorted(
+        range(width), key=lambda tail: abs(tail - (width - 1) // 2)
+    )  # nearly half and half at first
     cuts = ([_cut(name, width, tail) for name in names] for tail in tails)
     different = len(set(names))
     found = next((cut for cut in cuts if len(set(cut)) == different), None)
@@ -57,7 +66,8 @@ def shortened(names: Sequence[str], width: int) -> list[str]:
     # They differ in one place, and that is another for every pair: they are numbered.
     numbers = {name: f"…{number}" for number, name in enumerate(dict.fromkeys(names), start=1)}
     return [
-        name if len(name) <= width else name[: max(0, width - len(numbers[name]))] + numbers[name] for name in names
+        name if len(name) <= width else name[: max(0, width - len(numbers[name]))] + numbers[name]
+        for name in names
     ]
 
 
@@ -66,14 +76,20 @@ def _cut(name: str, width: int, tail: int) -> str:
 
 
 def described(error: BaseException) -> str:
-    """An unexpected error in one line: its kind, what it says, and the place where it was raised."""
-    words = (str(error.msg) if isinstance(error, SyntaxError) else words_of(error)).partition("\n")[0]
+    """An unexpected error in one line: its kind, what it says, and the place where it was
+    raised.
+    """
+    words = (str(error.msg) if isinstance(error, SyntaxError) else words_of(error)).partition("\n")[
+        0
+    ]
     place = place_of(error)
     return f"{type(error).__name__}{f': {words}' if words else ''}{f' ({place})' if place else ''}"
 
 
 def words_of(error: BaseException) -> str:
-    """What an error says, in letters that can be written down anywhere: the name of a file may hold others."""
+    """What an error says, in letters that can be written down anywhere: the name of a file may hold
+    others.
+    """
     try:
         text = str(error)
     except Exception:  # a user's own kind of error, itself at fault
@@ -82,37 +98,59 @@ def words_of(error: BaseException) -> str:
 
 
 def whole_traceback(error: BaseException) -> str:
-    """All that Python says of an error, with files as `described` names them; at most about LONGEST letters, without
-    the middle. What a terminal could take for an order is spelled out.
+    """All that Python says of an error, with files as `described` names them; at most about LONGEST
+    letters, without the middle. What a terminal could take for an order is spelled out.
     """
     text = "".join(traceback.format_exception(error))
-    text = re.sub(r'(?<=^  File ")[^"\n]+(?=", line )', lambda file: short_path(file[0]), text, flags=re.MULTILINE)
+    text = re.sub(
+        r'(?<=^  File ")[^"\n]+(?=", line )',
+        lambda file: short_path(file[0]),
+        text,
+        flags=re.MULTILINE,
+    )
     if len(text) > LONGEST:
-        text = f"{text[: LONGEST // 4]}\n... {len(text) - LONGEST:,} letters left out ...\n{text[-LONGEST * 3 // 4 :]}"
-    return "".join(one if one.isprintable() or one in "\n\t" else ascii(one)[1:-1] for one in text).rstrip()
+        text = (
+            f"{text[: LONGEST // 4]}\n... {len(text) - LONGEST:,} letters left out"
+            f" ...\n{text[-LONGEST * 3 // 4 :]}"
+        )
+    return "".join(
+        one if one.isprintable() or one in "\n\t" else ascii(one)[1:-1] for one in text
+    ).rstrip()
 
 
 def place_of(error: BaseException) -> str:
-    """`file:line` of the deepest place that is the user's, or else the package's, or else anybody's."""
+    """`file:line` of the deepest place that is the user's, or else the package's, or else
+    anybody's.
+    """
     if isinstance(error, SyntaxError) and error.filename:
         return f"{short_path(error.filename)}:{error.lineno}"
     frames = traceback.extract_tb(error.__traceback__)
     if not frames:
         return ""
-    users = [frame for frame in frames if not in_package(frame.filename) and not in_library(frame.filename)]
+    users = [
+        frame
+        for frame in frames
+        if not in_package(frame.filename) and not in_library(frame.filename)
+    ]
     ours = [frame for frame in frames if in_package(frame.filename)]
     frame = (users or ours or list(frames))[-1]
     return f"{short_path(frame.filename)}:{frame.lineno}"
 
 
 def short_path(filename: str) -> str:
-    """A file of the package or of a library from there on, one of the user's from the current folder on: no machine's
-    paths.
+    """A file of the package or of a library from there on, one of the user's from the current
+    folder on: no machine's paths.
     """
     path = pathlib.Path(filename)
-    tops = [PACKAGE.parent, *(pathlib.Path(sysconfig.get_path(name)) for name in LIBRARIES), pathlib.Path.cwd()]
+    tops = [
+        PACKAGE.parent,
+        *(pathlib.Path(sysconfig.get_path(name)) for name in LIBRARIES),
+        pathlib.Path.cwd(),
+    ]
     # A library may also lie in a folder of the user's, or of another environment.
-    tops[1:1] = [above for above in path.parents if above.name in ("site-packages", "dist-packages")]
+    tops[1:1] = [
+        above for above in path.parents if above.name in ("site-packages", "dist-packages")
+    ]
     for top in tops:
         if path.is_relative_to(top):
             return path.relative_to(top).as_posix()

@@ -12,20 +12,28 @@ from quickstudy.cli.output import CONVENTION, INCLUDE, JSON, include_files, prin
 
 
 def check(
-    name: str = typer.Argument(..., help="A task, core or learner by name, or file.py, or file.py:Class."),
-    file: pathlib.Path | None = typer.Argument(
-        None, help="Sequences of the task, one per line as `sample --text` prints them, to be checked instead."
+    name: str = typer.Argument(
+        ..., help="A task, core or learner by name, or file.py, or file.py:Class."
     ),
-    shortcuts: bool = typer.Option(False, "--shortcuts", help="Fit shallow rules to a task, and say what they find."),
+    file: pathlib.Path | None = typer.Argument(
+        None,
+        help=(
+            "Sequences of the task, one per line as `sample --text` prints them, to be checked"
+            " instead."
+        ),
+    ),
+    shortcuts: bool = typer.Option(
+        False, "--shortcuts", help="Fit shallow rules to a task, and say what they find."
+    ),
     convention: str = CONVENTION,
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
     """Check a task, a core or a learner: same seed same answers, no looking ahead, right shapes ...
 
-    With a FILE: whether each of its lines is a sequence of the task, with the right answers. With --shortcuts: what
-    rules reach that are fitted to n-grams of a task's tokens, compared with its controls; of a span item, the spans of
-    its baselines. Half a minute or so.
+    With a FILE: whether each of its lines is a sequence of the task, with the right answers. With
+    --shortcuts: what rules reach that are fitted to n-grams of a task's tokens, compared with its
+    controls; of a span item, the spans of its baselines. Half a minute or so.
     """
     from quickstudy.testing.check import check_name, check_sequences, check_shortcuts
 
@@ -41,9 +49,18 @@ def check(
             for rule in found:
                 say(f"{rule.rule:{wide}}  {rule.line}")
     else:
-        findings = check_name(name, convention) if file is None else check_sequences(name, file, convention)
+        findings = (
+            check_name(name, convention)
+            if file is None
+            else check_sequences(name, file, convention)
+        )
     if json:
-        print_lines([{"ok": finding.ok, "what": finding.what, "detail": finding.detail} for finding in findings])
+        print_lines(
+            [
+                {"ok": finding.ok, "what": finding.what, "detail": finding.detail}
+                for finding in findings
+            ]
+        )
     else:
         for finding in findings:
             say(str(finding))

@@ -1,4 +1,6 @@
-"""`quickstudy compare`: learners two by two, paired by task and seed, and over all tasks together."""
+"""`quickstudy compare`: learners two by two, paired by task and seed, and over all tasks
+together.
+"""
 
 from __future__ import annotations
 
@@ -30,19 +32,29 @@ WORSE = 3
 def compare(
     first: str = typer.Argument(..., help="A learner, as it was typed or as the report names it."),
     second: str = typer.Argument(..., help="Another."),
-    more: list[str] | None = typer.Argument(None, help="Further learners; then results folders, default: --out."),
+    more: list[str] | None = typer.Argument(
+        None, help="Further learners; then results folders, default: --out."
+    ),
     out: pathlib.Path = typer.Option(
         pathlib.Path("results"), "--out", "-o", help="Results folder, or a folder of such."
     ),
-    score: str | None = typer.Option(None, "--score", help="Which number; default: the family's headline."),
-    fail_if_worse: bool = typer.Option(
-        False, "--fail-if-worse", help="Exit status 3 if any is worse than the first in some family, for CI."
+    score: str | None = typer.Option(
+        None, "--score", help="Which number; default: the family's headline."
     ),
-    page: pathlib.Path | None = typer.Option(None, "--page", help="Also write a page with pictures: compare.html."),
+    fail_if_worse: bool = typer.Option(
+        False,
+        "--fail-if-worse",
+        help="Exit status 3 if any is worse than the first in some family, for CI.",
+    ),
+    page: pathlib.Path | None = typer.Option(
+        None, "--page", help="Also write a page with pictures: compare.html."
+    ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
-    """Compare learners, paired by task and seed: differences by task, a test by family (Holm), ranks."""
+    """Compare learners, paired by task and seed: differences by task, a test by family (Holm),
+    ranks.
+    """
     from quickstudy.pages.profile.index import one_ruleset
     from quickstudy.report.compare import folders_in, table_of
     from quickstudy.report.page import check_ours
@@ -67,19 +79,33 @@ def compare(
     tests = list(dict.fromkeys(row.family for row in rows if row.family is not None))
     say_left_out(rows[0].left_out, places[0])
     if json:
-        print_lines([*(row.as_facts() for row in rows), *([{"overall": found.facts()}] if len(names) > 2 else [])])
+        print_lines(
+            [
+                *(row.as_facts() for row in rows),
+                *([{"overall": found.facts()}] if len(names) > 2 else []),
+            ]
+        )
     else:
-        for line in dict.fromkeys(line for row in rows for line in row.compared()) if len(names) == 2 else ():
+        for line in (
+            dict.fromkeys(line for row in rows for line in row.compared())
+            if len(names) == 2
+            else ()
+        ):
             say(line)
         for row in rows:
             task, title, *numbers, remark = row.as_text()
-            say(f"{task}  {title}" + (f"  {row.first} against {row.second}" if len(names) > 2 else ""))
+            say(
+                f"{task}  {title}"
+                + (f"  {row.first} against {row.second}" if len(names) > 2 else "")
+            )
             for line in textwrap.wrap(", ".join(map(visible, filter(None, numbers))), _WIDTH - 2):
                 say(f"  {line}")
             if remark:
                 say(f"  {remark}")
         for test in tests:
-            say((f"{test.first} against {test.second}, " if len(names) > 2 else "") + test.as_text())
+            say(
+                (f"{test.first} against {test.second}, " if len(names) > 2 else "") + test.as_text()
+            )
         for line in found.lines() if len(found.tasks) > 1 or len(names) > 2 else ():
             say(line)
     if page is not None:
@@ -94,12 +120,17 @@ def compare(
     worse = [test for test in tests if test.worse and test in of_first]
     if fail_if_worse and worse:
         for test in worse:
-            say(f"{test.second} is worse than {test.first} in {test.family} ({test.convention})", err=True)
+            say(
+                f"{test.second} is worse than {test.first} in {test.family} ({test.convention})",
+                err=True,
+            )
         raise typer.Exit(WORSE)
 
 
 def _sorted_out(more: Sequence[str]) -> tuple[list[str], list[pathlib.Path]]:
-    """Learners and folders among further arguments: a folder is one that is there, and learners come before it."""
+    """Learners and folders among further arguments: a folder is one that is there, and learners
+    come before it.
+    """
     for place, name in enumerate(more):
         if pathlib.Path(name).is_dir():
             return list(more[:place]), [pathlib.Path(one) for one in more[place:]]

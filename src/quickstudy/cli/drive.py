@@ -1,4 +1,6 @@
-"""`quickstudy drive`: write down what a device, or a simulator of somebody else's, is to be driven with."""
+"""`quickstudy drive`: write down what a device, or a simulator of somebody else's, is to be driven
+with.
+"""
 
 from __future__ import annotations
 
@@ -24,29 +26,45 @@ from quickstudy.cli.output import (
 )
 
 NARROW, NARROW_STEPS = 0.1, 1000
-"""The range of the inputs that a generalisation rank is measured with, of the whole range, and how many there are."""
+"""The range of the inputs that a generalisation rank is measured with, of the whole range, and how
+many there are.
+"""
 
 
 def drive(
     tasks: list[str] = typer.Argument(..., help="Tasks, with parameters after a colon if need be."),
     out: pathlib.Path = typer.Option(..., "--out", "-o", help="The file to write."),
     seed: int = typer.Option(0, "--seed", "-s", help="Root seed."),
-    repetitions: int = typer.Option(1, "--repetitions", "-r", help="Series of every task, each with its own washout."),
-    rate: float | None = typer.Option(None, "--rate", help="Samples per second: adds a column of times."),
-    volts: str = typer.Option("", "--volts", help="LOW:HIGH, what the least and the greatest input become."),
-    questions: bool = typer.Option(
-        False, "--questions", help="Of any task, what runs tell a learner and ask it: for recorded:file=..."
+    repetitions: int = typer.Option(
+        1, "--repetitions", "-r", help="Series of every task, each with its own washout."
     ),
-    learner: str = typer.Option("", "--learner", "-l", help="With --questions: and what this one answers."),
-    set_: list[str] = typer.Option([], "--set", help="With --questions, a parameter of the protocol: sequences=600."),
+    rate: float | None = typer.Option(
+        None, "--rate", help="Samples per second: adds a column of times."
+    ),
+    volts: str = typer.Option(
+        "", "--volts", help="LOW:HIGH, what the least and the greatest input become."
+    ),
+    questions: bool = typer.Option(
+        False,
+        "--questions",
+        help="Of any task, what runs tell a learner and ask it: for recorded:file=...",
+    ),
+    learner: str = typer.Option(
+        "", "--learner", "-l", help="With --questions: and what this one answers."
+    ),
+    set_: list[str] = typer.Option(
+        [], "--set", help="With --questions, a parameter of the protocol: sequences=600."
+    ),
     convention: str = CONVENTION,
     json: bool = JSON,
     include: list[str] = INCLUDE,
     data: pathlib.Path | None = DATA,
 ) -> None:
-    """Write the inputs of tasks, one after another, for a device to read; score what it gives by `score dynamics`.
+    """Write the inputs of tasks, one after another, for a device to read; score what it gives by
+    `score dynamics`.
 
-    With --questions, what runs of these tasks, or of a study's (profile-quick), tell a learner and ask it.
+    With --questions, what runs of these tasks, or of a study's (profile-quick), tell a learner and
+    ask it.
     """
     import numpy as np
 
@@ -56,7 +74,9 @@ def drive(
     include_files(include)
     check_target(out)
     if repetitions < 1 or (rate is not None and not 0 < rate < math.inf):
-        raise UsageError(f"--repetitions must be at least 1 and --rate above 0, got {repetitions} and {rate}")
+        raise UsageError(
+            f"--repetitions must be at least 1 and --rate above 0, got {repetitions} and {rate}"
+        )
     if questions:
         _write_questions(tasks, out, convention, seed, repetitions, set_, learner, json)
         return
@@ -72,13 +92,22 @@ def drive(
                 offset = low - scale * least if volts else 0.0
                 parts.append(inputs * scale + offset)
                 digest = digest_of(inputs)
-                segments.append({**segment, "start": start, "scale": scale, "offset": offset, "sha256": digest})
+                segments.append(
+                    {**segment, "start": start, "scale": scale, "offset": offset, "sha256": digest}
+                )
                 start += len(inputs)
     widths = {segment["task"]: part.shape[1] for segment, part in zip(segments, parts, strict=True)}
     if len(set(widths.values())) > 1:
         counts = ", ".join(f"{task} has {width}" for task, width in widths.items())
-        raise UsageError(f"one drive has one number of channels, and {counts}; write one drive for each number")
-    header: dict[str, Any] = {"format": FORMAT, "seed": seed, "samples": start, "channels": parts[0].shape[1]}
+        raise UsageError(
+            f"one drive has one number of channels, and {counts}; write one drive for each number"
+        )
+    header: dict[str, Any] = {
+        "format": FORMAT,
+        "seed": seed,
+        "samples": start,
+        "channels": parts[0].shape[1],
+    }
     header |= {"rate": rate, "volts": [low, high] if volts else None, "segments": segments}
     _check_replaced(out, header)
     write_text(out, drive_text(header, np.concatenate(parts), rate))
@@ -94,7 +123,9 @@ def drive(
 
 
 def _check_replaced(out: pathlib.Path, header: dict[str, Any]) -> None:
-    """Raise UsageError where another drive would be lost, by which a recording may have been made."""
+    """Raise UsageError where another drive would be lost, by which a recording may have been
+    made.
+    """
     from json import dumps
 
     from quickstudy.data.recordings import MARK
@@ -104,16 +135,24 @@ def _check_replaced(out: pathlib.Path, header: dict[str, Any]) -> None:
             first = file.readline().rstrip("\n")
         if first.startswith(MARK) and first != f"{MARK}{dumps(header)}":
             raise UsageError(
-                f"{out} holds another drive, and recordings made with it could not be scored without it; "
-                "choose another file or move it away"
+                f"{out} holds another drive, and recordings made with it could not be scored"
+                " without it; choose another file or move it away"
             )
 
 
 def _write_questions(
-    tasks: list[str], out: pathlib.Path, convention: str, seed: int, repetitions: int, set_: list[str], learner: str,
+    tasks: list[str],
+    out: pathlib.Path,
+    convention: str,
+    seed: int,
+    repetitions: int,
+    set_: list[str],
+    learner: str,
     json: bool,
-) -> None:  # fmt: skip
-    """A recording, of which a study's tasks that cannot be written down so are left out with the reason."""
+) -> None:
+    """A recording, of which a study's tasks that cannot be written down so are left out with the
+    reason.
+    """
     from json import dumps
 
     from quickstudy.base.parameters import parse_assignments
@@ -143,7 +182,13 @@ def _write_questions(
     empty = sum("answers" in line and line["answers"] is None for line in lines)
     if json:
         print_json(
-            {"file": str(out), "runs": runs, "lines": len(lines), "without_answers": empty, "left_out": left_out}
+            {
+                "file": str(out),
+                "runs": runs,
+                "lines": len(lines),
+                "without_answers": empty,
+                "left_out": left_out,
+            }
         )
         return
     say(f"wrote {out}: {runs} runs, {len(lines):,} lines, {empty:,} of them wait for answers")
@@ -155,15 +200,26 @@ def _write_questions(
     say(f"When they are filled in: quickstudy {then}")
 
 
-def _segments(task: str, convention: str, seed: int, repetition: int) -> list[tuple[dict[str, Any], Any]]:
+def _segments(
+    task: str, convention: str, seed: int, repetition: int
+) -> list[tuple[dict[str, Any], Any]]:
     """The series of a task; behind noise that memory is measured with, noise of a narrow range."""
     series, made = drawn_series(task, convention, seed, repetition)
-    lengths = {part: getattr(series, part) for part in ("washout", "training", "validation", "test")}
-    said = {"task": task, "version": made.version, "convention": convention, "repetition": repetition, **lengths}
+    lengths = {
+        part: getattr(series, part) for part in ("washout", "training", "validation", "test")
+    }
+    said = {
+        "task": task,
+        "version": made.version,
+        "convention": convention,
+        "repetition": repetition,
+        **lengths,
+    }
     bounds = [float(series.inputs.min()), float(series.inputs.max())]
     if bounds[0] == bounds[1]:
         raise UsageError(
-            f"{task} is driven by nothing that changes: it runs by itself, and needs no device to be driven"
+            f"{task} is driven by nothing that changes: it runs by itself, and needs no device to"
+            " be driven"
         )
     found = [({**said, "role": "series", "range": bounds}, series.inputs)]
     if hasattr(made, "signal"):
@@ -174,7 +230,9 @@ def _segments(task: str, convention: str, seed: int, repetition: int) -> list[tu
 
 
 def drawn_series(task: str, convention: str, seed: int, repetition: int) -> tuple[Any, Any]:
-    """The series of a task's repetition, as a run draws it, and the task. Raises UsageError where it is no series."""
+    """The series of a task's repetition, as a run draws it, and the task. Raises UsageError where
+    it is no series.
+    """
     from quickstudy.base import catalogue
     from quickstudy.base.seeds import Streams
     from quickstudy.base.task import SeriesTask
@@ -183,8 +241,8 @@ def drawn_series(task: str, convention: str, seed: int, repetition: int) -> tupl
     streams = Streams(seed, made.id, repetition)
     if not isinstance(made, SeriesTask):
         raise UsageError(
-            f"{task.partition(':')[0]} is not one series and cannot drive a device; write what it asks with "
-            "--questions, or run it with a live Device"
+            f"{task.partition(':')[0]} is not one series and cannot drive a device; write what it"
+            " asks with --questions, or run it with a live Device"
         )
     return made.drive(streams.numpy("data")), made
 

@@ -26,10 +26,16 @@ if TYPE_CHECKING:
 
 
 def doctor(
-    folder: pathlib.Path | None = typer.Argument(None, help="A results folder; without it, the installation."),
-    repair: bool = typer.Option(True, help="Repair what can be repaired; damaged lines are kept in damaged/."),
+    folder: pathlib.Path | None = typer.Argument(
+        None, help="A results folder; without it, the installation."
+    ),
+    repair: bool = typer.Option(
+        True, help="Repair what can be repaired; damaged lines are kept in damaged/."
+    ),
     scores: bool = typer.Option(
-        False, "--scores", help="Also compute every score again from its trace, and report differences."
+        False,
+        "--scores",
+        help="Also compute every score again from its trace, and report differences.",
     ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
@@ -78,16 +84,26 @@ def _say_compared(compared: Compared) -> None:
 
 def forget(
     folder: pathlib.Path = typer.Argument(..., help="A results folder."),
-    task: list[str] = typer.Option([], "--task", help="Runs on this task; patterns such as 'language/*'."),
+    task: list[str] = typer.Option(
+        [], "--task", help="Runs on this task; patterns such as 'language/*'."
+    ),
     learner: list[str] = typer.Option(
         [], "--learner", help="Runs of this learner, as typed or as the report prints it."
     ),
-    status: list[str] = typer.Option([], "--status", help="Runs that ended so: ok, failed or not-applicable."),
-    old: bool = typer.Option(False, "--old", help="Runs of versions that have been run again in a later one."),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be put aside, and do nothing."),
+    status: list[str] = typer.Option(
+        [], "--status", help="Runs that ended so: ok, failed or not-applicable."
+    ),
+    old: bool = typer.Option(
+        False, "--old", help="Runs of versions that have been run again in a later one."
+    ),
+    dry_run: bool = typer.Option(
+        False, "--dry-run", help="Say what would be put aside, and do nothing."
+    ),
     json: bool = JSON,
 ) -> None:
-    """Put runs aside, into FOLDER/forgotten: those that fit all that is said. Nothing is deleted."""
+    """Put runs aside, into FOLDER/forgotten: those that fit all that is said. Nothing is
+    deleted.
+    """
     from collections import Counter
 
     from quickstudy.runs.identity import Selection, outdated, task_groups
@@ -95,7 +111,9 @@ def forget(
     from quickstudy.runs.reader import read_results
 
     if not (task or learner or status or old):
-        raise UsageError("nothing is named to be forgotten; give --task, --learner, --status or --old")
+        raise UsageError(
+            "nothing is named to be forgotten; give --task, --learner, --status or --old"
+        )
     records = list(read_results(folder, expected=True).records.values())
     meant = {record.key for record in Selection(task, learner, status).of(records)}
     if old:
@@ -111,14 +129,27 @@ def forget(
     if json:
         print_json({"runs": len(meant), "folder": str(place or "")})
         return
-    print_table([(f"{number} {found[3]}", f"{found[0]} ({found[1]})", found[2]) for found, number in counts.items()])
+    print_table(
+        [
+            (f"{number} {found[3]}", f"{found[0]} ({found[1]})", found[2])
+            for found, number in counts.items()
+        ]
+    )
     counted = f"{len(meant)} run{'' if len(meant) == 1 else 's'}"
-    say(f"{counted} put aside into {place}" if place else f"{counted} would be put aside" if meant else "none fits")
+    say(
+        f"{counted} put aside into {place}"
+        if place
+        else f"{counted} would be put aside"
+        if meant
+        else "none fits"
+    )
 
 
 def pack(
     folder: pathlib.Path = typer.Argument(..., help="A results folder."),
-    out: pathlib.Path | None = typer.Option(None, "--out", "-o", help="The file; default FOLDER.zip."),
+    out: pathlib.Path | None = typer.Option(
+        None, "--out", "-o", help="The file; default FOLDER.zip."
+    ),
 ) -> None:
     """Make one file of a results folder."""
     from quickstudy.runs.pack import pack as pack_folder
@@ -147,7 +178,9 @@ def query(
 
 
 def _told(value: Any) -> Any:
-    """A value of SQL in types of JSON: a decimal is a number, bytes are hexadecimal, times and all else are text."""
+    """A value of SQL in types of JSON: a decimal is a number, bytes are hexadecimal, times and all
+    else are text.
+    """
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, dict):

@@ -1,4 +1,6 @@
-"""The command `quickstudy`. Every verb is a function; whatever it needs is imported when it runs."""
+"""The command `quickstudy`. Every verb is a function; whatever it needs is imported when it
+runs.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,14 @@ from quickstudy.base.errors import QuickstudyError, Stopped, UsageError
 from quickstudy.cli.output import say
 
 VERBS = {
-    **{"ls": "show", "show": "show", "sample": "sample", "drive": "drive", "play": "play", "replay": "replay"},
+    **{
+        "ls": "show",
+        "show": "show",
+        "sample": "sample",
+        "drive": "drive",
+        "play": "play",
+        "replay": "replay",
+    },
     **{
         "run": "run",
         "profile": "profile",
@@ -30,7 +39,9 @@ VERBS = {
     },
     **dict.fromkeys(("doctor", "pack", "query", "forget"), "folder"),
 }
-"""Every verb, in the order of the help, and the module of this room that has a function of its name."""
+"""Every verb, in the order of the help, and the module of this room that has a function of its
+name.
+"""
 
 OUTPUTS = ("--out", "-o")
 """Options that name what is written: an empty name would be the current folder."""
@@ -66,7 +77,9 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def options(
     context: typer.Context,
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version."
+    ),
 ) -> None:
     """Measure how a learner learns."""
     if context.invoked_subcommand is None:
@@ -82,11 +95,15 @@ for verb, module in VERBS.items():
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command and exit with its status; a user's mistake is one or two lines on standard error."""
+    """Run the command and exit with its status; a user's mistake is one or two lines on standard
+    error.
+    """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever has started us
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, it stays open to the end
-        if hasattr(getattr(sys, name), "reconfigure"):  # a terminal that lacks a letter must not cost the answer
+        if hasattr(
+            getattr(sys, name), "reconfigure"
+        ):  # a terminal that lacks a letter must not cost the answer
             getattr(sys, name).reconfigure(errors="replace")
     try:
         typed = sys.argv[1:] if arguments is None else arguments
@@ -96,7 +113,8 @@ def main(arguments: list[str] | None = None) -> None:
         status = app(args=arguments, standalone_mode=False)
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit) as error:
-        # Whoever read us has read enough; the parser makes an exit of it. Other exits are none of ours.
+        # Whoever read us has read enough; the parser makes an exit of it. Other exits are none of
+        # ours.
         if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
             raise
         _drop_output()
@@ -116,7 +134,9 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _drop_output() -> None:
-    """What could not be written and is still in the buffer must not raise again when Python ends."""
+    """What could not be written and is still in the buffer must not raise again when Python
+    ends.
+    """
     try:
         sys.stdout.flush()
     except OSError:
@@ -124,7 +144,9 @@ def _drop_output() -> None:
 
 
 def _usage_status(error: Any) -> int | None:
-    """The status of a parser's own complaint (its classes have moved between releases, so it is known by its shape)."""
+    """The status of a parser's own complaint (its classes have moved between releases, so it is
+    known by its shape).
+    """
     if not hasattr(error, "format_message") or not hasattr(error, "exit_code"):
         return None
     message = error.format_message().replace("Input should be", "must be")
@@ -132,5 +154,8 @@ def _usage_status(error: Any) -> int | None:
         context, verb = getattr(error, "ctx", None), ""
         while context is not None and context.parent is not None:
             context, verb = context.parent, f" {context.info_name}{verb}"
-        say(f"{message[0].lower()}{message[1:]}".rstrip(".") + f"; see quickstudy{verb} --help", err=True)
+        say(
+            f"{message[0].lower()}{message[1:]}".rstrip(".") + f"; see quickstudy{verb} --help",
+            err=True,
+        )
     return int(error.exit_code)

@@ -19,21 +19,31 @@ if TYPE_CHECKING:
     from quickstudy.base.blocks import Page
     from quickstudy.base.record import Record
 
-JSON = typer.Option(False, "--json", help="Print JSON: one object, or one per line where there are many.")
-INCLUDE = typer.Option([], "--include", help="Import a file of yours first, with its tasks, learners or measures.")
+JSON = typer.Option(
+    False, "--json", help="Print JSON: one object, or one per line where there are many."
+)
+INCLUDE = typer.Option(
+    [], "--include", help="Import a file of yours first, with its tasks, learners or measures."
+)
 MEASURE = typer.Option([], "--measure", help="A measure, by its id; may be given several times.")
-TRACEBACK = typer.Option(False, "--traceback", help="Print all that Python said of runs that failed.")
+TRACEBACK = typer.Option(
+    False, "--traceback", help="Print all that Python said of runs that failed."
+)
 DATA = typer.Option(None, "--data", help="Folder with data sets, for tasks on real data.")
 CONVENTION = typer.Option("corrected", "--convention", help="corrected, published or written.")
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Text for people, of one line or several. The one way to a terminal: names in it give the terminal no orders."""
+    """Text for people, of one line or several. The one way to a terminal: names in it give the
+    terminal no orders.
+    """
     typer.echo(visible(text, keep=LINES), err=err)
 
 
 def print_exactly(text: str) -> None:
-    """Text that is data, such as CSV: to the last character, unless it is a terminal that reads it."""
+    """Text that is data, such as CSV: to the last character, unless it is a terminal that reads
+    it.
+    """
     sys.stdout.write(visible(text, keep=LINES) if sys.stdout.isatty() else text)
 
 
@@ -51,14 +61,23 @@ def print_lines(values: Iterable[Any]) -> None:
 def print_table(rows: Sequence[Sequence[str]], indent: str = "") -> None:
     """Columns, aligned by spaces; the last one runs on."""
     shown = [[visible(cell) for cell in row] for row in rows]
-    widths = [max(len(row[column]) for row in shown) for column in range(len(rows[0]) - 1)] if rows else []
+    widths = (
+        [max(len(row[column]) for row in shown) for column in range(len(rows[0]) - 1)]
+        if rows
+        else []
+    )
     for row in shown:
-        cells = [*(cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=True)), row[-1]]
+        cells = [
+            *(cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=True)),
+            row[-1],
+        ]
         say((indent + "  ".join(cells)).rstrip())
 
 
 def print_page(page: Page, width: int = 0) -> None:
-    """A page: fitted to a terminal, whole where something else reads it. width: columns of a line there."""
+    """A page: fitted to a terminal, whole where something else reads it. width: columns of a line
+    there.
+    """
     from rich.console import Console
 
     from quickstudy.render.terminal import as_text, show
@@ -81,16 +100,22 @@ def name_data(folder: pathlib.Path | None) -> None:
     """Let this process and its workers look for data sets in a folder first."""
     if folder is not None:
         if not folder.is_dir():
-            raise UsageError(f"--data names no folder: {folder}; give the folder that holds the data sets")
+            raise UsageError(
+                f"--data names no folder: {folder}; give the folder that holds the data sets"
+            )
         os.environ["QUICKSTUDY_DATA"] = str(folder.absolute())
 
 
 def check_target(path: pathlib.Path | None) -> None:
-    """Raise UsageError if the folder that a file is to be written into is not there, or if no file is meant."""
+    """Raise UsageError if the folder that a file is to be written into is not there, or if no file
+    is meant.
+    """
     if path is not None and str(path) == "-":
         raise UsageError("--out - names no file; leave it out to see the text, or say /dev/stdout")
     if path is not None and not path.absolute().parent.is_dir():
-        raise UsageError(f"no folder {path.parent} to write {path.name} into; make it first, or name another")
+        raise UsageError(
+            f"no folder {path.parent} to write {path.name} into; make it first, or name another"
+        )
 
 
 def write_text(path: pathlib.Path, text: str) -> None:
@@ -101,20 +126,30 @@ def write_text(path: pathlib.Path, text: str) -> None:
 
 
 def say_left_out(count: int, folder: pathlib.Path, of: str = "lines") -> None:
-    """Say on standard error that damaged lines (or what else) of a folder were left out, if there are any."""
+    """Say on standard error that damaged lines (or what else) of a folder were left out, if there
+    are any.
+    """
     if count:
-        say(f"{count} damaged {of} of {folder} were left out; type: quickstudy doctor {folder}", err=True)
+        say(
+            f"{count} damaged {of} of {folder} were left out; type: quickstudy doctor {folder}",
+            err=True,
+        )
 
 
 def print_tracebacks(records: Iterable[Record]) -> None:
-    """On standard error, all that Python said of runs that have failed; once where it said the same of several."""
+    """On standard error, all that Python said of runs that have failed; once where it said the same
+    of several.
+    """
     found: dict[str, list[Record]] = {}
     for record in records:
         if record.traceback:
             found.setdefault(record.traceback, []).append(record)
     for text, runs in found.items():
         labels, several = runs[0].labels, f" and {len(runs) - 1} more" if len(runs) > 1 else ""
-        run = f"{labels.get('task')}  {labels.get('learner')}  repetition {runs[0].what.get('repetition')}{several}"
+        run = (
+            f"{labels.get('task')}  {labels.get('learner')}  repetition"
+            f" {runs[0].what.get('repetition')}{several}"
+        )
         typer.echo(f"{run}\n{text}\n", err=True)
 
 

@@ -18,38 +18,61 @@ from quickstudy.cli.output import CONVENTION, INCLUDE, check_target, include_fil
 
 def play(
     task: str = typer.Argument(
-        ..., help="A task, as span/copy, language/qa, grammar/an-bn, games/listener, curriculum/micro-5.1."
+        ...,
+        help=(
+            "A task, as span/copy, language/qa, grammar/an-bn, games/listener,"
+            " curriculum/micro-5.1."
+        ),
     ),
-    ask: str = typer.Option("", "--ask", help="Curriculum: when to ask: gaps (two spaces), steps (always), periods."),
+    ask: str = typer.Option(
+        "", "--ask", help="Curriculum: when to ask: gaps (two spaces), steps (always), periods."
+    ),
     steps: int | None = typer.Option(
         None,
         "--steps",
         min=1,
-        help="At most so many bytes or sequences (1000), strings (20), episodes (1), rounds of a span (4).",
+        help=(
+            "At most so many bytes or sequences (1000), strings (20), episodes (1), rounds of a"
+            " span (4)."
+        ),
     ),
     seed: int = typer.Option(0, "--seed", "-s", help="Root seed."),
-    out: pathlib.Path | None = typer.Option(None, "--out", help="Results folder that keeps the session as a run."),
+    out: pathlib.Path | None = typer.Option(
+        None, "--out", help="Results folder that keeps the session as a run."
+    ),
     name: str = typer.Option("", "--name", help="Who plays; stands in the report."),
-    record: pathlib.Path | None = typer.Option(None, "--record", help="Write the session, to be replayed or scored."),
-    plain: bool = typer.Option(False, "--plain", help="Show words and symbols as they are, not as random letters."),
-    browser: bool = typer.Option(False, "--browser", help="Play in the browser, on this machine alone."),
-    port: int = typer.Option(0, min=0, max=65535, help="With --browser: the port; 0 for a free one."),
+    record: pathlib.Path | None = typer.Option(
+        None, "--record", help="Write the session, to be replayed or scored."
+    ),
+    plain: bool = typer.Option(
+        False, "--plain", help="Show words and symbols as they are, not as random letters."
+    ),
+    browser: bool = typer.Option(
+        False, "--browser", help="Play in the browser, on this machine alone."
+    ),
+    port: int = typer.Option(
+        0, min=0, max=65535, help="With --browser: the port; 0 for a free one."
+    ),
     open_it: bool = typer.Option(True, "--open/--no-open", help="With --browser: open it."),
     convention: str = CONVENTION,
     include: list[str] = INCLUDE,
 ) -> None:
-    """Play a task: be examined like a learner. With --out the session is a run, beside those of the machines.
+    """Play a task: be examined like a learner. With --out the session is a run, beside those of the
+    machines.
 
-    A task of words is played as people did for the paper: every word is a random letter, the answers are hidden, you
-    type them with spaces between, and ten right ones in a row (five with --convention published) end the game. What
-    cannot be an answer is not counted. The score is WADE. Of a language you see
-    some strings and predict longer ones; in a referential game you are the listener.
+    A task of words is played as people did for the paper: every word is a random letter, the
+    answers are hidden, you type them with spaces between, and ten right ones in a row (five with
+    --convention published) end the game. What cannot be an answer is not counted. The score is
+    WADE. Of a language you see some strings and predict longer ones; in a referential game you are
+    the listener.
 
-    An item of the battery of spans, as span/copy, shows sequences symbol by symbol and hides them; they become longer
-    until two in a row have a mistake. Four such rounds take about five minutes and give your span with an interval.
+    An item of the battery of spans, as span/copy, shows sequences symbol by symbol and hides them;
+    they become longer until two in a row have a mistake. Four such rounds take about five minutes
+    and give your span with an interval.
 
-    A task of the curriculum goes byte by byte: a line that you type is sent so, an empty one is silence. With --ask
-    gaps you are asked after two spaces, with steps at every byte, with periods after every period. End with Ctrl-D.
+    A task of the curriculum goes byte by byte: a line that you type is sent so, an empty one is
+    silence. With --ask gaps you are asked after two spaces, with steps at every byte, with periods
+    after every period. End with Ctrl-D.
     """
     from quickstudy.play.keeping import Invitation, Sitting
     from quickstudy.report.words import counted
@@ -64,7 +87,9 @@ def play(
     invitation = Invitation(task, convention, seed, steps, ask, plain, name)
     if browser:
         if record is not None:
-            raise UsageError("--record is for the terminal; --out keeps what is played in the browser")
+            raise UsageError(
+                "--record is for the terminal; --out keeps what is played in the browser"
+            )
         return _serve(invitation, out, port, open_it)
     sitting = Sitting.after_all(invitation, out)
     seat = sitting.seat
@@ -113,7 +138,9 @@ def _wrapped(text: str) -> str:
 
 
 def _record(path: pathlib.Path, sitting: Any) -> None:
-    """The session as JSON lines: what `replay` reads, or of a game of words what `score wade` does."""
+    """The session as JSON lines: what `replay` reads, or of a game of words what `score wade`
+    does.
+    """
     import json
 
     from quickstudy.base.canonical import plain
@@ -125,8 +152,14 @@ def _record(path: pathlib.Path, sitting: Any) -> None:
     if isinstance(seat, BytesSeat):
         lines, again = seat.sessions(), f"see it again: quickstudy replay {path}"
     else:
-        told = {"task": seat.task.id, "version": seat.task.version, "convention": sitting.invitation.convention}
-        lines = [{**told, "root": seat.streams.root, **trace.facts, **trace.arrays} for trace in traces]
+        told = {
+            "task": seat.task.id,
+            "version": seat.task.version,
+            "convention": sitting.invitation.convention,
+        }
+        lines = [
+            {**told, "root": seat.streams.root, **trace.facts, **trace.arrays} for trace in traces
+        ]
         again = f"a trace of the kind {traces[0].kind}" if traces else "nothing in it can be scored"
         if isinstance(seat, WordsSeat):
             lines[0] |= {"given": seat.given, "wade": seat.game.score(seat.right)}
@@ -139,12 +172,15 @@ def _serve(invitation: Any, out: pathlib.Path | None, port: int, open_it: bool) 
     try:
         from quickstudy.web.serving import play_forever
     except ModuleNotFoundError as error:
-        raise UsageError(f"play --browser needs {error.name}; pip install -e '.[web]' in the repository") from error
+        raise UsageError(
+            f"play --browser needs {error.name}; pip install -e '.[web]' in the repository"
+        ) from error
     play_forever(invitation, out, port, open_it, say)
 
 
 def _present(shown: Any) -> bool:
-    """Show the symbols that are to be kept in mind one by one, and hide them; whether the person is still there.
+    """Show the symbols that are to be kept in mind one by one, and hide them; whether the person is
+    still there.
 
     Where no terminal is connected, a program answers: it is given them on one line.
     """

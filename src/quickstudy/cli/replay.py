@@ -1,4 +1,6 @@
-"""`quickstudy replay`: an environment driven by a recording. What a line holds and what comes of it is the family's."""
+"""`quickstudy replay`: an environment driven by a recording. What a line holds and what comes of it
+is the family's.
+"""
 
 from __future__ import annotations
 
@@ -10,26 +12,42 @@ from typing import Any
 import typer
 
 from quickstudy.base.errors import UsageError
-from quickstudy.cli.output import CONVENTION, INCLUDE, JSON, check_target, include_files, print_json, print_table, say
+from quickstudy.cli.output import (
+    CONVENTION,
+    INCLUDE,
+    JSON,
+    check_target,
+    include_files,
+    print_json,
+    print_table,
+    say,
+)
 
 SIGNS = {-1: "-", 0: "0", 1: "+"}
 
 
 def replay(
-    file: pathlib.Path = typer.Argument(..., help="Recordings: JSON lines, each with its task; or a results folder."),
-    write: pathlib.Path | None = typer.Option(None, "--write", help="With a folder: write its runs as recordings."),
+    file: pathlib.Path = typer.Argument(
+        ..., help="Recordings: JSON lines, each with its task; or a results folder."
+    ),
+    write: pathlib.Path | None = typer.Option(
+        None, "--write", help="With a folder: write its runs as recordings."
+    ),
     convention: str = CONVENTION,
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
-    """Live through recorded sessions again: the recorded questions and replies, our judge, timing and limits.
+    """Live through recorded sessions again: the recorded questions and replies, our judge, timing
+    and limits.
 
     On a terminal as text, unless --json is given; elsewhere always JSON, a line for each recording.
     """
     include_files(include)
     if write is not None or file.is_dir():
         if write is None or not file.is_dir():
-            raise UsageError("a results folder is written as recordings: quickstudy replay FOLDER --write FILE")
+            raise UsageError(
+                "a results folder is written as recordings: quickstudy replay FOLDER --write FILE"
+            )
         check_target(write)
         _write(file, write)
         return
@@ -47,13 +65,17 @@ def replay(
 
 
 def lines_of(file: pathlib.Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """The objects of a file by the numbers of their lines. Raises UsageError with line and reason."""
+    """The objects of a file by the numbers of their lines. Raises UsageError with line and
+    reason.
+    """
     import json
 
     if not file.is_file():
         raise UsageError(f"no file {file}")
     try:
-        lines = file.read_text(encoding="utf-8-sig").split("\n")  # other ends of lines are bytes of a recording
+        lines = file.read_text(encoding="utf-8-sig").split(
+            "\n"
+        )  # other ends of lines are bytes of a recording
     except UnicodeDecodeError as error:
         raise UsageError(f"{file} is no text: {error.reason} at byte {error.start}") from error
     if not any(line.strip() for line in lines):
@@ -77,7 +99,9 @@ def task_of(line: Mapping[str, Any], convention: str) -> Any:
 
     named = line.get("task")
     if not isinstance(named, str):
-        raise UsageError("the field task is missing" if named is None else f"task must be a name, got {named!r}")
+        raise UsageError(
+            "the field task is missing" if named is None else f"task must be a name, got {named!r}"
+        )
     id, colon, assignments = named.partition(":")
     if "/" not in id:  # the curriculum's tasks have short names
         id = f"curriculum/{member_named(id)}"
@@ -97,8 +121,15 @@ def _show_session(line: Mapping[str, Any], found: Mapping[str, Any]) -> None:
     ):
         say(f"{name:<12}{text.replace(' ', '_')}")
     for one in found["judged"]:
-        limits = " ".join(f"{name} {one[name]}" for name in ("asked", "run", "soft", "hard") if one[name] is not None)
-        said = f"  step {one['step']}: {one['reply']!r} {'right' if one['correct'] else 'wrong'}; {limits}"
+        limits = " ".join(
+            f"{name} {one[name]}"
+            for name in ("asked", "run", "soft", "hard")
+            if one[name] is not None
+        )
+        said = (
+            f"  step {one['step']}: {one['reply']!r} {'right' if one['correct'] else 'wrong'};"
+            f" {limits}"
+        )
         say(f"{said}; {one['ended']}" if one["ended"] else said)
 
 
@@ -108,10 +139,14 @@ def _show_steps(steps: Sequence[Mapping[str, Any]]) -> None:
     def cell(value: Sequence[float]) -> str:
         return " ".join(f"{one:.4g}" for one in value)
 
-    rows: list[tuple[str, ...]] = [("step", "round", "speaker", "reads", "listener", "hears", "reward", "")]
+    rows: list[tuple[str, ...]] = [
+        ("step", "round", "speaker", "reads", "listener", "hears", "reward", "")
+    ]
     for number, step in enumerate(steps):
         views = [
-            cell(step[who][key]) for who in ("speaker", "listener") for key in ("stimulus", "communication_channel")
+            cell(step[who][key])
+            for who in ("speaker", "listener")
+            for key in ("stimulus", "communication_channel")
         ]
         end = "done" if step["done"] else ""
         rows.append((str(number), str(step["round_idx"]), *views, f"{step['reward']:g}", end))
@@ -132,8 +167,14 @@ def _write(folder: pathlib.Path, target: pathlib.Path) -> None:
     for record in read_results(folder, expected=True).records.values():
         trace = load_trace(folder, record) if record.status == "ok" else None
         if trace is not None and "replies" in trace.arrays:
-            whose = {"learner": record.labels.get("learner", ""), "repetition": record.what["repetition"]}
-            written += [json.dumps({**session, **whose}) + "\n" for session in sessions_of(record.what, trace)]
+            whose = {
+                "learner": record.labels.get("learner", ""),
+                "repetition": record.what["repetition"],
+            }
+            written += [
+                json.dumps({**session, **whose}) + "\n"
+                for session in sessions_of(record.what, trace)
+            ]
     if not written:
         raise UsageError(f"no run of {folder} has kept its replies; run it with --set replies=true")
     write_output(target, lambda file: file.writelines(line.encode() for line in written))

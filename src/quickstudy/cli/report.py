@@ -28,15 +28,25 @@ def report(
         "-o",
         help="File to write; default FOLDER/report.html. Of files: the folder; FOLDER/report.",
     ),
-    format: str = typer.Option("html", "--format", help="html, text, csv, latex, or files: all tables and pictures."),
-    task: list[str] = typer.Option([], "--task", help="Only this task; patterns such as 'language/*'."),
-    learner: list[str] = typer.Option([], "--learner", help="Only this learner, beside the rules; patterns too."),
-    latest: bool = typer.Option(False, "--latest", help="Only the version of everything that was run last."),
+    format: str = typer.Option(
+        "html", "--format", help="html, text, csv, latex, or files: all tables and pictures."
+    ),
+    task: list[str] = typer.Option(
+        [], "--task", help="Only this task; patterns such as 'language/*'."
+    ),
+    learner: list[str] = typer.Option(
+        [], "--learner", help="Only this learner, beside the rules; patterns too."
+    ),
+    latest: bool = typer.Option(
+        False, "--latest", help="Only the version of everything that was run last."
+    ),
     traceback: bool = TRACEBACK,
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
-    """Make a report of results: an offline page, or text, CSV, LaTeX, JSON, or a file for every table and picture."""
+    """Make a report of results: an offline page, or text, CSV, LaTeX, JSON, or a file for every
+    table and picture.
+    """
     from dataclasses import replace
 
     from quickstudy.base.errors import UsageError, nearest
@@ -60,7 +70,10 @@ def report(
         if not kept:
             raise UsageError("no run fits --task and --learner; without them the report names all")
         readings = {
-            folder: replace(reading, records={key: one for key, one in reading.records.items() if id(one) in kept})
+            folder: replace(
+                reading,
+                records={key: one for key, one in reading.records.items() if id(one) in kept},
+            )
             for folder, reading in readings.items()
         }
     for folder, reading in readings.items():

@@ -1,4 +1,6 @@
-"""`quickstudy reproduce`: a published table or figure, or a study of ours, published beside measured."""
+"""`quickstudy reproduce`: a published table or figure, or a study of ours, published beside
+measured.
+"""
 
 from __future__ import annotations
 
@@ -32,41 +34,68 @@ DEFAULT_SEEDS = 6
 def reproduce(
     study: str = typer.Argument(..., help="A study, such as wade-table4, or a file.toml of yours."),
     seeds: int | None = typer.Option(
-        None, "--seeds", "-s", help="Repetitions; default 6. The publication's own number is in `show`."
+        None,
+        "--seeds",
+        "-s",
+        help="Repetitions; default 6. The publication's own number is in `show`.",
     ),
     out: pathlib.Path | None = typer.Option(
-        None, "--out", "-o", help="Results folder; default results/STUDY, or that of the study whose runs it shares."
+        None,
+        "--out",
+        "-o",
+        help="Results folder; default results/STUDY, or that of the study whose runs it shares.",
     ),
     convention: str | None = typer.Option(
-        None, "--convention", help="published (default, unless the study names another), corrected or written."
+        None,
+        "--convention",
+        help="published (default, unless the study names another), corrected or written.",
     ),
     root: int = typer.Option(0, "--root", help="Root seed of all random streams."),
     only: list[str] = typer.Option(
-        [], "--only", help="Only these rows or columns of the study: patterns of tasks, labels or models."
+        [],
+        "--only",
+        help="Only these rows or columns of the study: patterns of tasks, labels or models.",
     ),
-    set_: list[str] = typer.Option([], "--set", help="A parameter of the protocol, over the study's own."),
-    exact: bool = typer.Option(False, "--exact", help="Test as often as the publication did; a few times slower."),
+    set_: list[str] = typer.Option(
+        [], "--set", help="A parameter of the protocol, over the study's own."
+    ),
+    exact: bool = typer.Option(
+        False, "--exact", help="Test as often as the publication did; a few times slower."
+    ),
     controls: bool = typer.Option(False, help="Also run each task's controls and oracle."),
     workers: int | None = typer.Option(
-        None, "--workers", "-j", help="Processes; 0 for none. Default: one per core, three on a GPU."
+        None,
+        "--workers",
+        "-j",
+        help="Processes; 0 for none. Default: one per core, three on a GPU.",
     ),
-    limit: float | None = typer.Option(None, "--limit", help="Seconds, not samples: a run that takes longer fails."),
+    limit: float | None = typer.Option(
+        None, "--limit", help="Seconds, not samples: a run that takes longer fails."
+    ),
     data: pathlib.Path | None = DATA,
-    retry_failed: bool = typer.Option(False, "--retry-failed", help="Run again what has failed before."),
+    retry_failed: bool = typer.Option(
+        False, "--retry-failed", help="Run again what has failed before."
+    ),
     trust: bool = typer.Option(
         False,
         "--trust",
         help="Allow a study that runs code, starts programs, opens connections or reads files.",
     ),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be done, and do nothing."),
+    dry_run: bool = typer.Option(
+        False, "--dry-run", help="Say what would be done, and do nothing."
+    ),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no tables."),
     stored: pathlib.Path | None = typer.Option(
-        None, "--stored", help="A folder with runs that are there already, as published/STUDY: they are taken over."
+        None,
+        "--stored",
+        help="A folder with runs that are there already, as published/STUDY: they are taken over.",
     ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
-    """Run a published table or figure, or what is missing of it, and print published beside measured."""
+    """Run a published table or figure, or what is missing of it, and print published beside
+    measured.
+    """
     from quickstudy.base.machine import pin_threads
 
     pin_threads()
@@ -96,7 +125,12 @@ def reproduce(
 
         taken = take_over(stored, request_study(study, **asked).folder)
         if not quiet and not json:
-            say(f"{taken} files of {stored} taken over" if taken else f"all of {stored} was there already", err=True)
+            say(
+                f"{taken} files of {stored} taken over"
+                if taken
+                else f"all of {stored} was there already",
+                err=True,
+            )
     if dry_run:
         request = request_study(study, **asked)
         if found := reached_by_study(request.study):
@@ -118,7 +152,9 @@ def reproduce(
     )
     request, page = made.request, made.page
     if seeds is not None and seeds not in made.repetitions and not made.execution.interrupted:
-        number_of_runs = f"runs {max(made.repetitions)} of each" if made.repetitions else "runs nothing"
+        number_of_runs = (
+            f"runs {max(made.repetitions)} of each" if made.repetitions else "runs nothing"
+        )
         say(f"{request.study.id} {number_of_runs} whatever --seeds says, got {seeds}", err=True)
     if json:
         print_json({**made.facts, "report": str(made.path)})
@@ -129,7 +165,9 @@ def reproduce(
                 typed = command_line().replace(" --convention published", "")
                 say(f"What the corrections change is seen by: {typed} --convention corrected")
         say(
-            f"Report: {made.path}" if page.whole else f"All runs: {request.folder / 'report.html'}\nReport: {made.path}"
+            f"Report: {made.path}"
+            if page.whole
+            else f"All runs: {request.folder / 'report.html'}\nReport: {made.path}"
         )
     raise typer.Exit(made.execution.exit_status)
 

@@ -34,21 +34,30 @@ _CUT = ("...", "", "", "", "")
 def sample(
     task: str = typer.Argument(..., help="A task, with parameters after a colon if need be."),
     count: int | None = typer.Option(
-        None, "--count", "-n", help="How many: independent draws (3), or rows of a series or of a world (20)."
+        None,
+        "--count",
+        "-n",
+        help="How many: independent draws (3), or rows of a series or of a world (20).",
     ),
     seed: int = typer.Option(0, "--seed", "-s", help="Root seed."),
     convention: str = CONVENTION,
     text: bool = typer.Option(
-        False, "--text", help="Strings as the task writes them, one per line; with --json, in the field `text`."
+        False,
+        "--text",
+        help="Strings as the task writes them, one per line; with --json, in the field `text`.",
     ),
     inputs: pathlib.Path | None = typer.Option(
-        None, "--inputs", help="Drive a system with these inputs instead: CSV or NPY, a row per step."
+        None,
+        "--inputs",
+        help="Drive a system with these inputs instead: CSV or NPY, a row per step.",
     ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
     data: pathlib.Path | None = DATA,
 ) -> None:
-    """Look at the data: independent draws, before de-duplication. Supervised tokens are in [brackets]."""
+    """Look at the data: independent draws, before de-duplication. Supervised tokens are in
+    [brackets].
+    """
     from quickstudy.base import catalogue
     from quickstudy.base.seeds import Streams
     from quickstudy.base.task import ExampleTask, PureWorldTask, SeriesTask, WorldTask
@@ -69,8 +78,14 @@ def sample(
     elif isinstance(made, ExampleTask):
         released = getattr(made, "released", None) if convention == "published" else None
         wanted = DRAWS if count is None else count
-        draw = (lambda: released(seed, wanted)) if released else (lambda: made.sample(streams.numpy("data"), wanted))
-        _show_examples(_drawn(name, made, "released" if released else "sample", draw), name, made, text, json)
+        draw = (
+            (lambda: released(seed, wanted))
+            if released
+            else (lambda: made.sample(streams.numpy("data"), wanted))
+        )
+        _show_examples(
+            _drawn(name, made, "released" if released else "sample", draw), name, made, text, json
+        )
     elif isinstance(made, SeriesTask):
         _show_series(name, made, streams, count, json)
     elif isinstance(made, WorldTask | PureWorldTask):
@@ -80,11 +95,21 @@ def sample(
 
 
 def _show_recordings(name: str, task: Any, streams: Streams, count: int | None, json: bool) -> None:
-    """Of a task that writes down its episodes: as JSON a line for each, which `replay` reads; for people a table."""
+    """Of a task that writes down its episodes: as JSON a line for each, which `replay` reads; for
+    people a table.
+    """
     if json:
-        print_lines(_guarded(name, "recordings", lambda: task.recordings(streams, DRAWS if count is None else count)))
+        print_lines(
+            _guarded(
+                name,
+                "recordings",
+                lambda: task.recordings(streams, DRAWS if count is None else count),
+            )
+        )
         return
-    for number, table in enumerate(_guarded(name, "tables", lambda: task.tables(streams, count or 1))):
+    for number, table in enumerate(
+        _guarded(name, "tables", lambda: task.tables(streams, count or 1))
+    ):
         if number:
             say("")
         print_table(table)
@@ -93,41 +118,63 @@ def _show_recordings(name: str, task: Any, streams: Streams, count: int | None, 
 def _show_examples(examples: Examples, name: str, task: Any, text: bool, json: bool) -> None:
     read, answered = _naming(task), _naming(task, answers=True)
     if examples.sequential:
-        rows = [_sequence(*examples.sequence(index), read, answered, task) for index in range(examples.count)]
+        rows = [
+            _sequence(*examples.sequence(index), read, answered, task)
+            for index in range(examples.count)
+        ]
     elif text:
-        raise UsageError(f"{name}: what is asked is not the next token, and in no string; leave --text out")
+        raise UsageError(
+            f"{name}: what is asked is not the next token, and in no string; leave --text out"
+        )
     else:
         rows = [_answers(examples.take([index]), read, answered) for index in range(examples.count)]
     if json:
-        print_lines({key: row[key] for key in row if key != "line" and (text or key != "text")} for row in rows)
+        print_lines(
+            {key: row[key] for key in row if key != "line" and (text or key != "text")}
+            for row in rows
+        )
     else:
         for row in rows:
             say(row["text" if text else "line"])
 
 
-def _sequence(ids: list[int], supervised: list[int], read: Any, answered: Any, task: Any) -> dict[str, Any]:
-    """An example whose answers are the next tokens: one string of tokens, those that are asked for in brackets."""
+def _sequence(
+    ids: list[int], supervised: list[int], read: Any, answered: Any, task: Any
+) -> dict[str, Any]:
+    """An example whose answers are the next tokens: one string of tokens, those that are asked for
+    in brackets.
+    """
     tokens, asked, judged = read(ids), set(supervised), getattr(task, "answers", ())
     if judged:  # answers may be out of another vocabulary than what is read
         for place in supervised:
             tokens[place] = answered([ids[place]])[0]
-    line = " ".join(f"[{token}]" if place in asked else str(token) for place, token in enumerate(tokens))
+    line = " ".join(
+        f"[{token}]" if place in asked else str(token) for place, token in enumerate(tokens)
+    )
     own = getattr(task, "text", None)
     if callable(own) and judged:
         kept = [place for place in range(len(ids)) if place not in asked]
-        text = f"{own([ids[place] for place in kept])} {' '.join(tokens[place] for place in supervised)}"
+        text = (
+            f"{own([ids[place] for place in kept])}"
+            f" {' '.join(tokens[place] for place in supervised)}"
+        )
     else:
         text = own(ids) if callable(own) else " ".join(map(str, tokens))
     return {"tokens": tokens, "supervised": supervised, "ids": ids, "text": text, "line": line}
 
 
 def _answers(example: Examples, read: Any, answered: Any) -> dict[str, Any]:
-    """An example whose answers are something else: after an input that a question follows, an arrow and the answer."""
+    """An example whose answers are something else: after an input that a question follows, an arrow
+    and the answer.
+    """
     shown = read(example.inputs[:, 0].tolist())
     asked = example.asked[:, 0].nonzero()[0].tolist()
     targets = answered(example.targets[asked, 0].tolist())
     said = dict(zip(asked, targets, strict=True))
-    line = " ".join(_one(step) + (f" -> [{_cell(said[at])}]" if at in said else "") for at, step in enumerate(shown))
+    line = " ".join(
+        _one(step) + (f" -> [{_cell(said[at])}]" if at in said else "")
+        for at, step in enumerate(shown)
+    )
     return {"inputs": shown, "asked": asked, "targets": targets, "line": line}
 
 
@@ -143,7 +190,9 @@ def _show_series(name: str, task: Any, streams: Streams, count: int | None, json
     if json:
         for series in map(draw, range(count or 1)):
             lengths = {part: getattr(series, part) for part in parts}
-            print_lines([{**_steps(series.inputs, series.targets), **lengths, "facts": dict(series.facts)}])
+            print_lines(
+                [{**_steps(series.inputs, series.targets), **lengths, "facts": dict(series.facts)}]
+            )
         return
     series = draw(0)
     lengths = {part: getattr(series, part) for part in parts if getattr(series, part)}
@@ -166,14 +215,18 @@ def _show_response(name: str, task: Any, path: pathlib.Path, count: int, json: b
     from quickstudy.data.tables import read_table
 
     if not hasattr(task, "response"):
-        raise UsageError(f"{name} is not driven from outside: it has no response(inputs); leave --inputs out")
+        raise UsageError(
+            f"{name} is not driven from outside: it has no response(inputs); leave --inputs out"
+        )
     inputs = read_table(path)
     width = spaces_of(task)[0].width
     if inputs.shape[1] != width:
         raise UsageError(f"{path} has {inputs.shape[1]} columns, and {name} is driven by {width}")
     targets = np.asarray(_guarded(name, "response", lambda: task.response(inputs)))
     if len(targets) != len(inputs):
-        raise UsageError(f"{name}: response must answer each of {len(inputs)} steps, got {len(targets)} answers")
+        raise UsageError(
+            f"{name}: response must answer each of {len(inputs)} steps, got {len(targets)} answers"
+        )
     if json:
         print_lines([_steps(inputs, targets)])
         return
@@ -188,12 +241,17 @@ def _show_world(name: str, task: Any, streams: Streams, count: int, json: bool) 
     if json:
         print_lines(row._asdict() for row in rows)
     else:
-        table = [tuple(map(_cell, (row[0], row[1], row[2], row[3], "done" if row[4] else "", row[5]))) for row in rows]
+        table = [
+            tuple(map(_cell, (row[0], row[1], row[2], row[3], "done" if row[4] else "", row[5])))
+            for row in rows
+        ]
         print_table([("step", "observation", "action", "reward", "", ""), *table])
 
 
 def _drawn(name: str, task: Any, method: str, draw: Callable[[], Any]) -> Any:
-    """What the task draws. Raises UsageError, with the place, if it raises or draws what its spaces do not have."""
+    """What the task draws. Raises UsageError, with the place, if it raises or draws what its spaces
+    do not have.
+    """
     from quickstudy.base.task import spaces_of
     from quickstudy.tasks.sampling import check_drawn
 
@@ -217,7 +275,9 @@ def _guarded(name: str, method: str, call: Callable[[], Any]) -> Any:
 
 
 def _naming(task: Any, answers: bool = False) -> Callable[[list[Any]], list[Any]]:
-    """From numbers of symbols to words, where the task has words for what is read, or for what is answered."""
+    """From numbers of symbols to words, where the task has words for what is read, or for what is
+    answered.
+    """
     from quickstudy.base.spaces import Tokens
     from quickstudy.base.task import spaces_of
 

@@ -11,8 +11,12 @@ from quickstudy.cli.output import INCLUDE, include_files, say
 
 
 def serve(
-    folders: list[pathlib.Path] = typer.Argument(None, help="Results folders, or folders of such; default results."),
-    host: str = typer.Option("127.0.0.1", help="Address to listen at. Any but loopback lets others read the results."),
+    folders: list[pathlib.Path] = typer.Argument(
+        None, help="Results folders, or folders of such; default results."
+    ),
+    host: str = typer.Option(
+        "127.0.0.1", help="Address to listen at. Any but loopback lets others read the results."
+    ),
     port: int = typer.Option(8321, min=0, max=65535, help="Port; 0 for a free one."),
     open_it: bool = typer.Option(False, "--open/--no-open", help="Open it in the browser."),
     include: list[str] = INCLUDE,
@@ -21,10 +25,14 @@ def serve(
     try:
         from quickstudy.web.serving import serve_forever
     except ModuleNotFoundError as error:
-        raise UsageError(f"serve needs {error.name}; pip install -e '.[web]' in the repository") from error
+        raise UsageError(
+            f"serve needs {error.name}; pip install -e '.[web]' in the repository"
+        ) from error
     include_files(include)
     places = folders or [pathlib.Path("results")]
     for place in places:
         if not place.is_dir():
-            raise UsageError(f"{place} is not a folder; name a results folder, or one that has some inside")
+            raise UsageError(
+                f"{place} is not a folder; name a results folder, or one that has some inside"
+            )
     serve_forever(places, host, port, open_it, say)

@@ -31,11 +31,18 @@ if TYPE_CHECKING:
 def ls(
     kind: str = typer.Argument(
         ...,
-        help="tasks, learners, cores, trainings, controls, oracles, measures, protocols, quantities, blocks, figures "
-        "or studies.",
+        help=(
+            "tasks, learners, cores, trainings, controls, oracles, measures, protocols, quantities,"
+            " blocks, figures or studies."
+        ),
     ),
     where: list[str] = typer.Option(
-        [], "--where", help="Only tasks of such a place in a taxonomy, as type=prediction; may be given several times."
+        [],
+        "--where",
+        help=(
+            "Only tasks of such a place in a taxonomy, as type=prediction; may be given several"
+            " times."
+        ),
     ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
@@ -45,57 +52,90 @@ def ls(
     from quickstudy.base.study import find_study, study_names
 
     include_files(include)
-    lists = {f"{registry.kind}s": [registry] for registry in catalogue.ALL if registry is not catalogue.quantity}
-    lists |= {"learners": [catalogue.core, catalogue.learner, catalogue.control], "quantities": [catalogue.quantity]}
+    lists = {
+        f"{registry.kind}s": [registry]
+        for registry in catalogue.ALL
+        if registry is not catalogue.quantity
+    }
+    lists |= {
+        "learners": [catalogue.core, catalogue.learner, catalogue.control],
+        "quantities": [catalogue.quantity],
+    }
     found: list[tuple[Any, str, str]]
     if kind == "studies":
-        found = [(study, study.kind, f"{study.title}. {study.source}.") for study in map(find_study, study_names())]
+        found = [
+            (study, study.kind, f"{study.title}. {study.source}.")
+            for study in map(find_study, study_names())
+        ]
     elif kind in ("controls", "oracles"):
         # Whether a rule is an oracle is not in its first line: here the rules are imported.
         found = [
             (entry, kind.removesuffix("s"), entry.summary)
             for entry in catalogue.control.entries()
-            if (getattr(catalogue.control.get(entry.id), "role", "") == "oracle") == (kind == "oracles")
+            if (getattr(catalogue.control.get(entry.id), "role", "") == "oracle")
+            == (kind == "oracles")
         ]
     elif kind not in lists:
         raise UsageError(f'cannot list "{kind}"; {nearest(kind, [*lists, "oracles", "studies"])}')
     else:
-        found = [(entry, registry.kind, entry.summary) for registry in lists[kind] for entry in registry.entries()]
+        found = [
+            (entry, registry.kind, entry.summary)
+            for registry in lists[kind]
+            for entry in registry.entries()
+        ]
     if where:
         found = [one for one in found if _stands_at(kind, one[0].id, where)]
         if not found:
-            raise UsageError(f"no task has {' and '.join(where)} in its taxonomy; quickstudy show TASK prints it")
+            raise UsageError(
+                f"no task has {' and '.join(where)} in its taxonomy; quickstudy show TASK prints it"
+            )
     if json:
-        print_lines({"id": one.id, "version": one.version, "kind": of, "summary": said} for one, of, said in found)
+        print_lines(
+            {"id": one.id, "version": one.version, "kind": of, "summary": said}
+            for one, of, said in found
+        )
     else:
         print_table([(one.id, f"v{one.version}", of, said) for one, of, said in found])
 
 
 def _stands_at(kind: str, id: str, places: list[str]) -> bool:
-    """Whether a task's taxonomy has all these entries, each `name=value`. One without a taxonomy stands nowhere."""
+    """Whether a task's taxonomy has all these entries, each `name=value`. One without a taxonomy
+    stands nowhere.
+    """
     from quickstudy.base import catalogue
     from quickstudy.base.parameters import parse_assignments
 
     if kind != "tasks":
         raise UsageError(f"--where is for tasks; {kind} have no taxonomy")
-    stands = {name: str(value).lower() for name, value in getattr(catalogue.task.get(id), "taxonomy", {}).items()}
+    stands = {
+        name: str(value).lower()
+        for name, value in getattr(catalogue.task.get(id), "taxonomy", {}).items()
+    }
     wanted = {name: value for place in places for name, value in parse_assignments(place).items()}
-    return bool(stands) and all(value.lower() in stands.get(name, "").split(" and ") for name, value in wanted.items())
+    return bool(stands) and all(
+        value.lower() in stands.get(name, "").split(" and ") for name, value in wanted.items()
+    )
 
 
 def show(
     name: str = typer.Argument(
         ...,
-        help="The id of a task, core, training, learner, control, measure, protocol, quantity, block, figure or study, "
-        "or its file.",
+        help=(
+            "The id of a task, core, training, learner, control, measure, protocol, quantity,"
+            " block, figure or study, or its file."
+        ),
     ),
     convention: str | None = typer.Option(
         None, "--convention", help="corrected (default; a study has its own), published or written."
     ),
     machine: bool = typer.Option(
-        False, "--machine", help="Of a finite task, with its parameters: its smallest transducer and its complexity."
+        False,
+        "--machine",
+        help="Of a finite task, with its parameters: its smallest transducer and its complexity.",
     ),
-    svg: pathlib.Path | None = typer.Option(None, "--svg", help="With --machine: draw it into this file."),
+    svg: pathlib.Path | None = typer.Option(
+        None, "--svg", help="With --machine: draw it into this file."
+    ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
@@ -143,7 +183,10 @@ def show(
     for fact in _FACTS:
         if fact in facts:
             value = facts[fact]
-            say(f"{fact.capitalize()}: {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}")
+            say(
+                f"{fact.capitalize()}:"
+                f" {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}"
+            )
     if kind == "measure":
         from quickstudy.report.words import described
 
@@ -166,7 +209,9 @@ def _show_machine(name: str, convention: str, svg: pathlib.Path | None, json: bo
     if svg is not None:
         picture = next((block for block in page.blocks if isinstance(block, Graph)), None)
         if picture is None:
-            raise UsageError(f"{name}: {page.facts['states']:,} states are too many to draw; reduce the task")
+            raise UsageError(
+                f"{name}: {page.facts['states']:,} states are too many to draw; reduce the task"
+            )
         write_text(svg, svg_file(picture))
     if json:
         print_json(page.facts)
@@ -176,18 +221,36 @@ def _show_machine(name: str, convention: str, svg: pathlib.Path | None, json: bo
 
 _MOST_NAMED = 12
 _FACTS = (
-    "controls", "oracle", "taxonomy", "role", "unit", "direction", "range", "chance", "equation",
-    "question", "measures", "headline", "second", "columns", "exact", "usual",
-)  # fmt: skip
+    "controls",
+    "oracle",
+    "taxonomy",
+    "role",
+    "unit",
+    "direction",
+    "range",
+    "chance",
+    "equation",
+    "question",
+    "measures",
+    "headline",
+    "second",
+    "columns",
+    "exact",
+    "usual",
+)
 
 
 def _declared(found: Any) -> dict[str, Any]:
-    """What a class says of itself. A method or a property that has the name of such a fact by chance is none."""
+    """What a class says of itself. A method or a property that has the name of such a fact by
+    chance is none.
+    """
     said = {fact: getattr(found, fact, None) for fact in _FACTS}
     return {
         fact: value
         for fact, value in said.items()
-        if value not in (None, "", (), {}) and not callable(value) and not isinstance(value, property)
+        if value not in (None, "", (), {})
+        and not callable(value)
+        and not isinstance(value, property)
     }
 
 
@@ -212,7 +275,11 @@ def _find_in_file(file: str, name: str) -> tuple[str, Any]:
     from quickstudy.base.registry import include
 
     module = include(file)
-    classes = {key: one for key, one in vars(module).items() if getattr(one, "__module__", "") == module.__name__}
+    classes = {
+        key: one
+        for key, one in vars(module).items()
+        if getattr(one, "__module__", "") == module.__name__
+    }
     if name not in classes:
         raise UsageError(f'nothing is called "{name}" in {file}; {nearest(name, classes)}')
     return "file", classes[name]
@@ -223,21 +290,32 @@ def _show_study(study: Study, convention: str, json: bool) -> None:
         facts = dataclasses.asdict(study)
         print_json({**facts, "kind": "study", "sheet": f"{study.title}. {study.source}."})
         return
-    notes = "\n".join(str(one).strip() for one in (study.notes, study.settings.get("limits")) if one)
-    say(f"{study.id}  version {study.version}  (study)\n\n{study.title}. {study.source}.\n{notes}\n")
+    notes = "\n".join(
+        str(one).strip() for one in (study.notes, study.settings.get("limits")) if one
+    )
+    say(
+        f"{study.id}  version {study.version}  (study)\n\n{study.title}. {study.source}.\n{notes}\n"
+    )
     published = any(row.published or row.also for row in study.rows)
     if study.quantities:
-        computed = ", ".join(f"{column} ({quantity})" for column, quantity in study.quantities.items())
+        computed = ", ".join(
+            f"{column} ({quantity})" for column, quantity in study.quantities.items()
+        )
         say(f"Computed from the tasks alone: {computed}")
     elif study.scores:
-        behind = f"{study.seeds} runs behind each published number" if published else "no numbers were published"
+        behind = (
+            f"{study.seeds} runs behind each published number"
+            if published
+            else "no numbers were published"
+        )
         say(f"Score: {', '.join(study.scores)}; {behind}")
     seconds = study.settings.get("limit_seconds")
     limit = f"; time limit of a run: {seconds:,} s" if seconds else ""
     say(f"Default seeds: {study.seeds}{limit}")
     say(f"Convention unless another is asked for: {study.convention}")
     rows = [
-        (row.label, row.task, _listed([row.learner(one, convention) for one in row.learners])) for row in study.rows
+        (row.label, row.task, _listed([row.learner(one, convention) for one in row.learners]))
+        for row in study.rows
     ]
     print_table(rows, indent="  ")
 
@@ -245,7 +323,11 @@ def _show_study(study: Study, convention: str, json: bool) -> None:
 def _listed(learners: Sequence[str | None]) -> str:
     """Some learners by name; of very many, the first and the last."""
     names = list(dict.fromkeys(filter(None, learners)))
-    return ", ".join(names) if len(names) <= _MOST_NAMED else f"{names[0]} ... {names[-1]} ({len(names)})"
+    return (
+        ", ".join(names)
+        if len(names) <= _MOST_NAMED
+        else f"{names[0]} ... {names[-1]} ({len(names)})"
+    )
 
 
 def _parameters(found: Any, convention: str) -> list[dict[str, Any]]:
@@ -264,7 +346,9 @@ def _parameters(found: Any, convention: str) -> list[dict[str, Any]]:
 
 
 def _host_parameters(found: Any) -> list[dict[str, Any]]:
-    """Of a host class: what can be set in its name, and where the default depends on what is asked, all of these."""
+    """Of a host class: what can be set in its name, and where the default depends on what is asked,
+    all of these.
+    """
     from quickstudy.base.task import ASKED
     from quickstudy.learners.choice import shown_parameters
 
@@ -272,7 +356,13 @@ def _host_parameters(found: Any) -> list[dict[str, Any]]:
     rows = []
     for name, value in by_kind["symbols"].items():
         others = {asked: own[name] for asked, own in by_kind.items() if own[name] != value}
-        rows.append({"name": name, "value": value, "range": ", ".join(f"{a}: {v}" for a, v in others.items())})
+        rows.append(
+            {
+                "name": name,
+                "value": value,
+                "range": ", ".join(f"{a}: {v}" for a, v in others.items()),
+            }
+        )
     return rows
 
 

@@ -11,7 +11,9 @@ from quickstudy.cli.output import INCLUDE, JSON, command_line, include_files, pr
 
 def site(
     folders: list[pathlib.Path] = typer.Argument(..., help="Results folders, or folders of such."),
-    out: pathlib.Path = typer.Option(pathlib.Path("site"), "--out", "-o", help="Folder to write the pages into."),
+    out: pathlib.Path = typer.Option(
+        pathlib.Path("site"), "--out", "-o", help="Folder to write the pages into."
+    ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:

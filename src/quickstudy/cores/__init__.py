@@ -1,6 +1,17 @@
-"""Memories: what folds an input stream into features. What a core of one's own is made of can be imported from here."""
+"""Memories: what folds an input stream into features. What a core of one's own is made of can be
+imported from here.
+"""
 
-from quickstudy.cores.core import ABSENT, PRECISIONS, Array, Core, CoreSpec, InputWeights, Reservoir, at_precision
+from quickstudy.cores.core import (
+    ABSENT,
+    PRECISIONS,
+    Array,
+    Core,
+    CoreSpec,
+    InputWeights,
+    Reservoir,
+    at_precision,
+)
 from quickstudy.gateway import eqx, jax, jnp, lax
 
 __all__ = [

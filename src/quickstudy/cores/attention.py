@@ -1,5 +1,5 @@
-"""One layer of a transformer encoder: attention and a feed-forward part, each added to its input and normalised, with
-dropout drawn in one go for all its places.
+"""One layer of a transformer encoder: attention and a feed-forward part, each added to its input
+and normalised, with dropout drawn in one go for all its places.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ class Affine(eqx.Module):
 
     def __call__(self, rows: Array) -> Array:
         """(..., outputs)."""
-        # As a plain matrix: the weights' gradient is then one fast product, with nothing turned round.
+        # As a plain matrix: the weights' gradient is then one fast product, with nothing turned
+        # round.
         flat = rows.reshape(-1, rows.shape[-1]) @ self.weights + self.bias
         return flat.reshape(*rows.shape[:-1], -1)
 
@@ -70,17 +71,21 @@ class EncoderLayer(eqx.Module):
         nothing = jnp.zeros((batch, room, self.out.bias.size), self.out.bias.dtype)
         return nothing, nothing, *((self.convolution.start(batch),) if self.convolution else ())
 
-    def onward(self, memory: tuple[Array, ...], count: Array, rows: Array, noise: Noise) -> tuple[Any, Array]:
-        """Every row sees itself and the rows before it, as many in all as the memory holds; and the memory after them.
+    def onward(
+        self, memory: tuple[Array, ...], count: Array, rows: Array, noise: Noise
+    ) -> tuple[Any, Array]:
+        """Every row sees itself and the rows before it, as many in all as the memory holds; and the
+        memory after them.
 
-        memory: keys and values (B, W, E) of the last W rows, the newest last, and what the convolution keeps.
-        count: how many rows there have been.
+        memory: keys and values (B, W, E) of the last W rows, the newest last, and what the
+        convolution keeps. count: how many rows there have been.
         """
         mixed, kept_rows = self._convolved(self.mix(self._entering(rows)), memory[2:])
         queries, keys, values = jnp.split(mixed, 3, axis=-1)
         queries, keys = self._placed(count + jnp.arange(rows.shape[1]), queries, keys)
         keys, values = (
-            jnp.concatenate([old, new], axis=1) for old, new in zip(memory[:2], (keys, values), strict=True)
+            jnp.concatenate([old, new], axis=1)
+            for old, new in zip(memory[:2], (keys, values), strict=True)
         )
         room, place = memory[0].shape[1], jnp.arange(rows.shape[1])[:, None]
         distance = room + place - jnp.arange(keys.shape[1])
@@ -92,13 +97,19 @@ class EncoderLayer(eqx.Module):
         return (keys[:, -room:], values[:, -room:], *kept_rows), self._continued(rows, read, noise)
 
     def from_start(
-        self, rows: Array, places: Array | None, present: Array | None, noise: Noise, room: int,
+        self,
+        rows: Array,
+        places: Array | None,
+        present: Array | None,
+        noise: Noise,
+        room: int,
         mapped: Callable[[Affine], Array] | None = None,
-    ) -> Array:  # fmt: skip
+    ) -> Array:
         """The rows at some places (B, Q), or all, of sequences that are read from their beginning.
 
-        Every row sees all rows of its sequence that are present (B, T); without that, itself and the rows before it, as
-        many in all as there is room for. mapped: what an affine map makes of the rows, where there is a shorter way.
+        Every row sees all rows of its sequence that are present (B, T); without that, itself and
+        the rows before it, as many in all as there is room for. mapped: what an affine map makes of
+        the rows, where there is a shorter way.
         """
         mapped = mapped or (lambda affine: affine(self._entering(rows)))
         width, steps = rows.shape[-1], rows.shape[1]
@@ -121,10 +132,14 @@ class EncoderLayer(eqx.Module):
             distance = (times[:, :, None] - jnp.arange(steps))[:, None]
             seen = (distance >= 0) & (distance < room)
             kept = None if kept is None else jnp.take_along_axis(kept, distance % room, axis=-1)
-        return self._continued(chosen, self._attended(queries, keys, values, seen, kept, noise.factor), noise)
+        return self._continued(
+            chosen, self._attended(queries, keys, values, seen, kept, noise.factor), noise
+        )
 
     def blocks(self, rate: float, keys: int) -> list[int]:
-        """Blocks of noise of a row that looks at so many keys: their words, for heads and for three parts of rows."""
+        """Blocks of noise of a row that looks at so many keys: their words, for heads and for three
+        parts of rows.
+        """
         number, widest = Dropout(rate).blocks, max(self.out.bias.size, self.widen.bias.size)
         return [keys] * number(self.heads) + [widest] * number(3)
 
@@ -132,8 +147,12 @@ class EncoderLayer(eqx.Module):
         """What a part of the layer reads: the rows, or their norm."""
         return self.norms[0](rows) if self.first else rows
 
-    def _convolved(self, mixed: Array, before: tuple[Array, ...]) -> tuple[Array, tuple[Array, ...]]:
-        """Queries, keys and values (B, T, 3 E) after the convolution, and what it keeps; as they are without one."""
+    def _convolved(
+        self, mixed: Array, before: tuple[Array, ...]
+    ) -> tuple[Array, tuple[Array, ...]]:
+        """Queries, keys and values (B, T, 3 E) after the convolution, and what it keeps; as they
+        are without one.
+        """
         if self.convolution is None:
             return mixed, ()
         after, convolved = self.convolution.unroll(before[0], jnp.swapaxes(mixed, 0, 1))
@@ -141,15 +160,27 @@ class EncoderLayer(eqx.Module):
 
     def _placed(self, positions: Array, *parts: Array) -> tuple[Array, ...]:
         """Queries or keys (B, T, E) at some positions (T,) or (B, T)."""
-        return tuple(rotated(part, positions, self.heads) for part in parts) if self.rotary else parts
+        return (
+            tuple(rotated(part, positions, self.heads) for part in parts) if self.rotary else parts
+        )
 
     def _attended(
-        self, queries: Array, keys: Array, values: Array, seen: Array, kept: Array | None, factor: float
+        self,
+        queries: Array,
+        keys: Array,
+        values: Array,
+        seen: Array,
+        kept: Array | None,
+        factor: float,
     ) -> Array:
         """(B, T, E). seen: which keys a query sees, and kept: as (B, heads, T, K) or shorter."""
-        queries, keys, values = (part.reshape(*part.shape[:2], self.heads, -1) for part in (queries, keys, values))
+        queries, keys, values = (
+            part.reshape(*part.shape[:2], self.heads, -1) for part in (queries, keys, values)
+        )
         queries = jnp.swapaxes(queries, 1, 2) / np.float32(np.sqrt(queries.shape[-1]))
-        keys, values = (lax.optimization_barrier(part.transpose(0, 2, 3, 1)) for part in (keys, values))
+        keys, values = (
+            lax.optimization_barrier(part.transpose(0, 2, 3, 1)) for part in (keys, values)
+        )
         read = attend(factor, queries, keys, values, seen, kept)
         return self.out(read.transpose(0, 3, 1, 2).reshape(len(read), read.shape[-1], -1))
 
@@ -178,11 +209,15 @@ def rotated(rows: Array, positions: Array, heads: int) -> Array:
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
-def attend(factor: float, queries: Array, keys: Array, values: Array, seen: Array, kept: Array | None) -> Array:
-    """(B, heads, D, T): means of the values, weighted by the softmax of the products of queries and keys.
+def attend(
+    factor: float, queries: Array, keys: Array, values: Array, seen: Array, kept: Array | None
+) -> Array:
+    """(B, heads, D, T): means of the values, weighted by the softmax of the products of queries and
+    keys.
 
-    queries: (B, heads, T, D); keys, values: (B, heads, D, K). seen: which keys count, as (B, heads, T, K) or shorter.
-    kept: weights that dropout does not leave out; they are multiplied by the factor.
+    queries: (B, heads, T, D); keys, values: (B, heads, D, K). seen: which keys count, as (B, heads,
+    T, K) or shorter. kept: weights that dropout does not leave out; they are multiplied by the
+    factor.
     """
     return _attend(factor, queries, keys, values, seen, kept)[0]
 
@@ -199,8 +234,12 @@ def _attend(
     return read, (queries, keys, values, weights, thinned, scale, read)
 
 
-def _attend_back(factor: float, saved: tuple[Any, ...], gradient: Array) -> tuple[Array | None, ...]:
-    """Gradients by products of matrices that lie as a CPU wants them: a third of the time of those that do not."""
+def _attend_back(
+    factor: float, saved: tuple[Any, ...], gradient: Array
+) -> tuple[Array | None, ...]:
+    """Gradients by products of matrices that lie as a CPU wants them: a third of the time of those
+    that do not.
+    """
     queries, keys, values, weights, thinned, scale, read = saved
     scaled = gradient * scale[:, :, None]
     of_values = scaled @ thinned
@@ -227,7 +266,8 @@ def draw_layer(
 ) -> EncoderLayer:
     """Weights as PyTorch's layer of this kind draws them, in the order of the fields.
 
-    alike: keys start as queries. first, rotary: as in the layer. convolved: with a convolution, drawn last.
+    alike: keys start as queries. first, rotary: as in the layer. convolved: with a convolution,
+    drawn last.
     """
 
     def uniform(bound: float, *shape: int) -> Array:
@@ -249,19 +289,25 @@ def draw_layer(
         affine(embedding, hidden),
         affine(hidden, embedding),
     )
-    convolution = jax.tree.map(jnp.float32, draw_convolution(3 * embedding, rng)) if convolved else None
+    convolution = (
+        jax.tree.map(jnp.float32, draw_convolution(3 * embedding, rng)) if convolved else None
+    )
     return EncoderLayer(*parts, (norm(), norm()), heads, first, rotary, convolution)
 
 
 class Dropout:
-    """A rate above 0, as it is drawn: exactly if it is a multiple of 1/256, else rounded to 1/65,536.
+    """A rate above 0, as it is drawn: exactly if it is a multiple of 1/256, else rounded to
+    1/65,536.
 
-    parts: numbers that one word of 32 bits decides about, as many as the rate allows. factor: what kept numbers are
-    multiplied by, the inverse of the share that is truly kept, so that the mean stays.
+    parts: numbers that one word of 32 bits decides about, as many as the rate allows. factor: what
+    kept numbers are multiplied by, the inverse of the share that is truly kept, so that the mean
+    stays.
     """
 
     def __init__(self, rate: float) -> None:
-        self._bits = next(bits for bits in (1, 2, 4, 8, 16) if bits == 16 or float(rate * 2**bits).is_integer())
+        self._bits = next(
+            bits for bits in (1, 2, 4, 8, 16) if bits == 16 or float(rate * 2**bits).is_integer()
+        )
         kept = min(2**self._bits - 1, round((1.0 - rate) * 2**self._bits))
         self._below = np.uint32(kept << (32 - self._bits))
         self.parts = 32 // self._bits
@@ -277,24 +323,31 @@ class Dropout:
 
 
 class Noise:
-    """What dropout leaves out of some rows, taken place by place. A word of a block decides, by its parts, about the
-    same number of several heads, or of several rows taken one after the other.
+    """What dropout leaves out of some rows, taken place by place. A word of a block decides, by its
+    parts, about the same number of several heads, or of several rows taken one after the other.
 
-    rate: share left out. keys: of the step that each row is, (B, T), None for no noise. widths: words of each block.
-    first, of: the number of the first of these blocks, and how many a network has in all. A word's place in its key's
-    draw depends on its sequence, its block and its place there, and on nothing else: a step has the same noise whether
-    it is read alone or among others, and whatever the padding. taken: words taken so far.
+    rate: share left out. keys: of the step that each row is, (B, T), None for no noise. widths:
+    words of each block. first, of: the number of the first of these blocks, and how many a network
+    has in all. A word's place in its key's draw depends on its sequence, its block and its place
+    there, and on nothing else: a step has the same noise whether it is read alone or among others,
+    and whatever the padding. taken: words taken so far.
     """
 
-    def __init__(self, rate: float, keys: Array | None, widths: Sequence[int], first: int, of: int) -> None:
+    def __init__(
+        self, rate: float, keys: Array | None, widths: Sequence[int], first: int, of: int
+    ) -> None:
         self._words, self.taken = None, 0
         self._rows: tuple[Array, int] | None = None
         if keys is None:
             return
         self._dropout = Dropout(rate)
         self._widest = widths[-1]
-        places = np.concatenate([np.arange(width) * of + first + block for block, width in enumerate(widths)])
-        self._words = _drawn(keys, (places * len(keys) + np.arange(len(keys))[:, None]).astype(np.uint32))
+        places = np.concatenate(
+            [np.arange(width) * of + first + block for block, width in enumerate(widths)]
+        )
+        self._words = _drawn(
+            keys, (places * len(keys) + np.arange(len(keys))[:, None]).astype(np.uint32)
+        )
 
     @property
     def factor(self) -> float:
@@ -302,7 +355,9 @@ class Noise:
         return 1.0 if self._words is None else self._dropout.factor
 
     def __call__(self, rows: Array) -> Array:
-        """Rows (B, T, E) with some of their numbers left out. The last blocks are for these, as wide as the widest."""
+        """Rows (B, T, E) with some of their numbers left out. The last blocks are for these, as
+        wide as the widest.
+        """
         if self._words is None:
             return rows
         if self._rows is None or self._rows[1] == self._dropout.parts:
@@ -319,7 +374,9 @@ class Noise:
         blocks, parts = self._dropout.blocks(heads), min(heads, self._dropout.parts)
         words = self._take(blocks * keys)
         words = jnp.swapaxes(words.reshape(*words.shape[:2], blocks, keys), 1, 2)
-        kept = self._dropout.kept(words[:, :, None], np.arange(parts, dtype=np.uint32)[:, None, None])
+        kept = self._dropout.kept(
+            words[:, :, None], np.arange(parts, dtype=np.uint32)[:, None, None]
+        )
         return kept.reshape(len(kept), blocks * parts, *kept.shape[3:])[:, :heads]
 
     def _take(self, count: int) -> Array:
@@ -331,19 +388,24 @@ def _drawn(keys: Array, places: NDArray[np.uint32]) -> Array:
     """(B, T, N) words for keys (B, T) and places (B, N)."""
 
     def one_by_one(keys: Array) -> Array:
-        return lax.map(lambda both: threefry(both[0][:, None], both[1]), (keys, jnp.asarray(places)))
+        return lax.map(
+            lambda both: threefry(both[0][:, None], both[1]), (keys, jnp.asarray(places))
+        )
 
-    # What a loop gives is drawn once. Without one, a CPU draws it again for every use, and for each part of a word.
+    # What a loop gives is drawn once. Without one, a CPU draws it again for every use, and for each
+    # part of a word.
     return lax.platform_dependent(
         keys, cpu=one_by_one, default=lambda keys: threefry(keys[:, :, None], places[:, None])
     )
 
 
 def threefry(keys: Array, places: Array) -> Array:
-    """Random words: entry n of `jax.random.bits(key, shape)`, for keys and places n that are broadcast to each other.
+    """Random words: entry n of `jax.random.bits(key, shape)`, for keys and places n that are
+    broadcast to each other.
 
-    The generator (Threefry-2x32, Salmon et al. 2011) is written out, so that it is one loop over all numbers: four
-    times faster on a CPU than the rounds one after the other, each over all numbers, and compiled sooner.
+    The generator (Threefry-2x32, Salmon et al. 2011) is written out, so that it is one loop over
+    all numbers: four times faster on a CPU than the rounds one after the other, each over all
+    numbers, and compiled sooner.
     """
     words = jax.random.key_data(keys)
     first, second = words[..., 0], words[..., 1]

@@ -19,7 +19,8 @@ from quickstudy.gateway import eqx, jax, jnp
 
 
 class BagCore(Reservoir):
-    """State: (B, symbols), 1 for every symbol or bit that has been read. Features: the same, over how many they are.
+    """State: (B, symbols), 1 for every symbol or bit that has been read. Features: the same, over
+    how many they are.
 
     levels: where real numbers are cut.
     """
@@ -34,7 +35,9 @@ class BagCore(Reservoir):
 
     @property
     def head_bounds(self) -> tuple[float, float]:
-        """A hundredth of the square root of 1/symbols: the published linear model starts next to zero."""
+        """A hundredth of the square root of 1/symbols: the published linear model starts next to
+        zero.
+        """
         return 0.01 / np.sqrt(self.width), 0.01 / np.sqrt(self.width)
 
     def start(self, batch: int, capacity: int) -> Array:
@@ -48,11 +51,15 @@ class BagCore(Reservoir):
 
 
 def _indicator(space: Space, x: Any, levels: NDArray[np.float64]) -> Array:
-    """(..., width): 1 for the symbol that is read, or the bits that are on, or the part that a number lies in."""
+    """(..., width): 1 for the symbol that is read, or the bits that are on, or the part that a
+    number lies in.
+    """
     if isinstance(space, Tokens):
         return jax.nn.one_hot(x, space.size)
     if isinstance(space, Fields):
-        return jnp.concatenate([_indicator(part, x[name], levels) for name, part in space.parts], axis=-1)
+        return jnp.concatenate(
+            [_indicator(part, x[name], levels) for name, part in space.parts], axis=-1
+        )
     if isinstance(space, Reals):
         return one_of_parts(space, x, levels)
     return jnp.asarray(x, jnp.float32)
@@ -61,11 +68,12 @@ def _indicator(space: Space, x: Any, levels: NDArray[np.float64]) -> Array:
 @core("bag", version=1)
 @dataclass(frozen=True)
 class BagOfWords:
-    """Bag of words: an indicator of the different symbols read so far, over their number; never trained.
+    """Bag of words: an indicator of the different symbols read so far, over their number; never
+    trained.
 
-    Order and number of occurrences are lost: with a linear readout, what can be told from the words alone. Of bits,
-    each that has been on counts; a real number is the part that it lies in, cut at `levels` levels, evenly between
-    -`reach` and `reach`. Nothing is random.
+    Order and number of occurrences are lost: with a linear readout, what can be told from the words
+    alone. Of bits, each that has been on counts; a real number is the part that it lies in, cut at
+    `levels` levels, evenly between -`reach` and `reach`. Nothing is random.
 
     Source: the linear model of Cisneros et al. 2022 on reviews.
     """
@@ -79,4 +87,7 @@ class BagOfWords:
 
     def build(self, inputs: Space, rng: np.random.Generator) -> BagCore:
         """Nothing is drawn."""
-        return BagCore(inputs, tuple(even_levels(self.levels, self.reach).tolist()) if has_reals(inputs) else ())
+        return BagCore(
+            inputs,
+            tuple(even_levels(self.levels, self.reach).tolist()) if has_reals(inputs) else (),
+        )

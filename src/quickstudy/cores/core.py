@@ -20,10 +20,11 @@ ABSENT = -1
 
 
 class Core(eqx.Module):
-    """A memory that folds an input stream into features. Time first: xs (T, B, ...), features (T, B, F).
+    """A memory that folds an input stream into features. Time first: xs (T, B, ...), features (T,
+    B, F).
 
-    The batch axis belongs to the core, and the layout of its state is its own. Tokens come as integers, fields as
-    mappings by name.
+    The batch axis belongs to the core, and the layout of its state is its own. Tokens come as
+    integers, fields as mappings by name.
     """
 
     @property
@@ -33,7 +34,9 @@ class Core(eqx.Module):
 
     @abstractmethod
     def start(self, batch: int, capacity: int) -> State:
-        """The state before anything is read. capacity: steps that may follow; stack, tape and window size by it."""
+        """The state before anything is read. capacity: steps that may follow; stack, tape and
+        window size by it.
+        """
 
     @abstractmethod
     def step(self, state: State, x: Array, *, key: Array | None = None) -> tuple[State, Array]:
@@ -44,23 +47,31 @@ class Core(eqx.Module):
         if key is None:
             return lax.scan(lambda carry, x: self.step(carry, x), state, xs)
         keys = jax.random.split(key, len(jax.tree.leaves(xs)[0]))
-        return lax.scan(lambda carry, both: self.step(carry, both[0], key=both[1]), state, (xs, keys))
+        return lax.scan(
+            lambda carry, both: self.step(carry, both[0], key=both[1]), state, (xs, keys)
+        )
 
     @property
     def scans(self) -> bool:
-        """Whether sequences side by side are read by that scan, so that who needs fewer steps may make fewer."""
+        """Whether sequences side by side are read by that scan, so that who needs fewer steps may
+        make fewer.
+        """
         return type(self).unroll is Core.unroll
 
     @property
     def stops(self) -> bool:
-        """Whether `unroll_at` reads no further than it has to, so that sequences of any length share one program."""
+        """Whether `unroll_at` reads no further than it has to, so that sequences of any length
+        share one program.
+        """
         return False
 
     def rows(self, state: State, numbers: Array) -> State:
-        """Some rows of a state, by their numbers (row,), which may repeat: each goes on as it would have.
+        """Some rows of a state, by their numbers (row,), which may repeat: each goes on as it would
+        have.
 
-        The batch axis of an array is the one that grows with the batch in `start`; one that does not grow belongs to
-        all rows. A core that lays out its batch in another way says how its rows are picked.
+        The batch axis of an array is the one that grows with the batch in `start`; one that does
+        not grow belongs to all rows. A core that lays out its batch in another way says how its
+        rows are picked.
         """
 
         def pick(part: Array, alone: Any, beside: Any) -> Array:
@@ -71,9 +82,9 @@ class Core(eqx.Module):
         return jax.tree.map(pick, state, alone, beside)
 
     def room(self, distance: int, total: int) -> int | None:
-        """How large a memory that grows with what is read has to be where at most `distance` steps have been read or
-        may follow, whichever are fewer, and at most `total` together; None where a state has one size. What is left
-        out is zero, or would come too late to be read.
+        """How large a memory that grows with what is read has to be where at most `distance` steps
+        have been read or may follow, whichever are fewer, and at most `total` together; None where
+        a state has one size. What is left out is zero, or would come too late to be read.
         """
         return None
 
@@ -82,8 +93,8 @@ class Core(eqx.Module):
         return state
 
     def near(self, state: State, steps: int) -> State | None:
-        """A smaller state that can be read on from for so many steps in place of this one, which is then brought along
-        by `caught_up`; None where that saves nothing.
+        """A smaller state that can be read on from for so many steps in place of this one, which is
+        then brought along by `caught_up`; None where that saves nothing.
         """
         return None
 
@@ -92,7 +103,9 @@ class Core(eqx.Module):
         return near
 
     def trainable(self) -> Any:
-        """A tree of booleans: which arrays are trained. All inexact ones, unless a core says otherwise."""
+        """A tree of booleans: which arrays are trained. All inexact ones, unless a core says
+        otherwise.
+        """
         return jax.tree.map(eqx.is_inexact_array, self)
 
     @property
@@ -102,20 +115,26 @@ class Core(eqx.Module):
 
     @property
     def attends(self) -> bool:
-        """Whether each step of an `unroll` looks at all others: what it holds grows with the square of the steps."""
+        """Whether each step of an `unroll` looks at all others: what it holds grows with the square
+        of the steps.
+        """
         return False
 
     @property
     def leaks(self) -> bool:
-        """A published defect, never right: it must be shown whole sequences at once, the answer to be given included.
+        """A published defect, never right: it must be shown whole sequences at once, the answer to
+        be given included.
 
-        Its inputs are then one step longer, with the last answer after the last input, and `ABSENT` in the padding.
+        Its inputs are then one step longer, with the last answer after the last input, and `ABSENT`
+        in the padding.
         """
         return False
 
     @property
     def head_bounds(self) -> tuple[float, float]:
-        """Weights and bias of an output layer trained by gradient with it start uniform in +- these."""
+        """Weights and bias of an output layer trained by gradient with it start uniform in +-
+        these.
+        """
         return 1.0 / np.sqrt(self.width), 1.0 / np.sqrt(self.width)
 
 
@@ -130,13 +149,14 @@ class Reservoir(Core):
 class CoreSpec(Protocol):
     """Frozen parameters of a core. `frozen`: nothing in it is trained (a reservoir).
 
-    A core in which nothing is random says `draws = False`. One that is not made for every space says so by `reads` and
-    refuses the others in `build`, by `check_spaces`; tokens are for every core. One whose features are codes, which few
-    trainings can read, says `coded`; if it has a `reader`, it gives numbers to the others. `training` names a way of
-    training that is its own, whatever is asked, or by what is; `usual` has parameters by what is asked
-    (`quickstudy.base.parameters`); `searched` has the ranges of those that a search for different memories draws anew
-    (`quickstudy.protocols.charc`), each a factor of some of its arrays, and `varied` those of whole numbers that it
-    draws with every core.
+    A core in which nothing is random says `draws = False`. One that is not made for every space
+    says so by `reads` and refuses the others in `build`, by `check_spaces`; tokens are for every
+    core. One whose features are codes, which few trainings can read, says `coded`; if it has a
+    `reader`, it gives numbers to the others. `training` names a way of training that is its own,
+    whatever is asked, or by what is; `usual` has parameters by what is asked
+    (`quickstudy.base.parameters`); `searched` has the ranges of those that a search for different
+    memories draws anew (`quickstudy.protocols.charc`), each a factor of some of its arrays, and
+    `varied` those of whole numbers that it draws with every core.
     """
 
     id: ClassVar[str]
@@ -144,26 +164,33 @@ class CoreSpec(Protocol):
     frozen: ClassVar[bool]
 
     def build(self, inputs: Space, rng: np.random.Generator) -> Core:
-        """A core with weights drawn on the host, so that they are the same on every device and in every JAX."""
+        """A core with weights drawn on the host, so that they are the same on every device and in
+        every JAX.
+        """
 
 
 def at_precision(core: Core, precision: str) -> Any:
-    """The core with the same numbers in a precision. In float64 it is for use within `gateway.double()` only, which is
-    where a learner of such a core lives.
+    """The core with the same numbers in a precision. In float64 it is for use within
+    `gateway.double()` only, which is where a learner of such a core lives.
     """
     if precision == PRECISIONS[0]:
         return core
     with double():
-        return jax.tree.map(lambda leaf: jnp.asarray(leaf, precision) if eqx.is_inexact_array(leaf) else leaf, core)
+        return jax.tree.map(
+            lambda leaf: jnp.asarray(leaf, precision) if eqx.is_inexact_array(leaf) else leaf, core
+        )
 
 
 def precision_of(core: Core) -> Any:
     """The kind of number that a core's weights are, float32 if it has none."""
-    return jnp.result_type(np.float32, *(leaf for leaf in jax.tree.leaves(core) if eqx.is_inexact_array(leaf)))
+    return jnp.result_type(
+        np.float32, *(leaf for leaf in jax.tree.leaves(core) if eqx.is_inexact_array(leaf))
+    )
 
 
 class InputWeights(eqx.Module):
-    """What an input contributes to each unit: a row of the matrix for a token, a product for real numbers.
+    """What an input contributes to each unit: a row of the matrix for a token, a product for real
+    numbers.
 
     weights: (width of the inputs, units).
     """
@@ -177,9 +204,9 @@ class InputWeights(eqx.Module):
 
 
 class WaveWeights(InputWeights):
-    """The same, where real numbers, of a vector the first `waved` or with 0 all, are also seen as sines and cosines of
-    their multiples by pi, 2 pi, 4 pi ...: what lies close together can then be told apart by a product. weights:
-    (`waved_width`, units).
+    """The same, where real numbers, of a vector the first `waved` or with 0 all, are also seen as
+    sines and cosines of their multiples by pi, 2 pi, 4 pi ...: what lies close together can then be
+    told apart by a product. weights: (`waved_width`, units).
     """
 
     waves: int = eqx.field(static=True)
@@ -187,14 +214,22 @@ class WaveWeights(InputWeights):
 
     def __call__(self, x: Any) -> Array:
         """(..., units) contributions of inputs x."""
-        return jnp.concatenate(_waved(self.space, x, self.waves, self.waved), axis=-1) @ self.weights
+        return (
+            jnp.concatenate(_waved(self.space, x, self.waves, self.waved), axis=-1) @ self.weights
+        )
 
 
 def waved_width(space: Space, waves: int, waved: int = 0) -> int:
-    """Numbers that stand for a value: those of its vector, and two more for every wave of a real number."""
+    """Numbers that stand for a value: those of its vector, and two more for every wave of a real
+    number.
+    """
     if isinstance(space, Fields):
         return sum(waved_width(part, waves, waved) for _, part in space.parts)
-    return space.width + 2 * waves * min(space.width, waved or space.width) if isinstance(space, Reals) else space.width
+    return (
+        space.width + 2 * waves * min(space.width, waved or space.width)
+        if isinstance(space, Reals)
+        else space.width
+    )
 
 
 def as_numbers(space: Space, x: Any) -> Array:
@@ -211,7 +246,9 @@ def _waved(space: Space, x: Any, waves: int, waved: int = 0) -> list[Array]:
     if not isinstance(space, Reals) or not waves:
         return [numbers]
     chosen = numbers[..., : waved or None, None]
-    angles = (chosen * (np.pi * 2.0 ** np.arange(waves, dtype=np.float32))).reshape(*numbers.shape[:-1], -1)
+    angles = (chosen * (np.pi * 2.0 ** np.arange(waves, dtype=np.float32))).reshape(
+        *numbers.shape[:-1], -1
+    )
     return [numbers, jnp.sin(angles), jnp.cos(angles)]
 
 

@@ -1,4 +1,6 @@
-"""Dual-coding episodic memory (Hill et al. 2020): what was seen is recalled by what was said, and the reverse."""
+"""Dual-coding episodic memory (Hill et al. 2020): what was seen is recalled by what was said, and
+the reverse.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,12 @@ class Deep(eqx.Module):
     second: Affine
 
     @classmethod
-    def drawn(cls, rng: np.random.Generator, inputs: int, between: int, outputs: int) -> Affine | Deep:
-        """Weights in the order of the layers; one layer alone, where there are no units between two."""
+    def drawn(
+        cls, rng: np.random.Generator, inputs: int, between: int, outputs: int
+    ) -> Affine | Deep:
+        """Weights in the order of the layers; one layer alone, where there are no units between
+        two.
+        """
         if not between:
             return draw_affine(rng, inputs, outputs)
         return cls(draw_affine(rng, inputs, between), draw_affine(rng, between, outputs))
@@ -40,7 +46,9 @@ class Deep(eqx.Module):
 
 
 class DualCodingCore(Core):
-    """State: h and c of the controller; what was seen and what was said, (B, slot, features) each; steps so far."""
+    """State: h and c of the controller; what was seen and what was said, (B, slot, features) each;
+    steps so far.
+    """
 
     sight: Encoder
     speech: Encoder
@@ -63,7 +71,13 @@ class DualCodingCore(Core):
         """Nothing kept."""
         units, features = self.gates.bias.size // 4, self.sight.onward.bias.size
         kept = jnp.zeros((batch, max(capacity, self.nearest), features))
-        return jnp.zeros((batch, units)), jnp.zeros((batch, units)), kept, kept, jnp.zeros((), jnp.int32)
+        return (
+            jnp.zeros((batch, units)),
+            jnp.zeros((batch, units)),
+            kept,
+            kept,
+            jnp.zeros((), jnp.int32),
+        )
 
     def step(self, state: Any, x: Any, *, key: Array | None = None) -> tuple[Any, Array]:
         """Read either memory by the other's code, control, keep both."""
@@ -82,11 +96,24 @@ class DualCodingCore(Core):
         features = jax.nn.relu(self.out(jnp.concatenate([hidden, by_speech, by_sight], axis=-1)))
         return (hidden, cell, seen, said, count + 1), features
 
-    def _read(self, ask: Affine | Deep, among: Affine, code: Array, keys: Array, values: Array, count: Array) -> Array:
-        """(B, heads * features): of the nearest keys, the values, mixed by how near they are and among each other."""
+    def _read(
+        self,
+        ask: Affine | Deep,
+        among: Affine,
+        code: Array,
+        keys: Array,
+        values: Array,
+        count: Array,
+    ) -> Array:
+        """(B, heads * features): of the nearest keys, the values, mixed by how near they are and
+        among each other.
+        """
         batch, width = code.shape
         queries = ask(code).reshape(batch, self.heads, width)
-        lengths = [jnp.sqrt(jnp.square(part).sum(axis=-1, keepdims=True) + 1e-6) for part in (queries, keys)]
+        lengths = [
+            jnp.sqrt(jnp.square(part).sum(axis=-1, keepdims=True) + 1e-6)
+            for part in (queries, keys)
+        ]
         cosine = jnp.einsum("bhf,bnf->bhn", queries / lengths[0], keys / lengths[1])
         there = jnp.arange(keys.shape[1]) < count
         best, place = lax.top_k(jnp.where(there, cosine, -1e3), self.nearest)
@@ -95,22 +122,26 @@ class DualCodingCore(Core):
         found = jnp.take_along_axis(values[:, None], place[..., None], axis=2) * weight[..., None]
         mixed = among(found)
         first, second, third = jnp.split(mixed, 3, axis=-1)
-        attention = jax.nn.softmax(jnp.einsum("bhnf,bhmf->bhnm", first, second) / np.sqrt(width), axis=-1)
+        attention = jax.nn.softmax(
+            jnp.einsum("bhnf,bhmf->bhnm", first, second) / np.sqrt(width), axis=-1
+        )
         return jnp.einsum("bhnm,bhmf->bhf", attention, third).reshape(batch, -1)
 
 
 @core("dcem", version=1)
 @dataclass(frozen=True)
 class DualCoding:
-    """Dual-coding episodic memory: two lists, of what was seen and of what was said, at every step one entry in each.
+    """Dual-coding episodic memory: two lists, of what was seen and of what was said, at every step
+    one entry in each.
 
-    What is said now is looked up among what was said, and gives what was seen then; and the other way round: by `heads`
-    queries the `nearest` entries by the cosine, weighted by 1/(1 - cosine), mixed by attention among them. units: of
-    the LSTM that sees codes and readings; features: of a code; hidden: width behind the LSTM. perceived, heard: how
-    many numbers of the input are seen, from the first, and how many behind them are said; both codes are made of the
-    rest as well. waves: as for `transformer`. asking, behind: units of a layer more that makes the queries, and of one
-    between the LSTM and `hidden` (0: none). Source: Hill et al. 2020; sizes of the model of Denamganaï et al. 2022,
-    which has these layers too: `asking=256,behind=512`.
+    What is said now is looked up among what was said, and gives what was seen then; and the other
+    way round: by `heads` queries the `nearest` entries by the cosine, weighted by 1/(1 - cosine),
+    mixed by attention among them. units: of the LSTM that sees codes and readings; features: of a
+    code; hidden: width behind the LSTM. perceived, heard: how many numbers of the input are seen,
+    from the first, and how many behind them are said; both codes are made of the rest as well.
+    waves: as for `transformer`. asking, behind: units of a layer more that makes the queries, and
+    of one between the LSTM and `hidden` (0: none). Source: Hill et al. 2020; sizes of the model of
+    Denamganaï et al. 2022, which has these layers too: `asking=256,behind=512`.
     """
 
     perceived: int = parameter(3, at_least=1)
@@ -128,14 +159,33 @@ class DualCoding:
 
     def build(self, inputs: Space, rng: np.random.Generator) -> DualCodingCore:
         """Weights in the order encoders, queries, attention, controller, output."""
-        sight, speech = (Encoder.drawn(Reals(inputs.width), self.waves, 256, self.features, rng=rng) for _ in range(2))
+        sight, speech = (
+            Encoder.drawn(Reals(inputs.width), self.waves, 256, self.features, rng=rng)
+            for _ in range(2)
+        )
         width = self.heads * self.features
-        ask = Deep.drawn(rng, self.features, self.asking, width), Deep.drawn(rng, self.features, self.asking, width)
-        among = draw_affine(rng, self.features, 3 * self.features), draw_affine(rng, self.features, 3 * self.features)
+        ask = (
+            Deep.drawn(rng, self.features, self.asking, width),
+            Deep.drawn(rng, self.features, self.asking, width),
+        )
+        among = (
+            draw_affine(rng, self.features, 3 * self.features),
+            draw_affine(rng, self.features, 3 * self.features),
+        )
         read = 2 * width
         gates = draw_affine(rng, 2 * self.features + read + self.units, 4 * self.units)
         out = Deep.drawn(rng, self.units + read, self.behind, self.hidden)
         perceived = min(self.perceived, max(inputs.width // 2, 1))
         return DualCodingCore(
-            sight, speech, ask, among, gates, out, inputs, perceived, self.heard, self.heads, self.nearest
+            sight,
+            speech,
+            ask,
+            among,
+            gates,
+            out,
+            inputs,
+            perceived,
+            self.heard,
+            self.heads,
+            self.nearest,
         )

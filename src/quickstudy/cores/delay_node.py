@@ -1,4 +1,6 @@
-"""One nonlinear node with a delay line: a reservoir of virtual units that share a single piece of hardware."""
+"""One nonlinear node with a delay line: a reservoir of virtual units that share a single piece of
+hardware.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,9 @@ from quickstudy.gateway import eqx, jnp
 
 
 class DelayNodeCore(Reservoir):
-    """x_i <- q x_(i-1) + (1 - q) f(x_i, J_i), one virtual unit after the other; x_(-1) is the last unit of the step
-    before. The state is (batch, units). spread: (units, units), what each f adds to each later unit; carried: (units,),
-    what is left of the last one.
+    """x_i <- q x_(i-1) + (1 - q) f(x_i, J_i), one virtual unit after the other; x_(-1) is the last
+    unit of the step before. The state is (batch, units). spread: (units, units), what each f adds
+    to each later unit; carried: (units,), what is left of the last one.
     """
 
     inputs: InputWeights
@@ -50,14 +52,15 @@ class DelayNodeCore(Reservoir):
 class DelayNode:
     """One nonlinear node with a delay line, read at many places of the line; never trained.
 
-    units: virtual ones, the places along the line at which it is read. separation: time from one to the next, over that
-    of the node: below 1 neighbours are coupled. gain: of the node's nonlinearity of Mackey and Glass, gain z /
-    (1 + |z|^power), where z is what comes back from the line and the masked input. input_scale: the mask is +- this,
-    drawn for every unit and every input. Between two places the input is held, and the node's answer is exact.
-    precision: float32, or float64.
+    units: virtual ones, the places along the line at which it is read. separation: time from one to
+    the next, over that of the node: below 1 neighbours are coupled. gain: of the node's
+    nonlinearity of Mackey and Glass, gain z / (1 + |z|^power), where z is what comes back from the
+    line and the masked input. input_scale: the mask is +- this, drawn for every unit and every
+    input. Between two places the input is held, and the node's answer is exact. precision: float32,
+    or float64.
 
-    Source: Appeltant et al. 2011 (400 virtual units 0.2 apart). Departure: |z|, where they have z, so that inputs of
-    both signs can be read. gain and input_scale are ours.
+    Source: Appeltant et al. 2011 (400 virtual units 0.2 apart). Departure: |z|, where they have z,
+    so that inputs of both signs can be read. gain and input_scale are ours.
     """
 
     units: int = parameter(400, at_least=1)

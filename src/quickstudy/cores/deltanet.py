@@ -1,4 +1,6 @@
-"""Gated DeltaNet (Yang et al. 2024): a matrix of associations, in which what is stored under a key is replaced."""
+"""Gated DeltaNet (Yang et al. 2024): a matrix of associations, in which what is stored under a key
+is replaced.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,10 @@ from quickstudy.gateway import eqx, jax, jnp, lax
 class GatedDeltaRule(Mixer):
     """S <- a S (I - b k k') + b v k'; y = S q, for every head; out = (norm(y) silu(x G)) O.
 
-    q, k, v = silu(conv(x W)), q and k of length one, q then divided by sqrt(size of a head). a = exp(-exp(rates)
-    softplus(x A + c)), what is kept; b = sigmoid(x B), how far the value under k is replaced. read: (units, 3 units).
-    gates: (units, 2 heads), A and B. State: the convolution's, and S (B, head, value, key).
+    q, k, v = silu(conv(x W)), q and k of length one, q then divided by sqrt(size of a head). a =
+    exp(-exp(rates) softplus(x A + c)), what is kept; b = sigmoid(x B), how far the value under k is
+    replaced. read: (units, 3 units). gates: (units, 2 heads), A and B. State: the convolution's,
+    and S (B, head, value, key).
     """
 
     read: Array
@@ -45,7 +48,9 @@ class GatedDeltaRule(Mixer):
     def start(self, batch: int) -> Any:
         """Zeros."""
         size = len(self.out) // self.heads
-        return self.convolution.start(batch), jnp.zeros((batch, self.heads, size, size), self.out.dtype)
+        return self.convolution.start(batch), jnp.zeros(
+            (batch, self.heads, size, size), self.out.dtype
+        )
 
     def step(self, state: Any, x: Array) -> tuple[Any, Array]:
         """One step: forget, read what the key has, and write the difference."""
@@ -58,19 +63,29 @@ class GatedDeltaRule(Mixer):
         return (window, memory), self._out(jnp.einsum("bhvk,bhk->bhv", memory, query), x)
 
     def unroll(self, state: Any, xs: Array) -> tuple[Any, Array]:
-        """A chunk at a time: what its steps write solves a triangular system, see `chunk_of_rules`."""
+        """A chunk at a time: what its steps write solves a triangular system, see
+        `chunk_of_rules`.
+        """
         window, memory = state
         window, mixed = self.convolution.unroll(window, xs @ self.read)
         memory, shown = in_chunks(chunk_of_rules, memory, self._asked(mixed, xs), (0.0,) * 5)
         return (window, memory), self._out(shown, xs)
 
     def _asked(self, mixed: Array, x: Array) -> tuple[Array, ...]:
-        """Query, key and value (..., head, size); the logarithm of what is kept, and the strength (..., head)."""
+        """Query, key and value (..., head, size); the logarithm of what is kept, and the strength
+        (..., head).
+        """
         parts = jnp.split(jax.nn.silu(mixed), 3, axis=-1)
         query, key, value = (part.reshape(*part.shape[:-1], self.heads, -1) for part in parts)
         pace, strength = jnp.split(x @ self.gates, 2, axis=-1)
         kept = -jnp.exp(self.rates) * jax.nn.softplus(pace + self.pace_bias)
-        return _unit(query) / np.sqrt(query.shape[-1]), _unit(key), value, kept, jax.nn.sigmoid(strength)
+        return (
+            _unit(query) / np.sqrt(query.shape[-1]),
+            _unit(key),
+            value,
+            kept,
+            jax.nn.sigmoid(strength),
+        )
 
     def _out(self, shown: Array, x: Array) -> Array:
         scaled = (self.scale * normed(shown)).reshape(x.shape)
@@ -80,21 +95,29 @@ class GatedDeltaRule(Mixer):
 def chunk_of_rules(memory: Array, given: tuple[Array, ...]) -> tuple[Array, Array]:
     """Some steps of the gated delta rule at once.
 
-    With g_t the product of what is kept up to t, step t writes u_t k_t', where u_t = b_t (v_t - g_t S k_t -
-    sum over i < t of g_t/g_i (k_i k_t) u_i): a lower triangular system with ones on its diagonal. Ratios are taken as
-    differences of logarithms, and none exceeds one.
+    With g_t the product of what is kept up to t, step t writes u_t k_t', where u_t = b_t (v_t - g_t
+    S k_t - sum over i < t of g_t/g_i (k_i k_t) u_i): a lower triangular system with ones on its
+    diagonal. Ratios are taken as differences of logarithms, and none exceeds one.
     """
-    query, key, value, kept, strength = (jnp.moveaxis(part, 0, 2) for part in given)  # (B, head, T, ...)
+    query, key, value, kept, strength = (
+        jnp.moveaxis(part, 0, 2) for part in given
+    )  # (B, head, T, ...)
     total = jnp.cumsum(kept, axis=-1)
     steps = np.arange(total.shape[-1])
-    ratios = jnp.exp(jnp.where(steps[:, None] >= steps, total[..., :, None] - total[..., None, :], -jnp.inf))
+    ratios = jnp.exp(
+        jnp.where(steps[:, None] >= steps, total[..., :, None] - total[..., None, :], -jnp.inf)
+    )
     before = jnp.exp(total)[..., None]
     among = strength[..., None] * ratios * jnp.einsum("bhtk,bhik->bhti", key, key)
     wanted = strength[..., None] * (value - before * jnp.einsum("bhvk,bhtk->bhtv", memory, key))
     # Only what lies below the diagonal is read.
-    written = lax.linalg.triangular_solve(among, wanted, left_side=True, lower=True, unit_diagonal=True)
+    written = lax.linalg.triangular_solve(
+        among, wanted, left_side=True, lower=True, unit_diagonal=True
+    )
     shown = before * jnp.einsum("bhvk,bhtk->bhtv", memory, query)
-    shown = shown + jnp.einsum("bhti,bhiv->bhtv", ratios * jnp.einsum("bhtk,bhik->bhti", query, key), written)
+    shown = shown + jnp.einsum(
+        "bhti,bhiv->bhtv", ratios * jnp.einsum("bhtk,bhik->bhti", query, key), written
+    )
     after = before[..., -1:, :] * memory
     after = after + jnp.einsum("bhi,bhiv,bhik->bhvk", ratios[..., -1, :], written, key)
     return after, jnp.moveaxis(shown, 2, 0)
@@ -109,17 +132,17 @@ def _unit(x: Array) -> Array:
 class GatedDeltaNet(LayeredSpec):
     """Gated DeltaNet: fast weights that forget by a gate and replace what a key stands for.
 
-    units: size of the residual path, a multiple of heads; none fits it to a budget of parameters. layers: blocks of
-    norm, gated delta rule and residual path. budget: trained weights per input symbol that `none` fits to, an
-    output layer included. heads: matrices side by side, each of (units / heads) squared numbers. precision:
-    float32 or float64.
+    units: size of the residual path, a multiple of heads; none fits it to a budget of parameters.
+    layers: blocks of norm, gated delta rule and residual path. budget: trained weights per input
+    symbol that `none` fits to, an output layer included. heads: matrices side by side, each of
+    (units / heads) squared numbers. precision: float32 or float64.
 
-    The forgetting gate is that of Mamba-2: rates start uniform in 1 to 16, its bias such that the softplus is
-    log-uniform in 0.001 to 0.1. The convolution over queries, keys and values sees 4 steps. Source: Yang, Kautz and
-    Hatamizadeh 2024, equation 10, in parallel by the triangular form of their chunks. Departures: values as wide as
-    keys (twice as wide in the released programs), no layers of feed-forward maps between, a bias in the convolution,
-    rates from 1 on (the released programs draw them from 0 to 16). Weights of maps are uniform in +- 1/sqrt(inputs of
-    the map).
+    The forgetting gate is that of Mamba-2: rates start uniform in 1 to 16, its bias such that the
+    softplus is log-uniform in 0.001 to 0.1. The convolution over queries, keys and values sees 4
+    steps. Source: Yang, Kautz and Hatamizadeh 2024, equation 10, in parallel by the triangular form
+    of their chunks. Departures: values as wide as keys (twice as wide in the released programs), no
+    layers of feed-forward maps between, a bias in the convolution, rates from 1 on (the released
+    programs draw them from 0 to 16). Weights of maps are uniform in +- 1/sqrt(inputs of the map).
     """
 
     stops: ClassVar[bool] = True

@@ -1,4 +1,6 @@
-"""Differentiable neural computer (Graves et al. 2016): a network that writes to and reads from a matrix."""
+"""Differentiable neural computer (Graves et al. 2016): a network that writes to and reads from a
+matrix.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ from quickstudy.gateway import eqx, jax, jnp
 
 
 class Tape(NamedTuple):
-    """memory (B, slot, word); usage, precedence (B, slot); links (B, slot, slot); weights of the last writing (B, slot)
-    and of the last reading (B, head, slot); what was read (B, head, word).
+    """memory (B, slot, word); usage, precedence (B, slot); links (B, slot, slot); weights of the
+    last writing (B, slot) and of the last reading (B, head, slot); what was read (B, head, word).
     """
 
     memory: Array
@@ -55,9 +57,14 @@ class ComputerCore(Core):
         zeros = jnp.zeros((batch, self.units))
         slots = jnp.zeros((batch, self.slots))
         tape = Tape(
-            jnp.zeros((batch, self.slots, self.word)), slots, slots, jnp.zeros((batch, self.slots, self.slots)), slots,
-            jnp.zeros((batch, self.heads, self.slots)), jnp.zeros((batch, self.heads, self.word)),
-        )  # fmt: skip
+            jnp.zeros((batch, self.slots, self.word)),
+            slots,
+            slots,
+            jnp.zeros((batch, self.slots, self.slots)),
+            slots,
+            jnp.zeros((batch, self.heads, self.slots)),
+            jnp.zeros((batch, self.heads, self.word)),
+        )
         return ((zeros, zeros), (zeros, zeros)), tape
 
     def step(self, state: Any, x: Any, *, key: Array | None = None) -> tuple[Any, Array]:
@@ -74,7 +81,18 @@ class ComputerCore(Core):
         heads, word = self.heads, self.word
         sizes = [heads * word, heads, word, 1, word, word, heads, 1, 1, 3 * heads]
         parts = jnp.split(interface, np.cumsum(sizes)[:-1], axis=-1)
-        read_keys, read_strength, write_key, write_strength, erase, add, free, allocate, writes, modes = parts
+        (
+            read_keys,
+            read_strength,
+            write_key,
+            write_strength,
+            erase,
+            add,
+            free,
+            allocate,
+            writes,
+            modes,
+        ) = parts
         free, writes, allocate = (jax.nn.sigmoid(part) for part in (free, writes, allocate))
         # What was read may be freed; what was written is in use.
         kept = (1 - free[..., None] * tape.weights).prod(axis=1)
@@ -83,9 +101,9 @@ class ComputerCore(Core):
         written = writes * (allocate * _allocated(usage) + (1 - allocate) * found)
         memory = tape.memory * (1 - written[..., None] * jax.nn.sigmoid(erase)[:, None])
         memory = memory + written[..., None] * jnp.tanh(add)[:, None]
-        links = (1 - written[:, :, None] - written[:, None]) * tape.links + written[:, :, None] * tape.precedence[
-            :, None
-        ]
+        links = (1 - written[:, :, None] - written[:, None]) * tape.links + written[
+            :, :, None
+        ] * tape.precedence[:, None]
         links = links * (1 - jnp.eye(self.slots))
         precedence = (1 - written.sum(axis=1, keepdims=True)) * tape.precedence + written
         forward = jnp.einsum("bij,bhj->bhi", links, tape.weights)
@@ -93,23 +111,36 @@ class ComputerCore(Core):
         content = _alike(memory, read_keys.reshape(-1, heads, word), read_strength)
         share = jax.nn.softmax(modes.reshape(-1, heads, 3), axis=-1)
         weights = share[..., :1] * backward + share[..., 1:2] * content + share[..., 2:] * forward
-        return Tape(memory, usage, precedence, links, written, weights, jnp.einsum("bhn,bnw->bhw", weights, memory))
+        return Tape(
+            memory,
+            usage,
+            precedence,
+            links,
+            written,
+            weights,
+            jnp.einsum("bhn,bnw->bhw", weights, memory),
+        )
 
 
 def _alike(memory: Array, keys: Array, strength: Array) -> Array:
     """(B, head, slot): softmax of the cosines with keys (B, head, word), times their strengths."""
-    lengths = [jnp.sqrt(jnp.square(part).sum(axis=-1, keepdims=True) + 1e-6) for part in (keys, memory)]
+    lengths = [
+        jnp.sqrt(jnp.square(part).sum(axis=-1, keepdims=True) + 1e-6) for part in (keys, memory)
+    ]
     cosine = jnp.einsum("bhw,bnw->bhn", keys / lengths[0], memory / lengths[1])
     return jax.nn.softmax(cosine * (1 + jax.nn.softplus(strength))[..., None], axis=-1)
 
 
 def _allocated(usage: Array) -> Array:
     """(B, slot): where there is room, the least used slots first."""
-    # A share, whatever the state that was handed in: products of many numbers above 1 would have no gradient.
+    # A share, whatever the state that was handed in: products of many numbers above 1 would have no
+    # gradient.
     usage = 1e-6 + (1 - 1e-6) * jnp.clip(usage, 0.0, 1.0)
     order = jnp.argsort(usage, axis=-1)
     ordered = jnp.take_along_axis(usage, order, axis=-1)
-    before = jnp.concatenate([jnp.ones_like(ordered[:, :1]), jnp.cumprod(ordered, axis=-1)[:, :-1]], axis=-1)
+    before = jnp.concatenate(
+        [jnp.ones_like(ordered[:, :1]), jnp.cumprod(ordered, axis=-1)[:, :-1]], axis=-1
+    )
     room = (1 - ordered) * before
     return jnp.take_along_axis(room, jnp.argsort(order, axis=-1), axis=-1)
 
@@ -117,12 +148,13 @@ def _allocated(usage: Array) -> Array:
 @core("dnc", version=1)
 @dataclass(frozen=True)
 class DifferentiableComputer:
-    """Differentiable neural computer: an LSTM of two layers with a memory matrix, read by `heads` and written by one,
-    addressed by content, by what is free, and by the order of writing.
+    """Differentiable neural computer: an LSTM of two layers with a memory matrix, read by `heads`
+    and written by one, addressed by content, by what is free, and by the order of writing.
 
-    units: of either layer. slots, word: rows of the memory and numbers in one. heads: that read. hidden, features:
-    layers that encode the input. waves: as for `transformer`. Source: Graves et al. 2016; sizes of Denamganaï et al.
-    2022, Table 5. Departure: what is written is squashed by tanh.
+    units: of either layer. slots, word: rows of the memory and numbers in one. heads: that read.
+    hidden, features: layers that encode the input. waves: as for `transformer`. Source: Graves et
+    al. 2016; sizes of Denamganaï et al. 2022, Table 5. Departure: what is written is squashed by
+    tanh.
     """
 
     units: int = parameter(128, at_least=1)
@@ -138,7 +170,9 @@ class DifferentiableComputer:
     def build(self, inputs: Space, rng: np.random.Generator) -> ComputerCore:
         """Weights in the order encoder, controller, interface."""
         encoder = Encoder.drawn(inputs, self.waves, self.hidden, self.features, rng=rng)
-        first = draw_affine(rng, self.features + self.heads * self.word + self.units, 4 * self.units)
+        first = draw_affine(
+            rng, self.features + self.heads * self.word + self.units, 4 * self.units
+        )
         second = draw_affine(rng, 2 * self.units, 4 * self.units)
         width = self.heads * self.word + 3 * self.word + 5 * self.heads + 3
         interface = draw_affine(rng, self.units, width)

@@ -18,8 +18,8 @@ from quickstudy.gateway import eqx, jnp
 
 
 class PartedEncoder(eqx.Module):
-    """Layers of their own for the first numbers of an input and perhaps for those behind them; the features of both and
-    the rest of the input side by side; and perhaps layers behind that.
+    """Layers of their own for the first numbers of an input and perhaps for those behind them; the
+    features of both and the rest of the input side by side; and perhaps layers behind that.
     """
 
     sight: Encoder
@@ -32,8 +32,12 @@ class PartedEncoder(eqx.Module):
     def __call__(self, x: Any) -> Array:
         """(..., features)."""
         numbers = as_numbers(self.space, x)
-        seen, said, rest = jnp.split(numbers, [self.perceived, self.perceived + self.heard], axis=-1)
-        joined = jnp.concatenate([self.sight(seen), self.speech(said) if self.speech else said, rest], axis=-1)
+        seen, said, rest = jnp.split(
+            numbers, [self.perceived, self.perceived + self.heard], axis=-1
+        )
+        joined = jnp.concatenate(
+            [self.sight(seen), self.speech(said) if self.speech else said, rest], axis=-1
+        )
         return self.onward(joined) if self.onward else joined
 
 
@@ -48,8 +52,9 @@ class FeatureWeights(InputWeights):
 
 
 class EncodedCore(Core):
-    """LSTMs one behind the other, each reading h of the one before; features are h of the last and beside it some
-    numbers of the input, from one place to before another. State: those of all layers. straight: as of a layer.
+    """LSTMs one behind the other, each reading h of the one before; features are h of the last and
+    beside it some numbers of the input, from one place to before another. State: those of all
+    layers. straight: as of a layer.
     """
 
     layers: tuple[RecurrentCore, ...]
@@ -88,18 +93,20 @@ class EncodedCore(Core):
 class EncodedLSTM:
     """Long short-term memory behind layers with ReLU, as in the agents of Denamganaï et al. 2022.
 
-    units: of the LSTM. hidden, features: of two layers in front of it. waves: as for `transformer`. upper: units of an
-    LSTM that reads the first (0: there is none). sight: widths of layers for the first `perceived` numbers of the input
-    alone, which in a game are the stimulus, three for each that is shown; speech: of layers for the `heard` numbers
-    behind them, the message, 21 of them for three tokens out of six words. With sight, what these give and the rest of
-    the input are read side by side by the two layers. layers: widths of others instead of those two; 0: of none. Where
-    several widths are asked for, there must be two or more. beside: the numbers of the input from one place to before
-    another, counted from 0, are features as they are, beside those of the LSTM.
+    units: of the LSTM. hidden, features: of two layers in front of it. waves: as for `transformer`.
+    upper: units of an LSTM that reads the first (0: there is none). sight: widths of layers for the
+    first `perceived` numbers of the input alone, which in a game are the stimulus, three for each
+    that is shown; speech: of layers for the `heard` numbers behind them, the message, 21 of them
+    for three tokens out of six words. With sight, what these give and the rest of the input are
+    read side by side by the two layers. layers: widths of others instead of those two; 0: of none.
+    Where several widths are asked for, there must be two or more. beside: the numbers of the input
+    from one place to before another, counted from 0, are features as they are, beside those of the
+    LSTM.
 
-    The agent of the paper is `layers=512/256/256,sight=512/256/128,upper=128`, that of the authors' later programs
-    `units=512,layers=0,sight=64/32,speech=64/32,beside=30/31`, where the number that says that a decision is due stands
-    for their mask of actions, in a game with no distractors and one round. Weights in the order sight, speech, layers,
-    LSTMs.
+    The agent of the paper is `layers=512/256/256,sight=512/256/128,upper=128`, that of the authors'
+    later programs `units=512,layers=0,sight=64/32,speech=64/32,beside=30/31`, where the number that
+    says that a decision is due stands for their mask of actions, in a game with no distractors and
+    one round. Weights in the order sight, speech, layers, LSTMs.
     """
 
     units: int = parameter(256, at_least=1)
@@ -121,29 +128,46 @@ class EncodedLSTM:
             widths = getattr(self, name)
             bare = name == "layers" and widths == (0,)
             if widths is not None and not bare and (len(widths) < 2 or min(widths) < 1):
-                raise ValueError(f"{name} must be two widths or more, such as 64/32, got {'/'.join(map(str, widths))}")
+                raise ValueError(
+                    f"{name} must be two widths or more, such as 64/32, got"
+                    f" {'/'.join(map(str, widths))}"
+                )
         if self.sight is None and (self.speech is not None or self.layers == (0,)):
             raise ValueError(
-                "speech and layers=0 are for inputs of which the first numbers have layers: give sight too"
+                "speech and layers=0 are for inputs of which the first numbers have layers: give"
+                " sight too"
             )
-        if self.beside is not None and (len(self.beside) != 2 or not 0 <= self.beside[0] < self.beside[1]):
-            raise ValueError(f"beside must be two places, such as 30/31, got {'/'.join(map(str, self.beside))}")
+        if self.beside is not None and (
+            len(self.beside) != 2 or not 0 <= self.beside[0] < self.beside[1]
+        ):
+            raise ValueError(
+                f"beside must be two places, such as 30/31, got {'/'.join(map(str, self.beside))}"
+            )
 
     def build(self, inputs: Space, rng: np.random.Generator) -> Core:
-        """Weights in the order encoder, input, recurrent, bias; those of an LSTM uniform in +- 1/sqrt(units)."""
+        """Weights in the order encoder, input, recurrent, bias; those of an LSTM uniform in +-
+        1/sqrt(units).
+        """
         encoder, width = self._encoder(inputs, rng)
         first = LSTM(units=self.units).build(Reals(width), rng)
         first = replace(first, inputs=FeatureWeights(first.inputs.weights, Reals(width), encoder))
         if not self.upper and self.beside is None:
             return first
         if self.beside is not None and self.beside[1] > inputs.width:
-            raise NotApplicable(f"beside must end within the {inputs.width} numbers of an input, got {self.beside[1]}")
+            raise NotApplicable(
+                f"beside must end within the {inputs.width} numbers of an input, got"
+                f" {self.beside[1]}"
+            )
         further = [LSTM(units=self.upper).build(Reals(self.units), rng)] if self.upper else []
         return EncodedCore(
-            (first, *further), inputs, (0, 0) if self.beside is None else (self.beside[0], self.beside[1])
+            (first, *further),
+            inputs,
+            (0, 0) if self.beside is None else (self.beside[0], self.beside[1]),
         )
 
-    def _encoder(self, inputs: Space, rng: np.random.Generator) -> tuple[Encoder | PartedEncoder, int]:
+    def _encoder(
+        self, inputs: Space, rng: np.random.Generator
+    ) -> tuple[Encoder | PartedEncoder, int]:
         """The layers in front, and how many features they give."""
         widths = (self.hidden, self.features) if self.layers is None else self.layers
         if self.sight is None:
@@ -151,10 +175,15 @@ class EncodedLSTM:
         parts = self.perceived + self.heard if self.speech else self.perceived
         if inputs.width < parts:
             named = "perceived + heard" if self.speech else "perceived"
-            raise NotApplicable(f"{named} must be at most the {inputs.width} numbers of an input, got {parts}")
+            raise NotApplicable(
+                f"{named} must be at most the {inputs.width} numbers of an input, got {parts}"
+            )
         sight = Encoder.drawn(Reals(self.perceived), self.waves, *self.sight, rng=rng)
         speech = Encoder.drawn(Reals(self.heard), 0, *self.speech, rng=rng) if self.speech else None
         width = self.sight[-1] + (self.speech[-1] if self.speech else 0) + inputs.width - parts
         onward = Encoder.drawn(Reals(width), 0, *widths, rng=rng) if widths[0] else None
         heard = self.heard if self.speech else 0
-        return PartedEncoder(sight, speech, onward, inputs, self.perceived, heard), widths[-1] or width
+        return (
+            PartedEncoder(sight, speech, onward, inputs, self.perceived, heard),
+            widths[-1] or width,
+        )

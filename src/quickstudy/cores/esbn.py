@@ -1,4 +1,6 @@
-"""Memories that write down what they see: the emergent symbol binding network, and parts that others share."""
+"""Memories that write down what they see: the emergent symbol binding network, and parts that
+others share.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,10 @@ from quickstudy.gateway import eqx, jax, jnp, lax
 def draw_affine(rng: np.random.Generator, inputs: int, outputs: int) -> Affine:
     """Weights, then bias, uniform in +- 1/sqrt(inputs)."""
     bound = 1.0 / np.sqrt(inputs)
-    weights, bias = rng.uniform(-bound, bound, (inputs, outputs)), rng.uniform(-bound, bound, outputs)
+    weights, bias = (
+        rng.uniform(-bound, bound, (inputs, outputs)),
+        rng.uniform(-bound, bound, outputs),
+    )
     return Affine(jnp.asarray(weights, jnp.float32), jnp.asarray(bias, jnp.float32))
 
 
@@ -34,13 +39,25 @@ class Encoder(eqx.Module):
 
     @classmethod
     def drawn(
-        cls, inputs: Space, waves: int, hidden: int, width: int, *further: int, rng: np.random.Generator
+        cls,
+        inputs: Space,
+        waves: int,
+        hidden: int,
+        width: int,
+        *further: int,
+        rng: np.random.Generator,
     ) -> Encoder:
         """Weights in the order of the layers, whose widths are given."""
         first = draw_affine(rng, waved_width(inputs, waves), hidden)
-        weights = WaveWeights(first.weights, inputs, waves) if waves else InputWeights(first.weights, inputs)
+        weights = (
+            WaveWeights(first.weights, inputs, waves)
+            if waves
+            else InputWeights(first.weights, inputs)
+        )
         widths = hidden, width, *further
-        second, *rest = (draw_affine(rng, inputs, outputs) for inputs, outputs in itertools.pairwise(widths))
+        second, *rest = (
+            draw_affine(rng, inputs, outputs) for inputs, outputs in itertools.pairwise(widths)
+        )
         return cls(weights, first.bias, second, tuple(rest))
 
     def __call__(self, x: Any) -> Array:
@@ -60,7 +77,9 @@ def lstm_cell(gates: Affine, state: tuple[Array, Array], inputs: Array) -> tuple
 
 
 class SymbolBindingCore(Core):
-    """State: h and c of the controller, what was read last, values and keys (B, slot, ...), steps so far."""
+    """State: h and c of the controller, what was read last, values and keys (B, slot, ...), steps
+    so far.
+    """
 
     encoder: Encoder
     gates: Affine
@@ -80,22 +99,32 @@ class SymbolBindingCore(Core):
         """Nothing written."""
         keys, seen = self.write.bias.size, self.encoder.onward.bias.size
         zeros = [jnp.zeros((batch, width)) for width in (self.units, self.units, keys + 1)]
-        return *zeros, jnp.zeros((batch, capacity, seen)), jnp.zeros((batch, capacity, keys)), jnp.zeros((), jnp.int32)
+        return (
+            *zeros,
+            jnp.zeros((batch, capacity, seen)),
+            jnp.zeros((batch, capacity, keys)),
+            jnp.zeros((), jnp.int32),
+        )
 
     def step(self, state: Any, x: Any, *, key: Array | None = None) -> tuple[Any, Array]:
-        """Control, read by what is seen, write the key beside it. Behind the last slot the first is written again."""
+        """Control, read by what is seen, write the key beside it. Behind the last slot the first is
+        written again.
+        """
         *control, values, keys, count = state
         seen, place = self.encoder(x), count % values.shape[1]
         alike = (values * seen[:, None]).sum(axis=-1)
         weight, sure = self._recalled(alike, jnp.arange(values.shape[1]) < count)
-        control, features, new = self._controlled(control, seen, (weight[..., None] * keys).sum(axis=1), sure)
+        control, features, new = self._controlled(
+            control, seen, (weight[..., None] * keys).sum(axis=1), sure
+        )
         values, keys = values.at[:, place].set(seen), keys.at[:, place].set(new)
         return (*control, values, keys, count + 1), features
 
     def unroll(self, state: Any, xs: Any, *, key: Array | None = None) -> tuple[Any, Array]:
-        """What is seen, and what it is like, does not hang on what the controller does: for all steps that is one
-        product, and only the controller goes step by step. It does so in blocks: the keys from before a block are read
-        for all its steps at once, and a gradient keeps these, and goes through the block again.
+        """What is seen, and what it is like, does not hang on what the controller does: for all
+        steps that is one product, and only the controller goes step by step. It does so in blocks:
+        the keys from before a block are read for all its steps at once, and a gradient keeps these,
+        and goes through the block again.
         """
         *control, values, keys, count = state
         steps, slots = len(jax.tree.leaves(xs)[0]), values.shape[1]
@@ -107,7 +136,9 @@ class SymbolBindingCore(Core):
         # At which step a slot is written: up to there it has what it had.
         new = ((jnp.arange(slots) - count) % slots < times[:, None])[:, None]
         before, by_then = (jnp.einsum("tbf,bnf->tbn", seen, one) for one in (values, after))
-        weight, sure = self._recalled(jnp.where(new, by_then, before), new | (jnp.arange(slots) < count))
+        weight, sure = self._recalled(
+            jnp.where(new, by_then, before), new | (jnp.arange(slots) < count)
+        )
         block = max(1, math.isqrt(steps))
         whole = steps // block * block
         given = seen, weight, sure, places
@@ -116,15 +147,21 @@ class SymbolBindingCore(Core):
         (control, keys), features = lax.scan(read, (tuple(control), keys), blocks)
         features = features.reshape(-1, *features.shape[2:])
         if whole < steps:
-            (control, keys), rest = self._block((control, keys), jax.tree.map(lambda leaf: leaf[whole:], given))
+            (control, keys), rest = self._block(
+                (control, keys), jax.tree.map(lambda leaf: leaf[whole:], given)
+            )
             features = jnp.concatenate([features, rest])
         return (*control, after, keys, count + steps), features
 
     def _block(self, carry: Any, given: Any) -> tuple[Any, Array]:
-        """The controller through some steps: (T, B, ...) what is seen, what is recalled, and the slots to write."""
+        """The controller through some steps: (T, B, ...) what is seen, what is recalled, and the
+        slots to write.
+        """
         (control, keys), (seen, weight, sure, places) = carry, given
         steps = len(seen)
-        here = jnp.tril(jnp.ones((steps, steps), bool), -1)[:, None]  # written by then, in this block
+        here = jnp.tril(jnp.ones((steps, steps), bool), -1)[
+            :, None
+        ]  # written by then, in this block
         fresh = jnp.where(here, weight[:, :, places], 0.0)
         found = jnp.einsum("tbn,bnk->tbk", weight.at[:, :, places].add(-fresh), keys)
 
@@ -132,24 +169,36 @@ class SymbolBindingCore(Core):
             (control, written), (seen, found, fresh, sure, number) = carry, x
             found = found + (fresh[..., None] * written).sum(axis=1)
             control, features, new = self._controlled(control, seen, found, sure)
-            return (control, lax.dynamic_update_index_in_dim(written, new, number, axis=1)), features
+            return (
+                control,
+                lax.dynamic_update_index_in_dim(written, new, number, axis=1),
+            ), features
 
         begun = control, jnp.zeros((keys.shape[0], steps, keys.shape[2]))
-        (control, written), features = lax.scan(step, begun, (seen, found, fresh, sure, jnp.arange(steps)))
+        (control, written), features = lax.scan(
+            step, begun, (seen, found, fresh, sure, jnp.arange(steps))
+        )
         return (control, keys.at[:, places].set(written)), features
 
     def _recalled(self, alike: Array, there: Array) -> tuple[Array, Array]:
-        """(..., slot) how much the key of each slot is recalled, and (..., 1) with what confidence."""
+        """(..., slot) how much the key of each slot is recalled, and (..., 1) with what
+        confidence.
+        """
         weight = jax.nn.softmax(jnp.where(there, alike, -1e30), axis=-1) * there
         sure = jax.nn.sigmoid(self.confidence[0] * alike + self.confidence[1])
         return weight, (weight * sure).sum(axis=-1, keepdims=True)
 
-    def _controlled(self, control: Any, seen: Array, found: Array, sure: Array) -> tuple[Any, Array, Array]:
-        """One step of the controller (h, c, what was read last), by the keys that were found: also features, a key."""
+    def _controlled(
+        self, control: Any, seen: Array, found: Array, sure: Array
+    ) -> tuple[Any, Array, Array]:
+        """One step of the controller (h, c, what was read last), by the keys that were found: also
+        features, a key.
+        """
         hidden, cell, last = control
         shown = jnp.concatenate([seen, last], axis=-1) if self.bypass else last
         hidden, cell = lstm_cell(self.gates, (hidden, cell), shown)
-        # A sum of products, not a matrix product: compilers for GPUs refuse what that becomes side by side.
+        # A sum of products, not a matrix product: compilers for GPUs refuse what that becomes side
+        # by side.
         gate = (hidden * self.gate.weights[:, 0]).sum(axis=-1, keepdims=True) + self.gate.bias
         read = jax.nn.sigmoid(gate) * jnp.concatenate([found, sure], axis=-1)
         features = [hidden, read, seen] if self.bypass else [hidden, read]
@@ -159,14 +208,16 @@ class SymbolBindingCore(Core):
 @core("esbn", version=5)
 @dataclass(frozen=True)
 class SymbolBinding:
-    """Emergent symbol binding network (Webb et al. 2021): what is seen and what is made of it are kept apart.
+    """Emergent symbol binding network (Webb et al. 2021): what is seen and what is made of it are
+    kept apart.
 
-    At every step a controller (LSTM) writes a key of its own beside the features of the input; what it reads are the
-    keys, with a confidence, of the steps whose features were like those of now. units: of the controller. keys: numbers
-    in a key. hidden, features: layers that encode the input. bypass: the controller and the output also see the
-    features, as in the model of Denamganaï et al. 2022; without it, as in the original, only keys that were read.
-    waves: as for `transformer`. As many slots as steps may follow. Departure from that model: what comes out is read as
-    it is, and not by a second LSTM.
+    At every step a controller (LSTM) writes a key of its own beside the features of the input; what
+    it reads are the keys, with a confidence, of the steps whose features were like those of now.
+    units: of the controller. keys: numbers in a key. hidden, features: layers that encode the
+    input. bypass: the controller and the output also see the features, as in the model of
+    Denamganaï et al. 2022; without it, as in the original, only keys that were read. waves: as for
+    `transformer`. As many slots as steps may follow. Departure from that model: what comes out is
+    read as it is, and not by a second LSTM.
     """
 
     units: int = parameter(256, at_least=1)
@@ -184,6 +235,11 @@ class SymbolBinding:
         shown = self.keys + 1 + (self.features if self.bypass else 0)
         gates = draw_affine(rng, shown + self.units, 4 * self.units)
         return SymbolBindingCore(
-            encoder, gates, draw_affine(rng, self.units, self.keys), draw_affine(rng, self.units, 1),
-            jnp.array([1.0, 0.0], jnp.float32), self.units, self.bypass,
-        )  # fmt: skip
+            encoder,
+            gates,
+            draw_affine(rng, self.units, self.keys),
+            draw_affine(rng, self.units, 1),
+            jnp.array([1.0, 0.0], jnp.float32),
+            self.units,
+            self.bypass,
+        )

@@ -17,17 +17,21 @@ from quickstudy.cores.topologies import TOPOLOGIES, joined
 from quickstudy.gateway import eqx, handed_over, jax, jnp, lax
 
 SPARSE = 16
-"""Entries of a matrix for each that is not zero, above which one stream is faster by a gather for each term."""
+"""Entries of a matrix for each that is not zero, above which one stream is faster by a gather for
+each term.
+"""
 TERMS = 32
 """That are written out in one sum."""
 
 
 class EchoStateCore(Reservoir):
-    """r <- (1 - leak) r + leak tanh(W r + W_in x + b). The state is (units, batch): a sparse W gathers whole rows.
+    """r <- (1 - leak) r + leak tanh(W r + W_in x + b). The state is (units, batch): a sparse W
+    gathers whole rows.
 
-    W comes in groups of units that take about equally many terms: unit i of a group adds strengths[k, i] *
-    r[sources[k, i]] over k. noise: of inputs and of states, (2,), if there is any. beside: what shows the inputs as
-    they are, if they are features too. late: the features are the state before the input was read.
+    W comes in groups of units that take about equally many terms: unit i of a group adds
+    strengths[k, i] * r[sources[k, i]] over k. noise: of inputs and of states, (2,), if there is
+    any. beside: what shows the inputs as they are, if they are features too. late: the features are
+    the state before the input was read.
     """
 
     inputs: InputWeights
@@ -60,18 +64,25 @@ class EchoStateCore(Reservoir):
         return jnp.zeros((self.units, batch), self.bias.dtype)
 
     def step(self, state: Array, x: Any, *, key: Array | None = None) -> tuple[Array, Array]:
-        """One update. Where there is noise, and a key for it, the input and what the units take are shaken."""
+        """One update. Where there is noise, and a key for it, the input and what the units take are
+        shaken.
+        """
         before, of_state = state, None
         if self.noise is not None and key is not None:
             of_input, of_state = jax.random.split(key)
             if isinstance(self.inputs.space, Reals):
-                x = jnp.asarray(x, state.dtype) + self.noise[0] * _shaken(of_input, jnp.shape(x), state.dtype)
-        # Measured on a CPU, tokens a second at 64 sequences: a sum written out term by term is one fused loop and
-        # gathers whole rows (300,000); one gather of (terms, units, batch) is stored first (50,000); joining the
-        # groups by a concatenation makes XLA choose a group for every number (60,000).
+                x = jnp.asarray(x, state.dtype) + self.noise[0] * _shaken(
+                    of_input, jnp.shape(x), state.dtype
+                )
+        # Measured on a CPU, tokens a second at 64 sequences: a sum written out term by term is one
+        # fused loop and gathers whole rows (300,000); one gather of (terms, units, batch) is stored
+        # first (50,000); joining the groups by a concatenation makes XLA choose a group for every
+        # number (60,000).
         drive, first = jnp.zeros_like(state), 0
         for sources, strengths in zip(self.sources, self.strengths, strict=True):
-            drive = lax.dynamic_update_slice(drive, _gathered(state, sources, strengths), (first, 0))
+            drive = lax.dynamic_update_slice(
+                drive, _gathered(state, sources, strengths), (first, 0)
+            )
             first += sources.shape[1]
         drive = drive + self.inputs(x).T + self.bias[:, None]
         if self.noise is not None and of_state is not None:
@@ -84,8 +95,9 @@ class EchoStateCore(Reservoir):
         return states if self.beside is None else jnp.concatenate([states, self.beside(x)], axis=-1)
 
     def unroll(self, state: Array, xs: Any, *, key: Array | None = None) -> tuple[Array, Array]:
-        """Many steps. One stream of real numbers is faster by the whole matrix than by a gather for each term, unless
-        that is very sparse: at 100 units and 10 terms 2.6 times in float32 and 1.3 times in float64, measured.
+        """Many steps. One stream of real numbers is faster by the whole matrix than by a gather for
+        each term, unless that is very sparse: at 100 units and 10 terms 2.6 times in float32 and
+        1.3 times in float64, measured.
         """
         dense = self.units**2 <= SPARSE * sum(part.size for part in self.sources)
         shaken = self.noise is not None and key is not None
@@ -105,10 +117,18 @@ class EchoStateCore(Reservoir):
         """W as it is written, (units, units)."""
         rows, first = [], 0
         for sources in self.sources:
-            rows.append(jnp.broadcast_to(jnp.arange(sources.shape[1]) + first, sources.shape).ravel())
+            rows.append(
+                jnp.broadcast_to(jnp.arange(sources.shape[1]) + first, sources.shape).ravel()
+            )
             first += sources.shape[1]
-        columns, values = (jnp.concatenate([part.ravel() for part in of]) for of in (self.sources, self.strengths))
-        return jnp.zeros((self.units, self.units), self.bias.dtype).at[jnp.concatenate(rows), columns].add(values)
+        columns, values = (
+            jnp.concatenate([part.ravel() for part in of]) for of in (self.sources, self.strengths)
+        )
+        return (
+            jnp.zeros((self.units, self.units), self.bias.dtype)
+            .at[jnp.concatenate(rows), columns]
+            .add(values)
+        )
 
 
 def _shaken(key: Array, shape: tuple[int, ...], kind: Any) -> Array:
@@ -116,8 +136,8 @@ def _shaken(key: Array, shape: tuple[int, ...], kind: Any) -> Array:
 
 
 def _gathered(state: Array, sources: Array, strengths: Array) -> Array:
-    """(units of a group, batch): what a group takes, term by term. A sum of many terms would compile for minutes: it is
-    made in parts of equal size, in the same order.
+    """(units of a group, batch): what a group takes, term by term. A sum of many terms would
+    compile for minutes: it is made in parts of equal size, in the same order.
     """
 
     def total(start: Any, sources: Array, strengths: Array) -> Any:
@@ -138,23 +158,25 @@ def _gathered(state: Array, sources: Array, strengths: Array) -> Array:
 class EchoState:
     """Echo-state network: sparse random recurrent units, never trained.
 
-    units: size. terms: mean number of inputs that a unit takes from other units (each pair is joined with
-    probability terms/units; with fewer units than terms, all are). radius: the spectral radius the recurrent matrix is
-    scaled to; none leaves it as drawn, uniform in [-1, 1]. input_scale: input weights are uniform in +- this.
-    bias_scale: two bias vectors, each uniform in +- this over the square root of units. leak: share of the state that
-    is renewed at a step. precision: float32, or float64: the same weights, computed with in double precision.
+    units: size. terms: mean number of inputs that a unit takes from other units (each pair is
+    joined with probability terms/units; with fewer units than terms, all are). radius: the spectral
+    radius the recurrent matrix is scaled to; none leaves it as drawn, uniform in [-1, 1].
+    input_scale: input weights are uniform in +- this. bias_scale: two bias vectors, each uniform in
+    +- this over the square root of units. leak: share of the state that is renewed at a step.
+    precision: float32, or float64: the same weights, computed with in double precision.
 
-    topology: `random`; `ring` and `line`: each unit takes from the one before with strength `radius` (none: 1), the
-    first from the last or from nobody (Rodan and Tino 2011); `lattice`: from its neighbours on a grid, the matrix
-    scaled to `radius`. `terms` counts for `random` only. input_noise, state_noise: uniform in +- this, on real inputs
-    and on what the units take, while it learns (by `ridge` or by gradient) and never when it is asked. direct: the
-    inputs are features beside the units. late: the features at a step are the units before it was read, the order in
-    which Wringe et al. write a reservoir; otherwise after.
+    topology: `random`; `ring` and `line`: each unit takes from the one before with strength
+    `radius` (none: 1), the first from the last or from nobody (Rodan and Tino 2011); `lattice`:
+    from its neighbours on a grid, the matrix scaled to `radius`. `terms` counts for `random` only.
+    input_noise, state_noise: uniform in +- this, on real inputs and on what the units take, while
+    it learns (by `ridge` or by gradient) and never when it is asked. direct: the inputs are
+    features beside the units. late: the features at a step are the units before it was read, the
+    order in which Wringe et al. write a reservoir; otherwise after.
 
-    Source: Cisneros et al. 2022 (1,800 units, 10 terms, nothing rescaled: a radius of about 1.83), whose text has no
-    biases. Where real numbers are asked for: 200 units, radius 0.9, input_scale 0.1; for whole strings: 200 units;
-    where answers are judged as a whole: 40 units, radius 0.9, input_scale 0.5; in a world that gives rewards: 300
-    units, radius 0.9.
+    Source: Cisneros et al. 2022 (1,800 units, 10 terms, nothing rescaled: a radius of about 1.83),
+    whose text has no biases. Where real numbers are asked for: 200 units, radius 0.9, input_scale
+    0.1; for whole strings: 200 units; where answers are judged as a whole: 40 units, radius 0.9,
+    input_scale 0.5; in a world that gives rewards: 300 units, radius 0.9.
     """
 
     units: int = parameter(1800, at_least=1)
@@ -172,8 +194,9 @@ class EchoState:
 
     frozen: ClassVar[bool] = True
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"written": {"bias_scale": 0.0}}
-    # Measured on NARMA-10, 2,000 steps to learn from, NRMSE of `ridge`: 0.20; with what is usual for symbols 0.74.
-    # Strings are of three to five symbols, and a test of them has 50 million steps.
+    # Measured on NARMA-10, 2,000 steps to learn from, NRMSE of `ridge`: 0.20; with what is usual
+    # for symbols 0.74. Strings are of three to five symbols, and a test of them has 50 million
+    # steps.
     usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "reals": {"units": 200, "radius": 0.9, "input_scale": 0.1},
         "strings": {"units": 200},
@@ -181,16 +204,25 @@ class EchoState:
         "reward": {"units": 300, "radius": 0.9},
     }
     searched: ClassVar[Mapping[str, tuple[float, float]]] = {
-        "radius": (0.01, 2.0), "input_scale": (0.0, 1.0), "bias_scale": (0.0, 1.0), "leak": (0.01, 1.0),
-    }  # fmt: skip
+        "radius": (0.01, 2.0),
+        "input_scale": (0.0, 1.0),
+        "bias_scale": (0.0, 1.0),
+        "leak": (0.01, 1.0),
+    }
 
     def build(self, inputs: Space, rng: np.random.Generator) -> EchoStateCore:
         """Weights in float32, drawn in the order recurrent, input, bias."""
         if self.input_noise and not isinstance(inputs, Reals):
-            raise UsageError("esn: input_noise is for inputs that are real numbers; give state_noise")
+            raise UsageError(
+                "esn: input_noise is for inputs that are real numbers; give state_noise"
+            )
         groups = joined(self.topology, self.units, self.terms, self.radius, rng)
         input_weights = rng.uniform(-1.0, 1.0, (inputs.width, self.units)) * self.input_scale
-        bias = rng.uniform(-1.0, 1.0, (2, self.units)).sum(axis=0) * self.bias_scale / np.sqrt(self.units)
+        bias = (
+            rng.uniform(-1.0, 1.0, (2, self.units)).sum(axis=0)
+            * self.bias_scale
+            / np.sqrt(self.units)
+        )
         noise = (self.input_noise, self.state_noise)
         reals = [input_weights, bias, self.leak, *(strengths for _, strengths in groups)]
         numbers = [np.asarray(sources, np.int32) for sources, _ in groups]

@@ -1,4 +1,6 @@
-"""What the memories of today share: layers with a residual path, a short convolution, and steps taken in parallel."""
+"""What the memories of today share: layers with a residual path, a short convolution, and steps
+taken in parallel.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,9 @@ from quickstudy.cores.core import PRECISIONS, Array, Core, InputWeights, at_prec
 from quickstudy.gateway import device_kind, eqx, handed_over, jax, jnp, lax
 
 CHUNK = 32
-"""Steps that are taken in parallel; chunks follow one another. Memory then grows with the chunk, not with the stream,
-and one small program serves all lengths."""
+"""Steps that are taken in parallel; chunks follow one another. Memory then grows with the chunk,
+not with the stream, and one small program serves all lengths.
+"""
 TAPS = 4
 """Steps that a short convolution sees, as in all the publications."""
 SMALL = 1e-6
@@ -45,8 +48,9 @@ class Mixer(eqx.Module):
 class LayeredCore(Core):
     """x <- x + mixer(norm(x)), layer after layer; features are the norm of the last x.
 
-    embed: (width of the inputs, units). norms: (layers + 1, units), the scales of root-mean-square norms. mixers: all
-    layers as one, every array of it and of its state with the layers in front: one program for them all.
+    embed: (width of the inputs, units). norms: (layers + 1, units), the scales of root-mean-square
+    norms. mixers: all layers as one, every array of it and of its state with the layers in front:
+    one program for them all.
     """
 
     embed: InputWeights
@@ -81,8 +85,8 @@ class LayeredCore(Core):
 
 
 class StoppingCore(LayeredCore):
-    """The same on a CPU, where a part of a program that is not run takes no time, for mixers whose gradients take many
-    seconds to compile: sequences of all lengths then share one program.
+    """The same on a CPU, where a part of a program that is not run takes no time, for mixers whose
+    gradients take many seconds to compile: sequences of all lengths then share one program.
     """
 
     @property
@@ -90,9 +94,12 @@ class StoppingCore(LayeredCore):
         """It does."""
         return True
 
-    def unroll_at(self, xs: Any, places: Array, capacity: int, *, key: Array | None = None) -> Array:
-        """Features (B, Q, F) at some steps (B, Q) of sequences that are read from the start: those that `unroll` gives.
-        Chunk by chunk through all layers, and none that begins behind the last of these steps.
+    def unroll_at(
+        self, xs: Any, places: Array, capacity: int, *, key: Array | None = None
+    ) -> Array:
+        """Features (B, Q, F) at some steps (B, Q) of sequences that are read from the start: those
+        that `unroll` gives. Chunk by chunk through all layers, and none that begins behind the last
+        of these steps.
         """
         steps, rows = len(jax.tree.leaves(xs)[0]), jnp.arange(len(places))[:, None]
         start = self.start(len(places), capacity)
@@ -105,7 +112,10 @@ class StoppingCore(LayeredCore):
             first, some = given
             blank = jnp.zeros((CHUNK, len(places), self.width), self.norms.dtype)
             return lax.cond(  # type: ignore[no-any-return]
-                first <= last, lambda state: self.unroll(state, some), lambda state: (state, blank), state
+                first <= last,
+                lambda state: self.unroll(state, some),
+                lambda state: (state, blank),
+                state,
             )
 
         firsts = jnp.arange(-(-steps // CHUNK)) * CHUNK
@@ -137,25 +147,32 @@ class LayeredSpec:
         return int(getattr(self, "heads", 1))
 
     def build(self, inputs: Space, rng: np.random.Generator) -> Core:
-        """The weights that read, uniform in +- 1/sqrt(units), then layer after layer; scales of norms are one."""
+        """The weights that read, uniform in +- 1/sqrt(units), then layer after layer; scales of
+        norms are one.
+        """
         units = self.fitted(inputs.width) if self.units is None else self.units
         if units % self.multiple:
             raise UsageError(f"units must be a multiple of heads={self.multiple}, got {units}")
         embed = rng.uniform(-1.0, 1.0, (inputs.width, units)) / np.sqrt(units)
-        layers = jax.tree.map(lambda *same: np.stack(same), *(self.mixer(units, rng) for _ in range(self.layers)))
+        layers = jax.tree.map(
+            lambda *same: np.stack(same), *(self.mixer(units, rng) for _ in range(self.layers))
+        )
         made = StoppingCore if self.stops and one_by_one() else LayeredCore
         built = made(InputWeights(embed, inputs), np.ones((self.layers + 1, units)), layers)
         single = handed_over(jax.tree.map(lambda leaf: np.asarray(leaf, np.float32), built))
         return at_precision(single, self.precision)  # type: ignore[no-any-return]
 
     def fitted(self, width: int) -> int:
-        """The largest number of units whose parameters, with an output layer for as many symbols as it reads, do not
-        exceed budget * width; at least the smallest that there is.
+        """The largest number of units whose parameters, with an output layer for as many symbols as
+        it reads, do not exceed budget * width; at least the smallest that there is.
         """
 
         def fits(many: int) -> bool:
             units = many * self.multiple
-            layer = sum(np.size(leaf) for leaf in jax.tree.leaves(self.mixer(units, np.random.default_rng(0))))
+            layer = sum(
+                np.size(leaf)
+                for leaf in jax.tree.leaves(self.mixer(units, np.random.default_rng(0)))
+            )
             total = width * units + self.layers * (layer + units) + units + units * width + width
             return int(total) <= self.budget * width
 
@@ -169,7 +186,8 @@ class LayeredSpec:
 
 
 class ShortConvolution(eqx.Module):
-    """Every channel's last `TAPS` values, weighted: causal and depthwise. weights: (tap, channel), the newest last.
+    """Every channel's last `TAPS` values, weighted: causal and depthwise. weights: (tap, channel),
+    the newest last.
 
     State: the values before, (tap - 1, B, channel).
     """
@@ -196,7 +214,9 @@ class ShortConvolution(eqx.Module):
 def draw_convolution(channels: int, rng: np.random.Generator) -> Any:
     """Weights and bias uniform in +- 1/sqrt(taps)."""
     bound = 1.0 / np.sqrt(TAPS)
-    return ShortConvolution(rng.uniform(-bound, bound, (TAPS, channels)), rng.uniform(-bound, bound, channels))
+    return ShortConvolution(
+        rng.uniform(-bound, bound, (TAPS, channels)), rng.uniform(-bound, bound, channels)
+    )
 
 
 def draw_map(inputs: int, outputs: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -205,7 +225,9 @@ def draw_map(inputs: int, outputs: int, rng: np.random.Generator) -> NDArray[np.
 
 
 def draw_pace(count: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Biases whose softplus is log-uniform in 0.001 to 0.1: the first sizes of a step in continuous time."""
+    """Biases whose softplus is log-uniform in 0.001 to 0.1: the first sizes of a step in continuous
+    time.
+    """
     sizes = np.exp(rng.uniform(np.log(0.001), np.log(0.1), count))
     return np.asarray(sizes + np.log(-np.expm1(-sizes)))
 
@@ -220,12 +242,15 @@ def one_by_one() -> bool:
     return device_kind() == "cpu"
 
 
-def linear_scan(before: Any, keep: Any, new: Any, times: Callable[[Any, Any], Any] = operator.mul) -> Any:
-    """h_t = keep_t h_{t-1} + new_t for all t. before: h of the step before the first. times: the product, where numbers
-    are no arrays but pairs of them.
+def linear_scan(
+    before: Any, keep: Any, new: Any, times: Callable[[Any, Any], Any] = operator.mul
+) -> Any:
+    """h_t = keep_t h_{t-1} + new_t for all t. before: h of the step before the first. times: the
+    product, where numbers are no arrays but pairs of them.
 
-    On a GPU all steps at once, by an associative scan: (a, b) then (c, d) are together (a c, b c + d), whichever pairs
-    are put together first. On a CPU one after another, which is less work, also to compile.
+    On a GPU all steps at once, by an associative scan: (a, b) then (c, d) are together (a c, b c +
+    d), whichever pairs are put together first. On a CPU one after another, which is less work, also
+    to compile.
     """
 
     def moved(keep: Any, state: Any, new: Any) -> Any:
@@ -242,13 +267,18 @@ def linear_scan(before: Any, keep: Any, new: Any, times: Callable[[Any, Any], An
     first_keep, first_new = jax.tree.map(lambda leaf: leaf[0], (keep, new))
     first = moved(first_keep, before, first_new)
     new = jax.tree.map(lambda one, whole: jnp.concatenate([one[None], whole[1:]]), first, new)
-    return lax.associative_scan(lambda one, two: (times(one[0], two[0]), moved(two[0], one[1], two[1])), (keep, new))[1]
+    return lax.associative_scan(
+        lambda one, two: (times(one[0], two[0]), moved(two[0], one[1], two[1])), (keep, new)
+    )[1]
 
 
-def in_chunks(chunk: Callable[[Any, Any], tuple[Any, Array]], state: Any, xs: Any, neutral: Any) -> tuple[Any, Array]:
+def in_chunks(
+    chunk: Callable[[Any, Any], tuple[Any, Array]], state: Any, xs: Any, neutral: Any
+) -> tuple[Any, Array]:
     """`chunk(state, xs)` on some steps at once, and so on from its state. xs: arrays (T, ...).
 
-    neutral: of each, the value of a step that changes no state; with it the last chunk is filled up.
+    neutral: of each, the value of a step that changes no state; with it the last chunk is filled
+    up.
     """
     steps = len(jax.tree.leaves(xs)[0])
     if steps <= CHUNK:

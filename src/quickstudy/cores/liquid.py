@@ -16,9 +16,13 @@ from quickstudy.cores.core import Array, InputWeights, Reservoir
 from quickstudy.gateway import eqx, jnp, lax
 
 MEMBRANE, SYNAPSE = 30.0, (3.0, 6.0)
-"""Time constants in milliseconds: of a membrane; of the current that an exciting and an inhibiting spike leave."""
+"""Time constants in milliseconds: of a membrane; of the current that an exciting and an inhibiting
+spike leave.
+"""
 THRESHOLD, RESET, BACKGROUND = 15.0, 13.5, 13.5
-"""In millivolts above rest, at an input resistance of a megaohm; the background current is in nanoamperes."""
+"""In millivolts above rest, at an input resistance of a megaohm; the background current is in
+nanoamperes.
+"""
 REFRACTORY = (3.0, 2.0)
 """Milliseconds without a spike after one: of exciting neurons and of inhibiting ones."""
 STRENGTHS = ((30.0, 60.0), (-19.0, -19.0))
@@ -30,13 +34,15 @@ USE, RECOVERY, FACILITATION = (
     ((1100.0, 125.0), (700.0, 144.0)),
     ((50.0, 1200.0), (20.0, 60.0)),
 )
-"""Of dynamic synapses: the share that is used by a spike, and the time constants in which it recovers and is raised."""
+"""Of dynamic synapses: the share that is used by a spike, and the time constants in which it
+recovers and is raised.
+"""
 
 
 class Column(NamedTuple):
-    """The state, each (units, batch) but for the last two, which are (2, units, batch) by what receives: membranes,
-    currents left by exciting and by inhibiting spikes, milliseconds to rest, the traces that are shown, and how much is
-    used of what is there.
+    """The state, each (units, batch) but for the last two, which are (2, units, batch) by what
+    receives: membranes, currents left by exciting and by inhibiting spikes, milliseconds to rest,
+    the traces that are shown, and how much is used of what is there.
     """
 
     membrane: Array
@@ -49,10 +55,12 @@ class Column(NamedTuple):
 
 
 class LiquidCore(Reservoir):
-    """Leaky integrate-and-fire neurons with dynamic synapses, one millisecond at a time, `steps` for every input.
+    """Leaky integrate-and-fire neurons with dynamic synapses, one millisecond at a time, `steps`
+    for every input.
 
-    weights: (receiving, sending), multiples of 1/16; releases are multiples of 1/256. So sums of currents are exact
-    whatever their order, and no spike hangs on how many sequences are read side by side.
+    weights: (receiving, sending), multiples of 1/16; releases are multiples of 1/256. So sums of
+    currents are exact whatever their order, and no spike hangs on how many sequences are read side
+    by side.
     """
 
     inputs: InputWeights
@@ -75,7 +83,9 @@ class LiquidCore(Reservoir):
         return Column(blank + RESET, blank, blank, blank, blank, twice, twice + 1.0)
 
     def step(self, state: Column, x: Any, *, key: Array | None = None) -> tuple[Column, Array]:
-        """The input is a current that is held for all milliseconds of the step. Nothing in it is random."""
+        """The input is a current that is held for all milliseconds of the step. Nothing in it is
+        random.
+        """
         drive = self.inputs(x).T + BACKGROUND
         state = lax.fori_loop(0, self.steps, lambda _, now: self._millisecond(now, drive), state)
         return state, state.trace.T
@@ -93,8 +103,12 @@ class LiquidCore(Reservoir):
         excited, inhibited = jnp.zeros_like(membrane), jnp.zeros_like(membrane)
         for kind in (0, 1):  # what receives
             mine = self.receives[:, None] == kind
-            excited += jnp.where(mine, self.weights @ jnp.where(self.inhibits[:, None], 0.0, released[kind]), 0.0)
-            inhibited += jnp.where(mine, self.weights @ jnp.where(self.inhibits[:, None], released[kind], 0.0), 0.0)
+            excited += jnp.where(
+                mine, self.weights @ jnp.where(self.inhibits[:, None], 0.0, released[kind]), 0.0
+            )
+            inhibited += jnp.where(
+                mine, self.weights @ jnp.where(self.inhibits[:, None], released[kind], 0.0), 0.0
+            )
         decay = [np.float32(np.exp(-1.0 / constant)) for constant in SYNAPSE]
         rests = jnp.where(self.inhibits, REFRACTORY[1], REFRACTORY[0])[:, None]
         fired = spikes > 0
@@ -112,15 +126,17 @@ class LiquidCore(Reservoir):
 @core("liquid", version=1)
 @dataclass(frozen=True)
 class Liquid:
-    """Liquid-state machine: spiking neurons in a column, every fifth inhibiting, with dynamic synapses; never trained.
+    """Liquid-state machine: spiking neurons in a column, every fifth inhibiting, with dynamic
+    synapses; never trained.
 
-    units: neurons, on a grid of 3 x 3 x n. reach: two neurons at distance d are joined with a chance that falls as
-    exp(-(d / reach)^2). milliseconds: that one input lasts. input_scale: an input of 1 is a current of so many
-    nanoamperes, either way, to `share` of the neurons (a neuron is silent below a current of 15; the background is
-    13.5). fading: milliseconds in which the trace that a spike leaves falls to 1/e; the traces are the features.
+    units: neurons, on a grid of 3 x 3 x n. reach: two neurons at distance d are joined with a
+    chance that falls as exp(-(d / reach)^2). milliseconds: that one input lasts. input_scale: an
+    input of 1 is a current of so many nanoamperes, either way, to `share` of the neurons (a neuron
+    is silent below a current of 15; the background is 13.5). fading: milliseconds in which the
+    trace that a spike leaves falls to 1/e; the traces are the features.
 
-    Source: Maass, Natschlaeger and Markram 2002. Departures: one set of constants for each kind of synapse, without
-    spread; strengths are gamma-distributed as theirs; input synapses are static.
+    Source: Maass, Natschlaeger and Markram 2002. Departures: one set of constants for each kind of
+    synapse, without spread; strengths are gamma-distributed as theirs; input synapses are static.
     """
 
     units: int = parameter(135, at_least=2)
@@ -138,7 +154,9 @@ class Liquid:
         kind = (rng.permutation(self.units) < self.units // 5).astype(np.int64)
         weights = self.synapses(kind, rng)
         shape = inputs.width, self.units
-        currents = rng.uniform(-1.0, 1.0, shape) * self.input_scale * (rng.random(shape) < self.share)
+        currents = (
+            rng.uniform(-1.0, 1.0, shape) * self.input_scale * (rng.random(shape) < self.share)
+        )
         constants = np.array([USE, RECOVERY, FACILITATION])[:, kind].transpose(0, 2, 1)[..., None]
         constants[1:] = np.exp(-1.0 / constants[1:])
         return LiquidCore(
@@ -157,5 +175,9 @@ class Liquid:
         apart = np.square(place[:, None] - place).sum(axis=2)
         chance = np.array(CHANCES)[kind[None, :], kind[:, None]] * np.exp(-apart / self.reach**2)
         there = (rng.random(chance.shape) < chance) & ~np.eye(self.units, dtype=np.bool_)
-        strengths = np.array(STRENGTHS)[kind[None, :], kind[:, None]] * rng.gamma(1.0, 1.0, chance.shape)
-        return np.asarray(np.where(there, np.clip(np.round(strengths * 16.0) / 16.0, -200.0, 200.0), 0.0))
+        strengths = np.array(STRENGTHS)[kind[None, :], kind[:, None]] * rng.gamma(
+            1.0, 1.0, chance.shape
+        )
+        return np.asarray(
+            np.where(there, np.clip(np.round(strengths * 16.0) / 16.0, -200.0, 200.0), 0.0)
+        )

@@ -1,4 +1,6 @@
-"""The linear recurrent unit (Orvieto et al. 2023): a diagonal complex recurrence, nonlinear only between layers."""
+"""The linear recurrent unit (Orvieto et al. 2023): a diagonal complex recurrence, nonlinear only
+between layers.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,10 @@ from quickstudy.gateway import jax, jnp
 class LinearRecurrence(Mixer):
     """h <- lambda h + gamma B x; y = Re(C h) + D x; out = (y' V) sigmoid(y' W), with y' = gelu(y).
 
-    lambda = exp(-exp(decay) + i exp(turn)), so that |lambda| < 1 whatever is learned; gamma = exp(scale). Real and
-    imaginary parts stand side by side, in real numbers: read (2, units, units) for B, show (2, units, units) for C,
-    through (units,) for D, out (2, units, units) for V and W. State: (2, B, units).
+    lambda = exp(-exp(decay) + i exp(turn)), so that |lambda| < 1 whatever is learned; gamma =
+    exp(scale). Real and imaginary parts stand side by side, in real numbers: read (2, units, units)
+    for B, show (2, units, units) for C, through (units,) for D, out (2, units, units) for V and W.
+    State: (2, B, units).
     """
 
     decay: Array
@@ -50,7 +53,9 @@ class LinearRecurrence(Mixer):
         """By a scan over complex numbers, a chunk at a time."""
 
         def chunk(state: Array, given: tuple[Array, ...]) -> tuple[Array, Array]:
-            both = jnp.stack(linear_scan((state[0], state[1]), given[:2], given[2:], _times), axis=1)
+            both = jnp.stack(
+                linear_scan((state[0], state[1]), given[:2], given[2:], _times), axis=1
+            )
             return both[-1], both
 
         each = (len(xs), 1, self.decay.size)
@@ -78,18 +83,21 @@ def _times(one: tuple[Array, Array], two: tuple[Array, Array]) -> tuple[Array, A
 @core("lru", version=2)
 @dataclass(frozen=True)
 class LinearRecurrentUnit(LayeredSpec):
-    """Linear recurrent unit: a diagonal complex recurrence without gates, and a gated map behind it.
+    """Linear recurrent unit: a diagonal complex recurrence without gates, and a gated map behind
+    it.
 
-    units: size of the residual path and of the complex state; none fits it to a budget of parameters. layers: blocks of
-    norm, recurrence, gated map and residual path. budget: trained weights per input symbol that `none` fits to, an
-    output layer included. least, most: the ring in which eigenvalues start, uniform in its area. phase: largest angle
-    of an eigenvalue at the start. precision: float32 or float64.
+    units: size of the residual path and of the complex state; none fits it to a budget of
+    parameters. layers: blocks of norm, recurrence, gated map and residual path. budget: trained
+    weights per input symbol that `none` fits to, an output layer included. least, most: the ring in
+    which eigenvalues start, uniform in its area. phase: largest angle of an eigenvalue at the
+    start. precision: float32 or float64.
 
-    Eigenvalues are exp(-exp(n) + i exp(t)), inputs are scaled by a trained gamma that starts at sqrt(1 - |lambda|^2); B
-    and C start Gaussian with variances 1/(2 units) and 1/units for each part, D with 1. Source: Orvieto et al. 2023,
-    section 3 and appendix A, and its gated map behind the recurrence. Departures: root-mean-square norms, where the
-    paper has layer or batch norms; no dropout; no biases in the gated map; no slower learning of eigenvalues and gamma;
-    the answer is read at every step, not from a mean over time.
+    Eigenvalues are exp(-exp(n) + i exp(t)), inputs are scaled by a trained gamma that starts at
+    sqrt(1 - |lambda|^2); B and C start Gaussian with variances 1/(2 units) and 1/units for each
+    part, D with 1. Source: Orvieto et al. 2023, section 3 and appendix A, and its gated map behind
+    the recurrence. Departures: root-mean-square norms, where the paper has layer or batch norms; no
+    dropout; no biases in the gated map; no slower learning of eigenvalues and gamma; the answer is
+    read at every step, not from a mean over time.
     """
 
     least: float = parameter(0.0, at_least=0.0, at_most=1.0)

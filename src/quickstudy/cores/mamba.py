@@ -27,9 +27,9 @@ from quickstudy.gateway import jax, jnp, lax
 class SelectiveStateSpace(Mixer):
     """u, z = x W; u <- silu(conv(u)); h <- exp(d A) h + d B u; y = C h + D u; out = (y silu(z)) V.
 
-    d = softplus(u P Q + b), B = u R and C = u S for every step; A = -exp(rates), diagonal, (inner, states).
-    select: (inner, rank + 2 states), P, R and S side by side; pace: (rank, inner), Q. State: the convolution's, and
-    h (B, inner, states).
+    d = softplus(u P Q + b), B = u R and C = u S for every step; A = -exp(rates), diagonal, (inner,
+    states). select: (inner, rank + 2 states), P, R and S side by side; pace: (rank, inner), Q.
+    State: the convolution's, and h (B, inner, states).
     """
 
     read: Array
@@ -43,7 +43,9 @@ class SelectiveStateSpace(Mixer):
 
     def start(self, batch: int) -> Any:
         """Zeros."""
-        return self.convolution.start(batch), jnp.zeros((batch, *self.rates.shape), self.rates.dtype)
+        return self.convolution.start(batch), jnp.zeros(
+            (batch, *self.rates.shape), self.rates.dtype
+        )
 
     def step(self, state: Any, x: Array) -> tuple[Any, Array]:
         """One step."""
@@ -56,9 +58,11 @@ class SelectiveStateSpace(Mixer):
         return (window, hidden), self._out(shown, inner, gate)
 
     def unroll(self, state: Any, xs: Array) -> tuple[Any, Array]:
-        """By a scan, a chunk at a time: what a step keeps and adds never stands in memory for all steps at once.
+        """By a scan, a chunk at a time: what a step keeps and adds never stands in memory for all
+        steps at once.
 
-        On a CPU step by step, and what a gradient needs of a step is made again: to write it down takes longer.
+        On a CPU step by step, and what a gradient needs of a step is made again: to write it down
+        takes longer.
         """
         window, hidden = state
         inner, gate = jnp.split(xs @ self.read, 2, axis=-1)
@@ -83,8 +87,12 @@ class SelectiveStateSpace(Mixer):
         return jax.nn.softplus(low @ self.pace + self.pace_bias), into, out_of
 
     def _discrete(self, size: Array, inner: Array, into: Array) -> tuple[Array, Array]:
-        """What a step keeps and what it adds, (..., inner, states): zero-order hold for A, d B for B."""
-        return jnp.exp(-size[..., None] * jnp.exp(self.rates)), (size * inner)[..., None] * into[..., None, :]
+        """What a step keeps and what it adds, (..., inner, states): zero-order hold for A, d B for
+        B.
+        """
+        return jnp.exp(-size[..., None] * jnp.exp(self.rates)), (size * inner)[..., None] * into[
+            ..., None, :
+        ]
 
     def _moved(self, hidden: Array, given: tuple[Array, ...]) -> tuple[Array, Array]:
         """The state after a step, and what is shown of it. given: size, what is read, B and C."""
@@ -102,15 +110,17 @@ class SelectiveStateSpace(Mixer):
 class Mamba(LayeredSpec):
     """Mamba: a selective state space, gated, behind a short convolution.
 
-    units: size of the residual path; none fits it to a budget of parameters. layers: blocks of norm, selective state
-    space and residual path. budget: trained weights per input symbol that `none` fits to, an output layer included.
-    states: numbers in the state of every channel. expand: channels per unit. precision: float32 or float64.
+    units: size of the residual path; none fits it to a budget of parameters. layers: blocks of
+    norm, selective state space and residual path. budget: trained weights per input symbol that
+    `none` fits to, an output layer included. states: numbers in the state of every channel. expand:
+    channels per unit. precision: float32 or float64.
 
-    A step's size is a map of rank ceil(units / 16), a softplus, and a bias that starts it log-uniform in 0.001 to 0.1.
-    A starts at -1, -2, ... -states for every channel, D at one. The convolution sees 4 steps. Source: Gu and Dao 2023,
-    algorithm 2, section 3.4 and 3.6. Weights of maps are uniform in +- 1/sqrt(inputs of the map). Departures: the maps
-    back to the residual path do not start smaller with more layers, and what reads the inputs does not start with a
-    deviation of 0.02, as both do in the released programs.
+    A step's size is a map of rank ceil(units / 16), a softplus, and a bias that starts it
+    log-uniform in 0.001 to 0.1. A starts at -1, -2, ... -states for every channel, D at one. The
+    convolution sees 4 steps. Source: Gu and Dao 2023, algorithm 2, section 3.4 and 3.6. Weights of
+    maps are uniform in +- 1/sqrt(inputs of the map). Departures: the maps back to the residual path
+    do not start smaller with more layers, and what reads the inputs does not start with a deviation
+    of 0.02, as both do in the released programs.
     """
 
     stops: ClassVar[bool] = True

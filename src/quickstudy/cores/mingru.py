@@ -1,4 +1,6 @@
-"""The minimal gated recurrent unit (Feng et al. 2024): gates that do not ask the memory, so steps go at once."""
+"""The minimal gated recurrent unit (Feng et al. 2024): gates that do not ask the memory, so steps
+go at once.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ from quickstudy.gateway import eqx, jax, jnp
 class MinimalGates(Mixer):
     """z = sigmoid(W x + b), n = g(V x + c), h <- (1 - z) h + z n; out = U h.
 
-    gates: (units, 2 hidden) for z and n. bias: (2 hidden,). out: (hidden, units). positive: g(x) = x + 1/2 for x >= 0,
-    else sigmoid(x); else g(x) = x. State: h (B, hidden).
+    gates: (units, 2 hidden) for z and n. bias: (2 hidden,). out: (hidden, units). positive: g(x) =
+    x + 1/2 for x >= 0, else sigmoid(x); else g(x) = x. State: h (B, hidden).
     """
 
     gates: Array
@@ -59,16 +61,18 @@ class MinimalGates(Mixer):
 class MinimalGRU(LayeredSpec):
     """Minimal gated recurrent units: an update gate and a new value that depend on the input alone.
 
-    units: size of the residual path; none fits it to a budget of parameters. layers: blocks of norm, minimal GRU,
-    linear map and residual path; one alone cannot let a gate depend on what was read before. budget: trained weights
-    per input symbol that `none` fits to, an output layer included. expand: hidden units per unit. positive: new values
-    pass through g, which keeps them above zero, as in the paper's appendix B; else they are linear, as in its section
-    3.1. precision: float32 or float64.
+    units: size of the residual path; none fits it to a budget of parameters. layers: blocks of
+    norm, minimal GRU, linear map and residual path; one alone cannot let a gate depend on what was
+    read before. budget: trained weights per input symbol that `none` fits to, an output layer
+    included. expand: hidden units per unit. positive: new values pass through g, which keeps them
+    above zero, as in the paper's appendix B; else they are linear, as in its section 3.1.
+    precision: float32 or float64.
 
-    Weights are uniform in +- 1/sqrt(inputs of the map). Source: Feng et al. 2024, section 3.1 and appendix B.
-    Departures: h starts at 0, where the paper's logarithms need a start above it; the scan is over h itself, not over
-    its logarithm: what is kept lies between 0 and 1, so that nothing overflows; neither convolutions nor feed-forward
-    maps between the layers, which the paper's language models have.
+    Weights are uniform in +- 1/sqrt(inputs of the map). Source: Feng et al. 2024, section 3.1 and
+    appendix B. Departures: h starts at 0, where the paper's logarithms need a start above it; the
+    scan is over h itself, not over its logarithm: what is kept lies between 0 and 1, so that
+    nothing overflows; neither convolutions nor feed-forward maps between the layers, which the
+    paper's language models have.
     """
 
     expand: int = parameter(1, at_least=1)

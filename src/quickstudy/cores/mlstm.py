@@ -1,4 +1,6 @@
-"""The matrix LSTM of xLSTM (Beck et al. 2024): exponential gates, a matrix of associations, and a stabiliser."""
+"""The matrix LSTM of xLSTM (Beck et al. 2024): exponential gates, a matrix of associations, and a
+stabiliser.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,14 @@ from quickstudy.gateway import eqx, jax, jnp, lax
 
 
 class MatrixLSTM(Mixer):
-    """C <- f C + i v k'; n <- f n + i k; h = C q / max(|n q|, 1), for every head, with i = exp(I), f = sigmoid(F).
+    """C <- f C + i v k'; n <- f n + i k; h = C q / max(|n q|, 1), for every head, with i = exp(I),
+    f = sigmoid(F).
 
-    u, z = x W; c = silu(conv(u)); q and k are maps of c, v of u, for every head by itself, k divided by sqrt(size);
-    I and F are maps of q, k and v together. out = ((norm(h) + skip c) silu(z)) V. project: (3, head, size, size).
-    gates: (3 inner, 2 heads). C and n are kept divided by exp(m), where m <- max(log f + m, I): nothing overflows,
-    and h is the same. State: the convolution's; C (B, head, value, key), n (B, head, key), m (B, head).
+    u, z = x W; c = silu(conv(u)); q and k are maps of c, v of u, for every head by itself, k
+    divided by sqrt(size); I and F are maps of q, k and v together. out = ((norm(h) + skip c)
+    silu(z)) V. project: (3, head, size, size). gates: (3 inner, 2 heads). C and n are kept divided
+    by exp(m), where m <- max(log f + m, I): nothing overflows, and h is the same. State: the
+    convolution's; C (B, head, value, key), n (B, head, key), m (B, head).
     """
 
     read: Array
@@ -74,11 +78,14 @@ class MatrixLSTM(Mixer):
         return window, inner, jax.nn.silu(convolved), gate
 
     def _asked(self, inner: Array, convolved: Array) -> tuple[Array, ...]:
-        """Query, key and value (..., head, size); the logarithms of the input and forget gates (..., head)."""
+        """Query, key and value (..., head, size); the logarithms of the input and forget gates
+        (..., head).
+        """
         apart = (*inner.shape[:-1], self.heads, -1)
         by_head = (convolved.reshape(apart), convolved.reshape(apart), inner.reshape(apart))
         parts = [
-            jnp.einsum("...hi,hij->...hj", part, weights) for part, weights in zip(by_head, self.project, strict=True)
+            jnp.einsum("...hi,hij->...hj", part, weights)
+            for part, weights in zip(by_head, self.project, strict=True)
         ]
         together = jnp.concatenate([part.reshape(inner.shape) for part in parts], axis=-1)
         entry, forget = jnp.split(together @ self.gates + self.gate_bias, 2, axis=-1)
@@ -93,10 +100,13 @@ class MatrixLSTM(Mixer):
 
 
 def chunk_of_memory(memory: Any, given: tuple[Array, ...]) -> tuple[Any, Array]:
-    """Some steps at once. With F_t the sum of log f up to t, what step s wrote counts exp(F_t - F_s + I_s) at t, and
-    what was there before counts exp(F_t); m_t is the largest of these exponents, as it is step by step.
+    """Some steps at once. With F_t the sum of log f up to t, what step s wrote counts exp(F_t - F_s
+    + I_s) at t, and what was there before counts exp(F_t); m_t is the largest of these exponents,
+    as it is step by step.
     """
-    query, key, value, entry, kept = (jnp.moveaxis(part, 0, 2) for part in given)  # (B, head, T, ...)
+    query, key, value, entry, kept = (
+        jnp.moveaxis(part, 0, 2) for part in given
+    )  # (B, head, T, ...)
     matrix, normal, most = memory
     total = jnp.cumsum(kept, axis=-1)
     steps = np.arange(total.shape[-1])
@@ -106,12 +116,16 @@ def chunk_of_memory(memory: Any, given: tuple[Array, ...]) -> tuple[Any, Array]:
     before = jnp.exp(total + most[..., None] - new)[..., None]
     weights = jnp.exp(exponents - new[..., None])
     alike = weights * jnp.einsum("bhtk,bhsk->bhts", query, key)
-    shown = before * jnp.einsum("bhvk,bhtk->bhtv", matrix, query) + jnp.einsum("bhts,bhsv->bhtv", alike, value)
+    shown = before * jnp.einsum("bhvk,bhtk->bhtv", matrix, query) + jnp.einsum(
+        "bhts,bhsv->bhtv", alike, value
+    )
     length = before[..., 0] * jnp.einsum("bhk,bhtk->bht", normal, query) + alike.sum(axis=-1)
     last, from_before = weights[..., -1, :], before[..., -1, :]
     matrix = from_before[..., None] * matrix + jnp.einsum("bhs,bhsv,bhsk->bhvk", last, value, key)
     normal = from_before * normal + jnp.einsum("bhs,bhsk->bhk", last, key)
-    return (matrix, normal, new[..., -1]), jnp.moveaxis(shown / _below(length, new)[..., None], 2, 0)
+    return (matrix, normal, new[..., -1]), jnp.moveaxis(
+        shown / _below(length, new)[..., None], 2, 0
+    )
 
 
 def _below(length: Array, most: Array) -> Array:
@@ -124,15 +138,17 @@ def _below(length: Array, most: Array) -> Array:
 class MLSTM(LayeredSpec):
     """Matrix LSTM: the memory of xLSTM, with exponential input gates and a stabiliser.
 
-    units: size of the residual path, a multiple of heads; none fits it to a budget of parameters. layers: blocks of
-    norm, matrix LSTM and residual path. budget: trained weights per input symbol that `none` fits to, an output layer
-    included. heads: matrices side by side. expand: inner channels per unit. precision: float32 or float64.
+    units: size of the residual path, a multiple of heads; none fits it to a budget of parameters.
+    layers: blocks of norm, matrix LSTM and residual path. budget: trained weights per input symbol
+    that `none` fits to, an output layer included. heads: matrices side by side. expand: inner
+    channels per unit. precision: float32 or float64.
 
-    Maps of the gates start at zero; the bias of forget gates from 3 to 6 over the heads, that of input gates Gaussian
-    with deviation 0.1. The convolution before queries and keys sees 4 steps. Source: Beck et al. 2024, equations 19 to
-    27 with the stabiliser of equations 15 to 17, in the block that projects up first. Departures: queries, keys and
-    values are full maps within a head (of four channels each in the released programs), root-mean-square norms before
-    the block, where those have layer norms, two heads, and no blocks of the other kind (sLSTM) between. Weights of
+    Maps of the gates start at zero; the bias of forget gates from 3 to 6 over the heads, that of
+    input gates Gaussian with deviation 0.1. The convolution before queries and keys sees 4 steps.
+    Source: Beck et al. 2024, equations 19 to 27 with the stabiliser of equations 15 to 17, in the
+    block that projects up first. Departures: queries, keys and values are full maps within a head
+    (of four channels each in the released programs), root-mean-square norms before the block, where
+    those have layer norms, two heads, and no blocks of the other kind (sLSTM) between. Weights of
     other maps are uniform in +- 1/sqrt(inputs of the map).
     """
 

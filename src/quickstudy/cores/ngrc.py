@@ -21,8 +21,8 @@ MOST_FEATURES = 20_000
 
 
 class PolynomialCore(Reservoir):
-    """The state is the inputs of the last steps, (steps, batch, width), the latest last. products: for every degree
-    (degree, monomials) the places of the factors among the delayed inputs.
+    """The state is the inputs of the last steps, (steps, batch, width), the latest last. products:
+    for every degree (degree, monomials) the places of the factors among the delayed inputs.
     """
 
     vectors: InputWeights
@@ -33,7 +33,9 @@ class PolynomialCore(Reservoir):
     @property
     def width(self) -> int:
         """The delayed inputs, and all their products."""
-        return self._read_width * self.delays + sum(int(factors.shape[1]) for factors in self.products)
+        return self._read_width * self.delays + sum(
+            int(factors.shape[1]) for factors in self.products
+        )
 
     @property
     def _read_width(self) -> int:
@@ -41,7 +43,9 @@ class PolynomialCore(Reservoir):
 
     def start(self, batch: int, capacity: int) -> Array:
         """Nothing but zeros was read."""
-        return jnp.zeros((self.stride * (self.delays - 1), batch, self._read_width), self.vectors.weights.dtype)
+        return jnp.zeros(
+            (self.stride * (self.delays - 1), batch, self._read_width), self.vectors.weights.dtype
+        )
 
     def step(self, state: Array, x: Any, *, key: Array | None = None) -> tuple[Array, Array]:
         """One more is read, one is forgotten."""
@@ -52,7 +56,9 @@ class PolynomialCore(Reservoir):
         """All steps at once: nothing is carried on but inputs."""
         kept = jnp.concatenate([state, self.vectors(xs)])
         steps = len(kept) - len(state)
-        shifted = [kept[delay * self.stride : delay * self.stride + steps] for delay in range(self.delays)]
+        shifted = [
+            kept[delay * self.stride : delay * self.stride + steps] for delay in range(self.delays)
+        ]
         return kept[steps:], self._features(jnp.stack(shifted))
 
     def _features(self, delayed: Array) -> Array:
@@ -72,11 +78,13 @@ class PolynomialCore(Reservoir):
 class NextGeneration:
     """Next-generation reservoir: the last inputs and products of them as features, never trained.
 
-    delays: how many of the last inputs are kept; stride: steps from one of them to the next. degrees: of the products,
-    each of which is taken with all its monomials once (2: quadratic, 2/3: quadratic and cubic); the delayed inputs
-    themselves are always there. Before the first input all were 0. precision: float32, or float64.
+    delays: how many of the last inputs are kept; stride: steps from one of them to the next.
+    degrees: of the products, each of which is taken with all its monomials once (2: quadratic, 2/3:
+    quadratic and cubic); the delayed inputs themselves are always there. Before the first input all
+    were 0. precision: float32, or float64.
 
-    Source: Gauthier et al. 2021 (two delays, quadratic, for Lorenz '63; cubic for the double scroll).
+    Source: Gauthier et al. 2021 (two delays, quadratic, for Lorenz '63; cubic for the double
+    scroll).
     """
 
     delays: int = parameter(2, at_least=1)
@@ -91,8 +99,12 @@ class NextGeneration:
     usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {"reals": {"precision": "float64"}}
 
     def __post_init__(self) -> None:
-        if any(not 2 <= degree <= 6 for degree in self.degrees) or len(set(self.degrees)) < len(self.degrees):
-            raise ValueError(f"degrees must be different whole numbers from 2 to 6, got {self.degrees}")
+        if any(not 2 <= degree <= 6 for degree in self.degrees) or len(set(self.degrees)) < len(
+            self.degrees
+        ):
+            raise ValueError(
+                f"degrees must be different whole numbers from 2 to 6, got {self.degrees}"
+            )
 
     def build(self, inputs: Space, rng: np.random.Generator) -> PolynomialCore:
         """Nothing is drawn. Raises UsageError for more features than a readout can have."""
@@ -100,11 +112,13 @@ class NextGeneration:
         total = places + sum(_monomials(places, degree) for degree in self.degrees)
         if total > MOST_FEATURES:
             raise UsageError(
-                f"ngrc: {places} delayed inputs have {total:,} features, more than {MOST_FEATURES:,}; give fewer "
-                "delays or lower degrees"
+                f"ngrc: {places} delayed inputs have {total:,} features, more than"
+                f" {MOST_FEATURES:,}; give fewer delays or lower degrees"
             )
         products = tuple(
-            jnp.asarray(np.array(list(combinations_with_replacement(range(places), degree)), np.int32).T)
+            jnp.asarray(
+                np.array(list(combinations_with_replacement(range(places), degree)), np.int32).T
+            )
             for degree in self.degrees
         )
         vectors = InputWeights(jnp.eye(inputs.width), inputs)

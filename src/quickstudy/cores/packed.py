@@ -1,4 +1,6 @@
-"""A recurrent layer over sequences and its gradient: packed without padding, or short ones written out."""
+"""A recurrent layer over sequences and its gradient: packed without padding, or short ones written
+out.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,14 @@ States: TypeAlias = tuple[Array, ...]
 
 @dataclass(frozen=True)
 class Cell:
-    """The part of a layer that works unit by unit. Products h R (plus a bias, if there is one) come from outside.
+    """The part of a layer that works unit by unit. Products h R (plus a bias, if there is one) come
+    from outside.
 
-    forward(product, before, drive) gives the states after the step, and the arrays (B, units) that `backward` wants
-    kept. backward(gradients, kept, before) gives the gradients of the drive, one array per gate, and of the states
-    before, those through the product apart. product_gradient(drive gradients, kept) gives those of the product, where
-    they are not the drive's.
+    forward(product, before, drive) gives the states after the step, and the arrays (B, units) that
+    `backward` wants kept. backward(gradients, kept, before) gives the gradients of the drive, one
+    array per gate, and of the states before, those through the product apart.
+    product_gradient(drive gradients, kept) gives those of the product, where they are not the
+    drive's.
     """
 
     forward: Callable[[Array, States, Array], tuple[States, tuple[Array, ...]]]
@@ -30,10 +34,11 @@ class Cell:
 
 
 class Phases(NamedTuple):
-    """How the rows of packed sequences follow each other: rows[p] sequences go on together, p = 0, 1 ... in turn.
+    """How the rows of packed sequences follow each other: rows[p] sequences go on together, p = 0,
+    1 ... in turn.
 
-    rows never grow: they are the longest sequences, which stand first. steps: how long each phase lasts, where that is
-    a constant of the program.
+    rows never grow: they are the longest sequences, which stand first. steps: how long each phase
+    lasts, where that is a constant of the program.
     """
 
     rows: tuple[int, ...]
@@ -41,7 +46,9 @@ class Phases(NamedTuple):
 
     def spans(self, steps: Array | None) -> list[tuple[int, Any, Any]]:
         """For every phase its sequences, its first row among all, and its number of steps."""
-        lasting: Sequence[Any] = self.steps if self.steps is not None else [steps[p] for p in range(len(self.rows))]  # type: ignore[index]
+        lasting: Sequence[Any] = (
+            self.steps if self.steps is not None else [steps[p] for p in range(len(self.rows))]
+        )  # type: ignore[index]
         spans, first = [], 0
         for rows, number in zip(self.rows, lasting, strict=True):
             spans.append((rows, first, number))
@@ -50,8 +57,8 @@ class Phases(NamedTuple):
 
 
 class Drives(NamedTuple):
-    """What comes from outside at each of N rows, before the product is added: rows of a table (V, gates units) that are
-    chosen by symbols (N,), or without symbols the table itself.
+    """What comes from outside at each of N rows, before the product is added: rows of a table (V,
+    gates units) that are chosen by symbols (N,), or without symbols the table itself.
     """
 
     table: Array
@@ -63,7 +70,9 @@ class Drives(NamedTuple):
         return len(self.table if self.symbols is None else self.symbols)
 
     def at(self, place: Any, rows: int) -> Array:
-        """Some rows: looked up when they are needed, since all of them at once may be more than a cache holds."""
+        """Some rows: looked up when they are needed, since all of them at once may be more than a
+        cache holds.
+        """
         if self.symbols is None:
             return lax.dynamic_slice_in_dim(self.table, place, rows)
         return self.table[lax.dynamic_slice_in_dim(self.symbols, place, rows)]
@@ -74,7 +83,9 @@ class Drives(NamedTuple):
 
 
 BLOCK = 128
-"""Rows whose part of the weights' gradient is one product, where the number of rows is not known beforehand."""
+"""Rows whose part of the weights' gradient is one product, where the number of rows is not known
+beforehand.
+"""
 
 
 def product(recurrent: Array, bias: Array | None, state: States) -> Array:
@@ -83,9 +94,15 @@ def product(recurrent: Array, bias: Array | None, state: States) -> Array:
 
 
 def _run(
-    cell: Cell, phases: Phases, recurrent: Array, bias: Array | None, start: States, drives: Drives,
-    steps: Array | None, keep: bool = True,
-) -> Any:  # fmt: skip
+    cell: Cell,
+    phases: Phases,
+    recurrent: Array,
+    bias: Array | None,
+    start: States,
+    drives: Drives,
+    steps: Array | None,
+    keep: bool = True,
+) -> Any:
     # A GPU takes as long to write a small array as to do a step: there only the states are kept.
     states_only = device_kind() != "cpu"
 
@@ -94,7 +111,9 @@ def _run(
         return after, (after[0], state, () if states_only else kept) if keep else (after[0],)
 
     some = jax.eval_shape(stepped, start, drives.at(0, phases.rows[0]))[1]
-    all_kept = jax.tree.map(lambda part: jnp.zeros((drives.rows, *part.shape[1:]), part.dtype), some)
+    all_kept = jax.tree.map(
+        lambda part: jnp.zeros((drives.rows, *part.shape[1:]), part.dtype), some
+    )
     state = start
     for rows, first, number in phases.spans(steps):
 
@@ -111,21 +130,26 @@ def _run(
 
 
 def _backpropagate(cell: Cell, phases: Phases, saved: Any, gradients: Any) -> Any:
-    """Backpropagation through time. The loop carries only the states' gradients; the weights' is one product after it.
+    """Backpropagation through time. The loop carries only the states' gradients; the weights' is
+    one product after it.
 
-    Reverse mode through `lax.scan` would add a (units, gates units) matrix at every step instead: most of the time.
+    Reverse mode through `lax.scan` would add a (units, gates units) matrix at every step instead:
+    most of the time.
     """
     recurrent, bias, before, kept, drives, steps = saved
     if not kept:  # made again, of all steps at once
         kept = cell.forward(product(recurrent, bias, before), before, drives.all())[1]
-    # Turned round once: a product of few rows with a matrix that lies the other way takes half as long again.
+    # Turned round once: a product of few rows with a matrix that lies the other way takes half as
+    # long again.
     turned = lax.optimization_barrier(recurrent.T)
     twice = cell.product_gradient is not None
     found = (jnp.zeros((len(gradients[0]), recurrent.shape[1]), recurrent.dtype),) * (1 + twice)
     carry = gradients[1]
     for rows, first, number in reversed(phases.spans(steps)):
 
-        def step(back: Any, both: Any, rows: int = rows, first: Any = first, number: Any = number) -> Any:
+        def step(
+            back: Any, both: Any, rows: int = rows, first: Any = first, number: Any = number
+        ) -> Any:
             carry, found = both
             place = first + (number - 1 - back) * rows
             above, kept_now, before_now = jax.tree.map(
@@ -155,10 +179,15 @@ unrolled.defvjp(_run, _backpropagate)
 
 
 def _run_straight(
-    cell: Cell, recurrent: Array, bias: Array | None, start: States, drives: Array, keep: bool = True
-) -> Any:  # fmt: skip
-    """Sequences of one length, step by step without a loop: short ones, on a GPU, where a turn of a loop takes longer
-    than what is in it, and so does every array that is written in parts.
+    cell: Cell,
+    recurrent: Array,
+    bias: Array | None,
+    start: States,
+    drives: Array,
+    keep: bool = True,
+) -> Any:
+    """Sequences of one length, step by step without a loop: short ones, on a GPU, where a turn of a
+    loop takes longer than what is in it, and so does every array that is written in parts.
     """
     states, kept = [start], []
     for drive in drives:
@@ -187,7 +216,9 @@ def _backpropagate_straight(cell: Cell, saved: Any, gradients: Any) -> Any:
 
 
 straight = jax.custom_vjp(partial(_run_straight, keep=False), nondiff_argnums=(0,))
-"""(hiddens (T, B, units), last states) from (cell, recurrent, bias, start, drives (T, B, gates units))."""
+"""(hiddens (T, B, units), last states) from (cell, recurrent, bias, start, drives (T, B, gates
+units)).
+"""
 straight.defvjp(_run_straight, _backpropagate_straight)
 
 
@@ -206,20 +237,28 @@ def _side_by_side(parts: tuple[Array, ...]) -> Array:
             whole = lax.dynamic_update_slice(whole, part, (0, number * part.shape[1]))
         return whole
 
-    # On a CPU a concatenation chooses a part for every number, one at a time; writing them takes whole rows.
-    return lax.platform_dependent(*parts, cpu=written, default=lambda *parts: jnp.concatenate(parts, axis=-1))
+    # On a CPU a concatenation chooses a part for every number, one at a time; writing them takes
+    # whole rows.
+    return lax.platform_dependent(
+        *parts, cpu=written, default=lambda *parts: jnp.concatenate(parts, axis=-1)
+    )
 
 
 def _gram(left: Array, right: Array, total: Any) -> Array:
-    """left^T right, (L, R) from (N, L) and (N, R). total: rows after which the right is zero; None: not known."""
+    """left^T right, (L, R) from (N, L) and (N, R). total: rows after which the right is zero; None:
+    not known.
+    """
     if total is None or len(left) <= 2 * BLOCK:
         return left.T @ right
 
     def add(number: Any, sums: Array) -> Array:
-        # The last block begins early enough to be whole; what it shares with the one before counts once.
+        # The last block begins early enough to be whole; what it shares with the one before counts
+        # once.
         first = jnp.minimum(number * BLOCK, len(left) - BLOCK)
         fresh = (first + jnp.arange(BLOCK) >= number * BLOCK)[:, None]
         some, others = (lax.dynamic_slice_in_dim(all, first, BLOCK) for all in (left, right))
         return sums + jnp.where(fresh, some, 0.0).T @ others
 
-    return lax.fori_loop(0, -(-total // BLOCK), add, jnp.zeros((left.shape[1], right.shape[1]), left.dtype))
+    return lax.fori_loop(
+        0, -(-total // BLOCK), add, jnp.zeros((left.shape[1], right.shape[1]), left.dtype)
+    )

@@ -1,4 +1,6 @@
-"""Real numbers for cores that read symbols: each is cut at evenly spaced levels, and the parts are the symbols."""
+"""Real numbers for cores that read symbols: each is cut at evenly spaced levels, and the parts are
+the symbols.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from quickstudy.cores.core import Array
 from quickstudy.gateway import jax, jnp
 
 MOST_SYMBOLS = 64
-"""That several values at once may become. Where their combinations are more, they share `PRIME` symbols."""
+"""That several values at once may become. Where their combinations are more, they share `PRIME`
+symbols.
+"""
 PRIME = 61
 
 
@@ -39,9 +43,9 @@ def symbols_in(space: Space, levels: int) -> int:
 
 
 def as_symbol(space: Space, x: Any, levels: NDArray[np.float64]) -> Array:
-    """(...): a value as one symbol, `symbols_in` of them. One number is the part that it lies in, several are all their
-    parts together; where these combinations are too many, by a fixed remainder, so that different ones may share a
-    symbol.
+    """(...): a value as one symbol, `symbols_in` of them. One number is the part that it lies in,
+    several are all their parts together; where these combinations are too many, by a fixed
+    remainder, so that different ones may share a symbol.
     """
     if isinstance(space, Tokens):
         return jnp.asarray(x)
@@ -75,5 +79,7 @@ def _parts(space: Space, x: Any, levels: NDArray[np.float64]) -> list[Array]:
     if isinstance(space, Tokens):
         return [jnp.asarray(x, jnp.int32)]
     cuts = np.array([0.5]) if isinstance(space, Bits) else levels
-    found = jnp.searchsorted(jnp.asarray(cuts, jnp.float32), jnp.asarray(x, jnp.float32)).astype(jnp.int32)
+    found = jnp.searchsorted(jnp.asarray(cuts, jnp.float32), jnp.asarray(x, jnp.float32)).astype(
+        jnp.int32
+    )
     return [found[..., place] for place in range(space.width)]

@@ -1,8 +1,9 @@
-"""Reservoir cellular automaton: an elementary automaton that inputs disturb and a rule mixes, never trained.
+"""Reservoir cellular automaton: an elementary automaton that inputs disturb and a rule mixes, never
+trained.
 
-Rings of cells are packed into words: 32 cells a word, cell i in bit i mod 32 of word i // 32. Rings are (words, ...):
-the words of one ring stand on the first axis, and operations take all rings of the other axes at once. Bits of the
-last word beyond the ring are always zero.
+Rings of cells are packed into words: 32 cells a word, cell i in bit i mod 32 of word i // 32. Rings
+are (words, ...): the words of one ring stand on the first axis, and operations take all rings of
+the other axes at once. Bits of the last word beyond the ring are always zero.
 """
 
 from __future__ import annotations
@@ -23,16 +24,20 @@ from quickstudy.cores.quantiser import even_levels, has_reals
 from quickstudy.gateway import eqx, jnp, lax
 
 CODES = ("sign", "thermometer")
-"""How a real number becomes bits: whether it is above 0; how many of some evenly spaced levels it is above."""
+"""How a real number becomes bits: whether it is above 0; how many of some evenly spaced levels it
+is above.
+"""
 PROJECTIONS = ("one-to-one", "one-to-many", "one-to-pattern", "rewrite")
 
 
 class AutomatonCore(Reservoir):
-    """s <- rule applied `applications` times to the disturbed s. The state is the packed ring, (words, batch).
+    """s <- rule applied `applications` times to the disturbed s. The state is the packed ring,
+    (words, batch).
 
-    places: (width of the inputs, words), the cells of every symbol or bit; a real number has a bit for each of the
-    levels, and that is on while it is above. masks: the rule (see `ring`), an array: all
-    rules share a compiled program. writes: inputs are written over what was there, instead of flipping it.
+    places: (width of the inputs, words), the cells of every symbol or bit; a real number has a bit
+    for each of the levels, and that is on while it is above. masks: the rule (see `ring`), an
+    array: all rules share a compiled program. writes: inputs are written over what was there,
+    instead of flipping it.
     """
 
     places: Array
@@ -58,17 +63,25 @@ class AutomatonCore(Reservoir):
         return state, self._features(rings)
 
     def unroll(self, state: Array, xs: Any, *, key: Array | None = None) -> tuple[Array, Array]:
-        """The same on packed rings only. Unpacked afterwards, only the features that somebody looks at are made."""
-        state, rings = lax.scan(lambda state, cells: self._read(state, cells), state, self._cells_of(xs))
+        """The same on packed rings only. Unpacked afterwards, only the features that somebody looks
+        at are made.
+        """
+        state, rings = lax.scan(
+            lambda state, cells: self._read(state, cells), state, self._cells_of(xs)
+        )
         return state, self._features(rings)
 
     def _cells_of(self, x: Any) -> Array:
-        """(..., words): the cells of what is read. Cells that several inputs share are flipped by each, or written."""
+        """(..., words): the cells of what is read. Cells that several inputs share are flipped by
+        each, or written.
+        """
         combine = lax.bitwise_or if self.writes else lax.bitwise_xor
         return _combined(self.space, self.places, x, self.levels, combine)
 
     def _read(self, state: Array, cells: Array) -> tuple[Array, Array]:
-        """The ring (words, batch) after the inputs' cells (batch, words), and the rings after each application."""
+        """The ring (words, batch) after the inputs' cells (batch, words), and the rings after each
+        application.
+        """
         if self.writes:
             anybodys = lax.reduce(self.places, np.uint32(0), lax.bitwise_or, (0,))
             state = (state & ~anybodys[:, None]) | cells.T
@@ -87,7 +100,11 @@ class AutomatonCore(Reservoir):
 
 
 def _combined(
-    space: Space, places: Array, x: Any, levels: Array | None, combine: Callable[[Array, Array], Array]
+    space: Space,
+    places: Array,
+    x: Any,
+    levels: Array | None,
+    combine: Callable[[Array, Array], Array],
 ) -> Array:
     if isinstance(space, Tokens):
         return places[x]
@@ -117,19 +134,22 @@ def coded_width(space: Space, levels: int) -> int:
 class ReservoirAutomaton:
     """Reservoir cellular automaton: a ring of cells under an elementary rule, never trained.
 
-    rule: 0 to 255, in Wolfram's numbering (206 is near the top on three published tasks). The ring has `redundancy`
-    blocks of `block` cells; it is one ring, blocks are no borders. An input disturbs the ring in every block, then the
-    rule is applied `applications` times; the rings after each are the features, the last is the new state.
+    rule: 0 to 255, in Wolfram's numbering (206 is near the top on three published tasks). The ring
+    has `redundancy` blocks of `block` cells; it is one ring, blocks are no borders. An input
+    disturbs the ring in every block, then the rule is applied `applications` times; the rings after
+    each are the features, the last is the new state.
 
-    projection: which cells a symbol has in a block. `one-to-one`: one, uniform (two symbols may share it);
-    `one-to-many`: `pattern` different ones; `one-to-pattern`: `pattern` (63 at most) neighbouring cells at a random
-    place in the block, each taken or not, at least one; `rewrite`: one. An input flips its cells; `rewrite` sets
-    them to 1, and all cells of other symbols to 0. Of bits, each that is on is an input.
+    projection: which cells a symbol has in a block. `one-to-one`: one, uniform (two symbols may
+    share it); `one-to-many`: `pattern` different ones; `one-to-pattern`: `pattern` (63 at most)
+    neighbouring cells at a random place in the block, each taken or not, at least one; `rewrite`:
+    one. An input flips its cells; `rewrite` sets them to 1, and all cells of other symbols to 0. Of
+    bits, each that is on is an input.
 
-    code: by which real numbers are read. `sign`: one bit, on above 0. `thermometer`, and where none is named: `levels`
-    bits, each on above its level, evenly between -`reach` and `reach`.
+    code: by which real numbers are read. `sign`: one bit, on above 0. `thermometer`, and where none
+    is named: `levels` bits, each on above its level, evenly between -`reach` and `reach`.
 
-    Source: Yilmaz 2014; Cisneros et al. 2022 (all 256 rules, 15 blocks of 60, twice applied: 1,800 features).
+    Source: Yilmaz 2014; Cisneros et al. 2022 (all 256 rules, 15 blocks of 60, twice applied: 1,800
+    features).
     """
 
     rule: int = parameter(206, at_least=0, at_most=255)
@@ -150,7 +170,10 @@ class ReservoirAutomaton:
     def __post_init__(self) -> None:
         most = min(self.block, 63) if self.projection == "one-to-pattern" else self.block
         if self.projection in ("one-to-many", "one-to-pattern") and self.pattern > most:
-            raise ValueError(f"pattern must be at most {most}, got {self.pattern}; a block has {self.block} cells")
+            raise ValueError(
+                f"pattern must be at most {most}, got {self.pattern}; a block has {self.block}"
+                " cells"
+            )
 
     def build(self, inputs: Space, rng: np.random.Generator) -> AutomatonCore:
         """Only the cells of the inputs are drawn."""
@@ -175,7 +198,11 @@ class ReservoirAutomaton:
             offsets = rng.integers(self.block - self.pattern + 1, size=shape)
             numbers = rng.integers(1, 2**self.pattern, size=shape)
             bit = np.arange(self.block) - offsets[..., None]
-            chosen = (bit >= 0) & (bit < self.pattern) & (numbers[..., None] >> np.maximum(bit, 0) & 1 == 1)
+            chosen = (
+                (bit >= 0)
+                & (bit < self.pattern)
+                & (numbers[..., None] >> np.maximum(bit, 0) & 1 == 1)
+            )
         else:
             chosen = rng.integers(self.block, size=shape)[..., None] == np.arange(self.block)
         return np.asarray(chosen.reshape(symbols, -1))
@@ -201,9 +228,9 @@ def unpacked(words: Array, cells: int) -> Array:
 def rule_masks(rule: int) -> NDArray[np.uint32]:
     """A rule as eight words, all ones or all zeros: the coefficients of its polynomial over {0, 1}.
 
-    Bit 4 left + 2 centre + right of the number is what a neighbourhood becomes (Wolfram's numbering). Any such rule is
-    the exclusive sum of a[k] times the neighbours whose bits k has: fewer operations than eight cases, and the same
-    program for all rules.
+    Bit 4 left + 2 centre + right of the number is what a neighbourhood becomes (Wolfram's
+    numbering). Any such rule is the exclusive sum of a[k] times the neighbours whose bits k has:
+    fewer operations than eight cases, and the same program for all rules.
 
     >>> rule_masks(90).astype(bool).astype(int).tolist()  # left + right
     [0, 1, 0, 0, 1, 0, 0, 0]
@@ -215,19 +242,26 @@ def rule_masks(rule: int) -> NDArray[np.uint32]:
 
 
 def evolved(ring: Array, masks: Array, cells: int) -> Array:
-    """The ring after one application of the rule that the masks stand for; cell 0 follows the last cell."""
+    """The ring after one application of the rule that the masks stand for; cell 0 follows the last
+    cell.
+    """
     words, used = len(ring), (cells - 1) % WORD + 1
-    # Measured on a CPU, tokens a second at 64 rings of 900 cells: a wider ring that is written in three parts 17
-    # million; neighbours joined by concatenation, for which XLA chooses a part for every word, 2 million.
+    # Measured on a CPU, tokens a second at 64 rings of 900 cells: a wider ring that is written in
+    # three parts 17 million; neighbours joined by concatenation, for which XLA chooses a part for
+    # every word, 2 million.
     wider = jnp.zeros((words + 2, *ring.shape[1:]), ring.dtype)
     for part, place in ((ring, 1), (ring[-1:], 0), (ring[:1], words + 1)):
         wider = lax.dynamic_update_slice(wider, part, (place, *[0] * (ring.ndim - 1)))
-    # A word takes one bit from each of its neighbours. Those at the joint come from, and go to, the last bit in use.
+    # A word takes one bit from each of its neighbours. Those at the joint come from, and go to, the
+    # last bit in use.
     from_before, from_next = np.full((2, words, *[1] * (ring.ndim - 1)), WORD - 1, np.uint32)
     from_before[0] = from_next[-1] = used - 1
     left = (ring << 1) | (wider[:-2] >> from_before)
     right = (ring >> 1) | (wider[2:] << from_next)
-    by_left = [masks[k] ^ (masks[k + 1] & right) ^ (ring & (masks[k + 2] ^ (masks[k + 3] & right))) for k in (0, 4)]
+    by_left = [
+        masks[k] ^ (masks[k + 1] & right) ^ (ring & (masks[k + 2] ^ (masks[k + 3] & right)))
+        for k in (0, 4)
+    ]
     in_use = np.full_like(from_next, 0xFFFFFFFF)
     in_use[-1] >>= np.uint32(WORD - used)
     return (by_left[0] ^ (left & by_left[1])) & in_use

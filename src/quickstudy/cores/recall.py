@@ -25,10 +25,10 @@ RECORD_KEPT = 0.9
 class Codebook(NamedTuple):
     """What the features of a core are, when they are codes: whole numbers that stand for something.
 
-    symbols: so many of the codes, the first ones, are symbols (one more than the last symbol stands for none); the rest
-    are small numbers. context: so many of the symbols, the first ones, are the last ones read. levels: codes lie in
-    0 .. levels-1. depth: (code,) how far back the symbols stood whose places were looked up, in all. plain: (code,)
-    whether nothing was looked up.
+    symbols: so many of the codes, the first ones, are symbols (one more than the last symbol stands
+    for none); the rest are small numbers. context: so many of the symbols, the first ones, are the
+    last ones read. levels: codes lie in 0 .. levels-1. depth: (code,) how far back the symbols
+    stood whose places were looked up, in all. plain: (code,) whether nothing was looked up.
     """
 
     symbols: int
@@ -39,8 +39,9 @@ class Codebook(NamedTuple):
 
 
 class _State(NamedTuple):
-    """past: (T, B) symbols. agreement: (T, B) how far back each place agrees with the present. last: (T+1, B, V) the
-    last place before each step that held each symbol, or -1. counts: (B, V). guesses, record: (guesser, B).
+    """past: (T, B) symbols. agreement: (T, B) how far back each place agrees with the present.
+    last: (T+1, B, V) the last place before each step that held each symbol, or -1. counts: (B, V).
+    guesses, record: (guesser, B).
     """
 
     now: Array
@@ -56,15 +57,17 @@ class _State(NamedTuple):
 class RecallCore(Reservoir):
     """Features are codes, in this order; `around +1` is the symbol that stands one after a place.
 
-    Symbols: the last `lags` ones; around -2, -1, +1, +2 of the last earlier place of each of them; around -1, +1 of the
-    last place of one of them before that of another (two looks, `hops` x `hops`); what followed the last earlier place
-    that agrees with the last n, n = 1 .. order; around -1, +1 of the last earlier place of each pair of neighbours
-    among them; the guess.
-    Numbers: how many earlier places agree with the last n; how often each of the last `lags` symbols has been read; how
-    far it is from each place found (single or pair) to the next of the last `lags` symbols.
+    Symbols: the last `lags` ones; around -2, -1, +1, +2 of the last earlier place of each of them;
+    around -1, +1 of the last place of one of them before that of another (two looks, `hops` x
+    `hops`); what followed the last earlier place that agrees with the last n, n = 1 .. order;
+    around -1, +1 of the last earlier place of each pair of neighbours among them; the guess.
+    Numbers: how many earlier places agree with the last n; how often each of the last `lags`
+    symbols has been read; how far it is from each place found (single or pair) to the next of the
+    last `lags` symbols.
 
-    The guess is what comes next by the guesser that has been right most in this very sequence, of late: the last
-    symbol again, what followed the last n before, or the rhythm of R runs ago at the present tempo.
+    The guess is what comes next by the guesser that has been right most in this very sequence, of
+    late: the last symbol again, what followed the last n before, or the rhythm of R runs ago at the
+    present tempo.
     """
 
     size: int = eqx.field(static=True)
@@ -76,10 +79,14 @@ class RecallCore(Reservoir):
     @property
     def codebook(self) -> Codebook:
         """What the codes are."""
-        lag, pair, once = np.arange(self.lags), 2 * np.arange(self.lags - 1) + 1, np.zeros(self.order)
+        lag, pair, once = (
+            np.arange(self.lags),
+            2 * np.arange(self.lags - 1) + 1,
+            np.zeros(self.order),
+        )
         twice = np.add.outer(np.arange(self.hops), np.arange(self.hops)).ravel()
-        # What agrees with the last n symbols is found without asking for any one of them; ten kinds of it would
-        # outvote the rest, and the guess, which draws on all of them, stands for them.
+        # What agrees with the last n symbols is found without asking for any one of them; ten kinds
+        # of it would outvote the rest, and the guess, which draws on all of them, stands for them.
         symbols = [lag, *[lag] * 4, *[twice] * 2, once + 3, *[pair] * 2, np.full(1, -3)]
         numbers = [once, lag, lag, pair]
         depth = np.concatenate([*symbols, *numbers]).astype(np.float64)
@@ -111,7 +118,8 @@ class RecallCore(Reservoir):
     def step(self, state: _State, x: Any, *, key: Array | None = None) -> tuple[_State, Array]:
         """Write the symbol down, then look back."""
         now, batch, places = state.now, jnp.arange(len(x)), jnp.arange(len(state.past))[:, None]
-        # Agreement of place s with the present: one more than place s-1 agreed with the step before, if symbols match.
+        # Agreement of place s with the present: one more than place s-1 agreed with the step
+        # before, if symbols match.
         before = jnp.concatenate([jnp.zeros_like(state.agreement[:1]), state.agreement[:-1]])
         state = state._replace(
             now=now + 1,
@@ -134,7 +142,9 @@ class RecallCore(Reservoir):
             *look.around(look.pair_places, (-1, 1)),
             jnp.take_along_axis(guesses, best[None], axis=0),
         ]
-        numbers = [jnp.minimum(part, self.most - 1) for part in (look.matches, look.known, look.stretches)]
+        numbers = [
+            jnp.minimum(part, self.most - 1) for part in (look.matches, look.known, look.stretches)
+        ]
         codes = jnp.concatenate([*symbols, *numbers]).T.astype(jnp.float32)
         return state._replace(guesses=guesses, record=record), codes
 
@@ -156,14 +166,19 @@ class _Look:
 
     def _before(self, place: Array, symbol: Array) -> Array:
         """The last place before `place` that holds the symbol."""
-        found = self._state.last[jnp.maximum(place, 0), self._batch, jnp.minimum(symbol, self._core.size - 1)]
+        found = self._state.last[
+            jnp.maximum(place, 0), self._batch, jnp.minimum(symbol, self._core.size - 1)
+        ]
         return jnp.where((place >= 0) & (symbol < self._core.size), found, -1)
 
     def around(self, place: Array, offsets: tuple[int, ...]) -> list[Array]:
         """The symbols at some distances from places, (place, B) each."""
         shape = (-1, len(self._batch))
         none = self._core.size
-        return [jnp.where(place >= 0, self._symbols(place + offset), none).reshape(shape) for offset in offsets]
+        return [
+            jnp.where(place >= 0, self._symbols(place + offset), none).reshape(shape)
+            for offset in offsets
+        ]
 
     @cached_property
     def places(self) -> Array:
@@ -178,13 +193,20 @@ class _Look:
 
     @cached_property
     def pair_places(self) -> Array:
-        """(lags-1, B): of each symbol together with the one before it, the last place before their own."""
+        """(lags-1, B): of each symbol together with the one before it, the last place before their
+        own.
+        """
         past, size = self._state.past, self._core.size
         previous = jnp.concatenate([jnp.full_like(past[:1], size), past[:-1]])
         found = []
         for lag in range(self._core.lags - 1):
             first, second = self.recent[lag + 1], self.recent[lag]
-            fits = (past == second) & (previous == first) & (first < size) & (self._everywhere < self._now - lag)
+            fits = (
+                (past == second)
+                & (previous == first)
+                & (first < size)
+                & (self._everywhere < self._now - lag)
+            )
             found.append(jnp.max(jnp.where(fits, self._everywhere, -1), axis=0))
         return jnp.stack(found)
 
@@ -192,7 +214,10 @@ class _Look:
     def followers(self) -> list[Array]:
         """For n = 1 .. order, what followed the last place that agrees with the last n symbols."""
         lengths = range(1, self._core.order + 1)
-        last = [jnp.max(jnp.where(self._state.agreement >= n, self._everywhere, -1), axis=0) for n in lengths]
+        last = [
+            jnp.max(jnp.where(self._state.agreement >= n, self._everywhere, -1), axis=0)
+            for n in lengths
+        ]
         return [jnp.where(place >= 0, self._symbols(place + 1), self._core.size) for place in last]
 
     @property
@@ -209,11 +234,17 @@ class _Look:
 
     @property
     def stretches(self) -> Array:
-        """(2 lags - 1, B): steps from the places found to the next of the last symbols, 0 where none was found."""
+        """(2 lags - 1, B): steps from the places found to the next of the last symbols, 0 where
+        none was found.
+        """
         starts = jnp.concatenate([self.places, self.pair_places])
-        wanted = (self._state.past[:, None] == self.recent).any(axis=1) & (self._everywhere <= self._now)
+        wanted = (self._state.past[:, None] == self.recent).any(axis=1) & (
+            self._everywhere <= self._now
+        )
         none = len(self._everywhere)
-        ends = jnp.min(jnp.where(wanted & (self._everywhere > starts[:, None]), self._everywhere, none), axis=1)
+        ends = jnp.min(
+            jnp.where(wanted & (self._everywhere > starts[:, None]), self._everywhere, none), axis=1
+        )
         return jnp.where(starts >= 0, ends - starts, 0)
 
 
@@ -222,14 +253,17 @@ class _Look:
 class Recall:
     """Looks up its own past and hands on, as codes, what stands there; never trained.
 
-    lags: how many of the last symbols are looked up. hops: how many of them are looked up from each other's places.
-    order: longest stretch of symbols that is looked up, and longest rhythm in runs. most: numbers are told apart up to
-    this. Nothing is random. Its features are codes, so that its training for symbols is `voting`; for another (reader
-    `one-hot`, chosen by itself) some are written one-hot: the last symbols, what followed before, and the guess. Real
-    numbers are cut at `levels` levels, evenly between -`reach` and `reach`; several values at once are one symbol, by
-    a fixed remainder where their combinations are more than 64, so that what differs may look alike.
+    lags: how many of the last symbols are looked up. hops: how many of them are looked up from each
+    other's places. order: longest stretch of symbols that is looked up, and longest rhythm in runs.
+    most: numbers are told apart up to this. Nothing is random. Its features are codes, so that its
+    training for symbols is `voting`; for another (reader `one-hot`, chosen by itself) some are
+    written one-hot: the last symbols, what followed before, and the guess. Real numbers are cut at
+    `levels` levels, evenly between -`reach` and `reach`; several values at once are one symbol, by
+    a fixed remainder where their combinations are more than 64, so that what differs may look
+    alike.
 
-    Source: ours; suffix matching as in data compression (Cleary and Witten 1984), look-up by content as in attention.
+    Source: ours; suffix matching as in data compression (Cleary and Witten 1984), look-up by
+    content as in attention.
     """
 
     lags: int = parameter(8, at_least=2, at_most=16)
@@ -241,7 +275,11 @@ class Recall:
     reader: str = parameter("codes", choices=("codes", "one-hot"), added=True, derived=True)
 
     frozen: ClassVar[bool] = True
-    training: ClassVar[Mapping[str, str]] = {"symbols": "voting", "spans": "voting", "strings": "voting"}
+    training: ClassVar[Mapping[str, str]] = {
+        "symbols": "voting",
+        "spans": "voting",
+        "strings": "voting",
+    }
     draws: ClassVar[bool] = False
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
@@ -258,12 +296,14 @@ class Recall:
             return RecallCore(inputs.width, self.lags, self.hops, self.order, self.most)
         size = symbols_in(inputs, self.levels)
         inside = RecallCore(size, self.lags, self.hops, self.order, self.most)
-        return ReadRecall(inside, inputs, tuple(even_levels(self.levels, self.reach).tolist()), self.coded)
+        return ReadRecall(
+            inside, inputs, tuple(even_levels(self.levels, self.reach).tolist()), self.coded
+        )
 
 
 class ReadRecall(Reservoir):
-    """The same for what is no symbol, or for who reads no codes. coded: features are its codes; else one-hot, of the
-    last symbols, of what followed before, and of the guess.
+    """The same for what is no symbol, or for who reads no codes. coded: features are its codes;
+    else one-hot, of the last symbols, of what followed before, and of the guess.
     """
 
     inside: RecallCore
@@ -303,7 +343,9 @@ class ReadRecall(Reservoir):
         return state, codes if self.coded else self._one_hot(codes)
 
     def _one_hot(self, codes: Array) -> Array:
-        chosen = jax.nn.one_hot(codes[..., np.array(self._read)].astype(jnp.int32), self.inside.size + 1)
+        chosen = jax.nn.one_hot(
+            codes[..., np.array(self._read)].astype(jnp.int32), self.inside.size + 1
+        )
         return chosen.reshape(*codes.shape[:-1], -1)
 
 
@@ -322,21 +364,27 @@ class RunLengths(NamedTuple):
         """One more symbol (B,): the present run goes on, or a new one begins."""
         same = self.symbols[0] == x
         lengths = jnp.where(
-            same, self.lengths.at[0].add(1), jnp.concatenate([jnp.ones_like(x)[None], self.lengths[:-1]])
+            same,
+            self.lengths.at[0].add(1),
+            jnp.concatenate([jnp.ones_like(x)[None], self.lengths[:-1]]),
         )
         symbols = jnp.where(same, self.symbols, jnp.concatenate([x[None], self.symbols[:-1]]))
         return RunLengths(lengths, symbols)
 
     def continued(self, most: int, size: int) -> list[Array]:
-        """What comes next if the rhythm repeats after R runs at a changed tempo, for R = 1 .. most; `size`: unknown.
+        """What comes next if the rhythm repeats after R runs at a changed tempo, for R = 1 .. most;
+        `size`: unknown.
 
-        The run R ago had length a, the one before it b, and the run before the present one has c: then the present one
-        should have length a c / b. While it is shorter it goes on; after that comes the symbol that came then.
+        The run R ago had length a, the one before it b, and the run before the present one has c:
+        then the present one should have length a c / b. While it is shorter it goes on; after that
+        comes the symbol that came then.
         """
         guesses = []
         for back in range(1, most + 1):
             known = (self.symbols[back] == self.symbols[0]) & (self.lengths[back + 1] > 0)
-            shorter = self.lengths[0] * self.lengths[back + 1] < self.lengths[back] * self.lengths[1]
+            shorter = (
+                self.lengths[0] * self.lengths[back + 1] < self.lengths[back] * self.lengths[1]
+            )
             goes_on = jnp.where(shorter, self.symbols[0], self.symbols[back - 1])
             guesses.append(jnp.where(known, goes_on, size))
         return guesses

@@ -1,4 +1,6 @@
-"""Recurrent layers trained by backpropagation: what they share; plain, gated, and with long short-term memory."""
+"""Recurrent layers trained by backpropagation: what they share; plain, gated, and with long
+short-term memory.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,11 @@ from quickstudy.gateway import eqx, jax, jnp
 
 
 class RecurrentCore(Core):
-    """One layer. inputs: (width, gates units); recurrent: (units, gates units); bias: (2, gates units).
+    """One layer. inputs: (width, gates units); recurrent: (units, gates units); bias: (2, gates
+    units).
 
-    States are as many as `memories` says, zero at the start. straight: `unroll` is written out step by step, for short
-    sequences on a GPU, where a turn of a loop takes longer than what is in it.
+    States are as many as `memories` says, zero at the start. straight: `unroll` is written out step
+    by step, for short sequences on a GPU, where a turn of a loop takes longer than what is in it.
     """
 
     inputs: InputWeights
@@ -40,7 +43,9 @@ class RecurrentCore(Core):
 
     @property
     def biases(self) -> tuple[Array, Array | None]:
-        """What is added to the inputs' part, and what to the product, if that makes a difference."""
+        """What is added to the inputs' part, and what to the product, if that makes a
+        difference.
+        """
         return self.bias.sum(axis=0), None
 
     def start(self, batch: int, capacity: int) -> States:
@@ -50,11 +55,15 @@ class RecurrentCore(Core):
     def step(self, state: States, x: Any, *, key: Array | None = None) -> tuple[States, Array]:
         """One update; features are h."""
         outer, inner = self.biases
-        state, _ = self.cell.forward(product(self.recurrent, inner, state), state, self.inputs(x) + outer)
+        state, _ = self.cell.forward(
+            product(self.recurrent, inner, state), state, self.inputs(x) + outer
+        )
         return state, state[0]
 
     def unroll(self, state: States, xs: Any, *, key: Array | None = None) -> tuple[States, Array]:
-        """The same, with the input's part of all steps taken at once and a gradient made for the purpose."""
+        """The same, with the input's part of all steps taken at once and a gradient made for the
+        purpose.
+        """
         outer, inner = self.biases
         drives = self.inputs(xs) + outer
         if self.straight:
@@ -66,21 +75,26 @@ class RecurrentCore(Core):
         return state, hiddens.reshape(steps, batch, -1)
 
     def unroll_packed(self, rows: tuple[int, ...], steps: Array, xs: Any) -> Array:
-        """Features (N, F) of sequences of different lengths, from the start, with no padding between them.
+        """Features (N, F) of sequences of different lengths, from the start, with no padding
+        between them.
 
-        The first `rows[0]` inputs of xs (N, ...) are step 0 of all sequences, longest first; and so on for `steps[0]`
-        steps. Then `rows[1]` of the sequences, the longest, go on for `steps[1]` steps; and so on. steps: an array: one
-        program for all lengths. Features behind the last step are zero.
+        The first `rows[0]` inputs of xs (N, ...) are step 0 of all sequences, longest first; and so
+        on for `steps[0]` steps. Then `rows[1]` of the sequences, the longest, go on for `steps[1]`
+        steps; and so on. steps: an array: one program for all lengths. Features behind the last
+        step are zero.
         """
         outer, inner = self.biases
         start, symbols = self.start(rows[0], 0), isinstance(self.inputs.space, Tokens)
-        drives = Drives(self.inputs.weights + outer, xs) if symbols else Drives(self.inputs(xs) + outer)
+        drives = (
+            Drives(self.inputs.weights + outer, xs) if symbols else Drives(self.inputs(xs) + outer)
+        )
         return unrolled(self.cell, Phases(rows), self.recurrent, inner, start, drives, steps)[0]
 
 
 @dataclass(frozen=True)
 class RecurrentLayer:
-    """Parameters that all recurrent layers have. gates: blocks of weights per unit. core: the class that is built.
+    """Parameters that all recurrent layers have. gates: blocks of weights per unit. core: the class
+    that is built.
 
     precision: float32, or float64: the same first weights, computed with in double precision.
     """
@@ -101,14 +115,22 @@ class RecurrentLayer:
     core: ClassVar[type[RecurrentCore]]
 
     def build(self, inputs: Space, rng: np.random.Generator) -> RecurrentCore:
-        """Weights in float32, drawn in the order input, recurrent, bias, uniform in +- 1/sqrt(units)."""
+        """Weights in float32, drawn in the order input, recurrent, bias, uniform in +-
+        1/sqrt(units).
+        """
         units = self.units
         if units is None and self.sizing == "published":
             units = published_units(inputs.width, self.budget)
         elif units is None:
-            units = matched_units(inputs.width, self.budget, self.gates, biases=self.sizing == "matched")
+            units = matched_units(
+                inputs.width, self.budget, self.gates, biases=self.sizing == "matched"
+            )
         bound = 1.0 / np.sqrt(units)
-        shapes = (inputs.width, self.gates * units), (units, self.gates * units), (2, self.gates * units)
+        shapes = (
+            (inputs.width, self.gates * units),
+            (units, self.gates * units),
+            (2, self.gates * units),
+        )
         drawn = [jnp.asarray(rng.uniform(-bound, bound, shape), jnp.float32) for shape in shapes]
         built = self.core(InputWeights(drawn[0], inputs), drawn[1], drawn[2], units)
         return at_precision(built, self.precision)  # type: ignore[no-any-return]
@@ -119,7 +141,9 @@ def _rnn_forward(product: Array, before: States, drive: Array) -> tuple[States, 
     return (hidden,), (hidden,)
 
 
-def _rnn_backward(gradients: States, kept: tuple[Array], before: States) -> tuple[tuple[Array], States]:
+def _rnn_backward(
+    gradients: States, kept: tuple[Array], before: States
+) -> tuple[tuple[Array], States]:
     return (gradients[0] * (1.0 - kept[0] * kept[0]),), (jnp.zeros_like(gradients[0]),)
 
 
@@ -134,10 +158,11 @@ class ElmanCore(RecurrentCore):
 class RNN(RecurrentLayer):
     """Plain recurrent network: one tanh layer, trained by backpropagation.
 
-    units: size; none fits it to a budget of parameters. budget: trained weights per input symbol that `none` fits to:
-    1,800, the number a reservoir of 1,800 features trains for each symbol. sizing: `matched` counts all parameters of
-    this network and of an output layer for as many symbols as it reads; `written` leaves the biases out of the count,
-    as the paper does; `published` repeats the formula of the published programs, whose slip of sign makes the network
+    units: size; none fits it to a budget of parameters. budget: trained weights per input symbol
+    that `none` fits to: 1,800, the number a reservoir of 1,800 features trains for each symbol.
+    sizing: `matched` counts all parameters of this network and of an output layer for as many
+    symbols as it reads; `written` leaves the biases out of the count, as the paper does;
+    `published` repeats the formula of the published programs, whose slip of sign makes the network
     up to twice as large as meant.
     precision: float32, or float64 for the same first weights in double precision.
 
@@ -172,7 +197,9 @@ def _gru_product_gradient(drive_gradient: tuple[Array, ...], kept: Any) -> tuple
 
 
 class GatedRecurrentUnits(RecurrentCore):
-    """Gates r, z, n: n = tanh(W x + b + r (R h + c)), h <- (1 - z) n + z h, with r and z sigmoids. State: h."""
+    """Gates r, z, n: n = tanh(W x + b + r (R h + c)), h <- (1 - z) n + z h, with r and z sigmoids.
+    State: h.
+    """
 
     cell: ClassVar[Cell] = Cell(_gru_forward, _gru_backward, _gru_product_gradient)
 
@@ -185,17 +212,20 @@ class GatedRecurrentUnits(RecurrentCore):
 @core("gru", version=1)
 @dataclass(frozen=True)
 class GRU(RecurrentLayer):
-    """Gated recurrent units: one layer that resets and updates its memory, trained by backpropagation.
+    """Gated recurrent units: one layer that resets and updates its memory, trained by
+    backpropagation.
 
-    units: size; none fits it to a budget of parameters. budget: trained weights per input symbol that `none` fits to:
-    1,800, the number a reservoir of 1,800 features trains for each symbol. sizing: `matched` counts all parameters of
-    this network and of an output layer for as many symbols as it reads; `written` leaves the biases out of the count,
-    as the paper does; `published` repeats the formula of the published programs for their other recurrent networks,
+    units: size; none fits it to a budget of parameters. budget: trained weights per input symbol
+    that `none` fits to: 1,800, the number a reservoir of 1,800 features trains for each symbol.
+    sizing: `matched` counts all parameters of this network and of an output layer for as many
+    symbols as it reads; `written` leaves the biases out of the count, as the paper does;
+    `published` repeats the formula of the published programs for their other recurrent networks,
     whose slip of sign makes the network about three times larger.
     precision: float32, or float64 for the same first weights in double precision.
 
-    The reset gate acts on the recurrent product with its bias, as in PyTorch. Weights are uniform in
-    +- 1/sqrt(units), with two bias vectors. Source: Cho et al. 2014; Cisneros et al. 2022 use it on reviews.
+    The reset gate acts on the recurrent product with its bias, as in PyTorch. Weights are uniform
+    in +- 1/sqrt(units), with two bias vectors. Source: Cho et al. 2014; Cisneros et al. 2022 use it
+    on reviews.
     """
 
     gates: ClassVar[int] = 3
@@ -210,7 +240,9 @@ def _lstm_forward(product: Array, before: States, drive: Array) -> tuple[States,
     return (o * squashed, cell), (i, f, g, o, squashed)
 
 
-def _lstm_backward(gradients: States, kept: tuple[Array, ...], before: States) -> tuple[tuple[Array, ...], States]:
+def _lstm_backward(
+    gradients: States, kept: tuple[Array, ...], before: States
+) -> tuple[tuple[Array, ...], States]:
     i, f, g, o, squashed = kept
     hidden_gradient, cell_gradient = gradients
     cell_gradient = cell_gradient + hidden_gradient * o * (1.0 - squashed * squashed)
@@ -224,7 +256,9 @@ def _lstm_backward(gradients: States, kept: tuple[Array, ...], before: States) -
 
 
 class LongShortTermMemory(RecurrentCore):
-    """Gates i, f, g, o: c <- sigmoid(f) c + sigmoid(i) tanh(g), h <- sigmoid(o) tanh(c). States: h, c."""
+    """Gates i, f, g, o: c <- sigmoid(f) c + sigmoid(i) tanh(g), h <- sigmoid(o) tanh(c). States: h,
+    c.
+    """
 
     cell: ClassVar[Cell] = Cell(_lstm_forward, _lstm_backward)
     memories: ClassVar[int] = 2
@@ -235,10 +269,11 @@ class LongShortTermMemory(RecurrentCore):
 class LSTM(RecurrentLayer):
     """Long short-term memory: one layer of gated units, trained by backpropagation.
 
-    units: size; none fits it to a budget of parameters. budget: trained weights per input symbol that `none` fits to:
-    1,800, the number a reservoir of 1,800 features trains for each symbol. sizing: `matched` counts all parameters of
-    this network and of an output layer for as many symbols as it reads; `written` leaves the biases out of the count,
-    as the paper does; `published` repeats the formula of the published programs, whose slip of sign makes the network
+    units: size; none fits it to a budget of parameters. budget: trained weights per input symbol
+    that `none` fits to: 1,800, the number a reservoir of 1,800 features trains for each symbol.
+    sizing: `matched` counts all parameters of this network and of an output layer for as many
+    symbols as it reads; `written` leaves the biases out of the count, as the paper does;
+    `published` repeats the formula of the published programs, whose slip of sign makes the network
     about four times larger.
     precision: float32, or float64 for the same first weights in double precision.
 
@@ -250,11 +285,12 @@ class LSTM(RecurrentLayer):
 
 
 def matched_units(width: int, budget: int, gates: int, biases: bool = True) -> int:
-    """The largest size whose parameters, output layer included, do not exceed budget * width (at least 1).
+    """The largest size whose parameters, output layer included, do not exceed budget * width (at
+    least 1).
 
-    A network with `gates` gates (1 for a plain recurrent layer, 4 for an LSTM), two bias vectors, `width` inputs and
-    `width` outputs has gates (h^2 + h width + 2 h) + h width + width parameters. Without biases, which the publication
-    does not count, there are gates (h^2 + h width) + h width.
+    A network with `gates` gates (1 for a plain recurrent layer, 4 for an LSTM), two bias vectors,
+    `width` inputs and `width` outputs has gates (h^2 + h width + 2 h) + h width + width parameters.
+    Without biases, which the publication does not count, there are gates (h^2 + h width) + h width.
 
     >>> matched_units(16, 1800, gates=1), matched_units(16, 1800, gates=1, biases=False)
     (153, 154)
@@ -266,7 +302,8 @@ def matched_units(width: int, budget: int, gates: int, biases: bool = True) -> i
 
 
 def published_units(width: int, budget: int) -> int:
-    """The published programs' size: the root of h^2 + 2 h width = budget * width, with a slip in the first sign.
+    """The published programs' size: the root of h^2 + 2 h width = budget * width, with a slip in
+    the first sign.
 
     >>> [published_units(width, 1800) for width in (2, 15, 18, 16, 25, 29, 45, 38, 51)]
     [62, 180, 198, 186, 238, 259, 333, 302, 358]

@@ -1,4 +1,6 @@
-"""The diagonal state space (Gu et al. 2022): a linear recurrence whose eigenvalues start as those of HiPPO."""
+"""The diagonal state space (Gu et al. 2022): a linear recurrence whose eigenvalues start as those
+of HiPPO.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,9 @@ from quickstudy.gateway import jax, jnp, lax
 class Tables(NamedTuple):
     """What the steps of a chunk have in common.
 
-    powers: (step + 1, units, states), of exp(d A). entered: (units, states), what an input adds to the state.
-    shown: (step, units, states), what the state before the chunk adds to y. weights: (step, step, units),
-    what an input adds to y at its own step and later.
+    powers: (step + 1, units, states), of exp(d A). entered: (units, states), what an input adds to
+    the state. shown: (step, units, states), what the state before the chunk adds to y. weights:
+    (step, step, units), what an input adds to y at its own step and later.
     """
 
     powers: Array
@@ -42,9 +44,10 @@ def _chunk(tables: Tables, state: Array, xs: Array) -> tuple[Array, Array]:
 class DiagonalStateSpace(Mixer):
     """h <- exp(d A) h + (exp(d A) - 1) / A x; y = 2 Re(C h) + D x, for every unit by itself.
 
-    A = -exp(decay) + i turn, (units, states), and d = exp(pace), (units,): a continuous system, held
-    constant over a step of size d. out = (y' V) sigmoid(y' W), with y' = gelu(y). show: (2, units,
-    states), real and imaginary parts of C. out: (2, units, units), V and W. State: (2, B, units, states).
+    A = -exp(decay) + i turn, (units, states), and d = exp(pace), (units,): a continuous system,
+    held constant over a step of size d. out = (y' V) sigmoid(y' W), with y' = gelu(y). show: (2,
+    units, states), real and imaginary parts of C. out: (2, units, units), V and W. State: (2, B,
+    units, states).
     """
 
     decay: Array
@@ -64,7 +67,9 @@ class DiagonalStateSpace(Mixer):
         return state, self._out(shown[0], x)
 
     def unroll(self, state: Array, xs: Array) -> tuple[Array, Array]:
-        """A chunk at a time, then the steps that are left: a step without input would change the state."""
+        """A chunk at a time, then the steps that are left: a step without input would change the
+        state.
+        """
         whole, tables = len(xs) // CHUNK * CHUNK, self._tables(CHUNK)
         chunks = xs[:whole].reshape(whole // CHUNK, CHUNK, *xs.shape[1:])
         state, shown = lax.scan(lambda *both: _chunk(tables, *both), state, chunks)
@@ -77,7 +82,9 @@ class DiagonalStateSpace(Mixer):
         moved = jnp.exp(self.pace)[:, None] * rates
         last = jnp.exp(moved)
         powers = jnp.ones_like(last)[None]
-        while len(powers) < steps:  # twice as many: five products for 32 steps, where exponentials take longer
+        while (
+            len(powers) < steps
+        ):  # twice as many: five products for 32 steps, where exponentials take longer
             powers, last = jnp.concatenate([powers, powers * last]), last * last
         powers = jnp.concatenate([powers, last[None]])
         entered = jnp.expm1(moved) / rates
@@ -95,7 +102,8 @@ class DiagonalStateSpace(Mixer):
 @core("s4d", version=1)
 @dataclass(frozen=True)
 class DiagonalSpec(LayeredSpec):
-    """Diagonal state space S4D: every unit has a linear memory that is the same at every step, and gates after it.
+    """Diagonal state space S4D: every unit has a linear memory that is the same at every step, and
+    gates after it.
 
     units: size of the residual path; none fits it to a budget of parameters.
     layers: blocks of norm, state space, gated map and residual path.
@@ -104,10 +112,10 @@ class DiagonalSpec(LayeredSpec):
     least, most: between these the step size of a unit starts, log-uniform.
     precision: float32 or float64.
 
-    Eigenvalues start at -1/2 + i pi n for n = 0, 1 ... (S4D-Lin, near those of HiPPO), C Gaussian with
-    variance 1/2 for each part, D Gaussian. Source: Gu, Goel, Gupta and Re 2022, and the gated map of
-    Gu, Goel and Re 2022. Departures: B stays at one, root-mean-square norms, no dropout, no slower
-    learning of eigenvalues and step sizes.
+    Eigenvalues start at -1/2 + i pi n for n = 0, 1 ... (S4D-Lin, near those of HiPPO), C Gaussian
+    with variance 1/2 for each part, D Gaussian. Source: Gu, Goel, Gupta and Re 2022, and the gated
+    map of Gu, Goel and Re 2022. Departures: B stays at one, root-mean-square norms, no dropout, no
+    slower learning of eigenvalues and step sizes.
     """
 
     states: int = parameter(16, at_least=1)

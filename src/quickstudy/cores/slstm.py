@@ -1,4 +1,6 @@
-"""The scalar LSTM of xLSTM (Beck et al. 2024): exponential gates that ask the memory, and a normaliser."""
+"""The scalar LSTM of xLSTM (Beck et al. 2024): exponential gates that ask the memory, and a
+normaliser.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +29,12 @@ TINY = 1e-30
 
 
 class ScalarLSTM(Mixer):
-    """c <- f c + i z; n <- f n + i; h = o c / n, with i = exp(I), f = sigmoid(F), o = sigmoid(O), z = tanh(Z).
+    """c <- f c + i z; n <- f n + i; h = o c / n, with i = exp(I), f = sigmoid(F), o = sigmoid(O), z
+    = tanh(Z).
 
-    Z and O are maps of x, I and F of silu(conv(x)); to all four a map of h is added, for every head by
-    itself. out = (norm(h) scale) V. read: (units, 2 units), Z and O. gates: (units, 2 units), I and F.
-    recurrent: (head, size, 4 size), Z, O, I and F. c and n are kept divided by exp(m), where
+    Z and O are maps of x, I and F of silu(conv(x)); to all four a map of h is added, for every head
+    by itself. out = (norm(h) scale) V. read: (units, 2 units), Z and O. gates: (units, 2 units), I
+    and F. recurrent: (head, size, 4 size), Z, O, I and F. c and n are kept divided by exp(m), where
     m <- max(log f + m, I): nothing overflows, and h is the same. State: the convolution's; h, c, n
     and m, each (B, units).
     """
@@ -57,15 +60,22 @@ class ScalarLSTM(Mixer):
         return (window, memory), self._out(hidden)
 
     def unroll(self, state: Any, xs: Array) -> tuple[Any, Array]:
-        """Step after step, as the gates depend on h; the input's part of all steps is taken at once."""
+        """Step after step, as the gates depend on h; the input's part of all steps is taken at
+        once.
+        """
         window, memory = state
         window, convolved = self.convolution.unroll(window, xs)
-        memory, hidden = lax.scan(lambda *both: self._moved(*both), memory, self._driven(xs, convolved))
+        memory, hidden = lax.scan(
+            lambda *both: self._moved(*both), memory, self._driven(xs, convolved)
+        )
         return (window, memory), self._out(hidden)
 
     def _driven(self, x: Array, convolved: Array) -> Array:
         """(..., 4 units): what the input adds to Z, O, I and F."""
-        return jnp.concatenate([x @ self.read, jax.nn.silu(convolved) @ self.gates], axis=-1) + self.bias
+        return (
+            jnp.concatenate([x @ self.read, jax.nn.silu(convolved) @ self.gates], axis=-1)
+            + self.bias
+        )
 
     def _moved(self, memory: Any, driven: Array) -> tuple[Any, Array]:
         hidden, cell, normal, most = memory
@@ -91,7 +101,8 @@ class ScalarLSTM(Mixer):
 @core("slstm", version=1)
 @dataclass(frozen=True)
 class SLSTM(LayeredSpec):
-    """Scalar LSTM: the recurrent cell of xLSTM, with exponential input gates, a normaliser and memory mixing.
+    """Scalar LSTM: the recurrent cell of xLSTM, with exponential input gates, a normaliser and
+    memory mixing.
 
     units: size of the residual path, a multiple of heads; none fits it to a budget of parameters.
     layers: blocks of norm, scalar LSTM and residual path.
@@ -99,11 +110,11 @@ class SLSTM(LayeredSpec):
     heads: groups of units; h is mixed within a group.
     precision: float32 or float64.
 
-    Maps are uniform in +- 1/sqrt(inputs of the map). Biases of forget gates start from 3 to 6 over the
-    units of a head, the others at 0. The convolution before input and forget gates sees 4 steps.
-    Source: Beck et al. 2024, equations 8 to 17. Departures: forget gates are sigmoids, one of the
-    paper's two choices; root-mean-square norms before the block, where the released programs have
-    layer norms; a linear map after the memory, where those have a gated feed-forward part.
+    Maps are uniform in +- 1/sqrt(inputs of the map). Biases of forget gates start from 3 to 6 over
+    the units of a head, the others at 0. The convolution before input and forget gates sees 4
+    steps. Source: Beck et al. 2024, equations 8 to 17. Departures: forget gates are sigmoids, one
+    of the paper's two choices; root-mean-square norms before the block, where the released programs
+    have layer norms; a linear map after the memory, where those have a gated feed-forward part.
     """
 
     heads: int = parameter(2, at_least=1)

@@ -1,4 +1,6 @@
-"""Recurrent networks with a memory beside them that is moved softly (Suzgun et al. 2019): a stack, a tape."""
+"""Recurrent networks with a memory beside them that is moved softly (Suzgun et al. 2019): a stack,
+a tape.
+"""
 
 from __future__ import annotations
 
@@ -16,22 +18,26 @@ from quickstudy.cores.recurrent import LSTM, RNN, RecurrentCore, RecurrentLayer
 from quickstudy.gateway import eqx, jax, jnp
 
 SMALLER = 2
-"""How many times as many rows a memory must have as are near row 0 for some steps, for these to be read apart."""
+"""How many times as many rows a memory must have as are near row 0 for some steps, for these to be
+read apart.
+"""
 
 
 class MemoryCore(Core):
     """A recurrent layer that reads row 0 of a memory and then moves and writes it, softly.
 
-    Before a step the row is added to h by way of `read`; after it, what h says by `act` moves the memory, and by `new`
-    is written. Each is weights and bias, one below the other. State: the layer's, and (B, rows, cell) memory; one that
-    was resized lies on its side, (B, cell, rows) in two axes, (B, cell rows): moves along a long axis take half as
-    long, and are not for training, where the order of sums in a gradient would be another.
+    Before a step the row is added to h by way of `read`; after it, what h says by `act` moves the
+    memory, and by `new` is written. Each is weights and bias, one below the other. State: the
+    layer's, and (B, rows, cell) memory; one that was resized lies on its side, (B, cell, rows) in
+    two axes, (B, cell rows): moves along a long axis take half as long, and are not for training,
+    where the order of sums in a gradient would be another.
 
-    A step moves every row by one at the most, and only row 0 is read. So S steps can be read with the 2S rows at either
-    end alone, and all others are moved once, by what the S moves are together: each takes a sum of the 2S + 1 rows
-    around it. State of the few: the layer's, their memory, and (B, 2S + 1) the weights of that sum. A memory of many
-    rows is read and written once in S steps, and by a product of matrices; sums are in another order than step by step,
-    so that last bits differ.
+    A step moves every row by one at the most, and only row 0 is read. So S steps can be read with
+    the 2S rows at either end alone, and all others are moved once, by what the S moves are
+    together: each takes a sum of the 2S + 1 rows around it. State of the few: the layer's, their
+    memory, and (B, 2S + 1) the weights of that sum. A memory of many rows is read and written once
+    in S steps, and by a product of matrices; sums are in another order than step by step, so that
+    last bits differ.
     """
 
     controller: RecurrentCore
@@ -68,12 +74,16 @@ class MemoryCore(Core):
 
     @abstractmethod
     def shares(self, actions: Array) -> tuple[Array, Array, Array]:
-        """To what extent (B, 1) a row between the ends takes the next one, the one before, and itself."""
+        """To what extent (B, 1) a row between the ends takes the next one, the one before, and
+        itself.
+        """
 
     def start(self, batch: int, capacity: int) -> Any:
         """Zeros."""
         rows = self.rows_for(capacity) if self.rows_kept is None else self.rows_kept
-        return self.controller.start(batch, capacity), jnp.zeros((batch, rows, self.cell), self.read.dtype)
+        return self.controller.start(batch, capacity), jnp.zeros(
+            (batch, rows, self.cell), self.read.dtype
+        )
 
     def room(self, distance: int, total: int) -> int:
         """Content wanders by one row a step from row 0, and only row 0 is read."""
@@ -84,51 +94,80 @@ class MemoryCore(Core):
         """With rows of zeros put in, or rows left out, where they are farthest from row 0."""
         inner, memory = state[0], self._aside(state[1])
         before, rows = memory.shape[2], min(room, memory.shape[2])
-        near, beyond = memory[:, :, : self.farthest(rows)], memory[:, :, before - rows + self.farthest(rows) :]
+        near, beyond = (
+            memory[:, :, : self.farthest(rows)],
+            memory[:, :, before - rows + self.farthest(rows) :],
+        )
         zeros = jnp.zeros((len(memory), self.cell, room - rows), memory.dtype)
         return inner, _flat(jnp.concatenate([near, zeros, beyond], axis=2))
 
     def near(self, state: Any, steps: int) -> Any | None:
-        """The rows at either end; of a memory that was not resized, and of a small one, there is no such state."""
+        """The rows at either end; of a memory that was not resized, and of a small one, there is no
+        such state.
+        """
         (inner, memory), reach = state, 2 * steps
         if memory.ndim == 3 or memory.shape[1] < SMALLER * 2 * reach * self.cell:
             return None
         whole = self._aside(memory)
         ends = jnp.concatenate([whole[:, :, :reach], whole[:, :, -reach:]], axis=2)
-        return inner, _flat(ends), jnp.zeros((len(memory), 2 * steps + 1), memory.dtype).at[:, steps].set(1)
+        return (
+            inner,
+            _flat(ends),
+            jnp.zeros((len(memory), 2 * steps + 1), memory.dtype).at[:, steps].set(1),
+        )
 
     def caught_up(self, state: Any, near: Any) -> Any:
-        """What was within reach of an end is there by now as it was read; the others take their sums.
+        """What was within reach of an end is there by now as it was read; the others take their
+        sums.
 
-        By blocks of S rows, each of which gives to itself, to the one before and to the one behind: one product with a
-        matrix (S, 3S) that has the weights, last first, one further to the right in every row.
+        By blocks of S rows, each of which gives to itself, to the one before and to the one behind:
+        one product with a matrix (S, 3S) that has the weights, last first, one further to the right
+        in every row.
         """
         inner, ends, weights = near
         memory, ends, steps = self._aside(state[1]), self._aside(ends), weights.shape[1] // 2
         batch, _, rows = memory.shape
-        blocks = jnp.pad(memory, [(0, 0), (0, 0), (0, -rows % steps)]).reshape(batch, self.cell, -1, steps)
+        blocks = jnp.pad(memory, [(0, 0), (0, 0), (0, -rows % steps)]).reshape(
+            batch, self.cell, -1, steps
+        )
         # Weights again and again, each time with zeros that make them one longer than a row is.
         again = jnp.tile(jnp.pad(weights[:, ::-1], [(0, 0), (0, steps)]), steps)
-        given = jnp.einsum("bcnq,bqr->bcnr", blocks, again[:, : 3 * steps**2].reshape(batch, steps, 3 * steps))
-        before, own, behind = (given[..., place * steps : (place + 1) * steps] for place in range(3))
-        sums = (before[:, :, 2:] + own[:, :, 1:-1] + behind[:, :, :-2]).reshape(batch, self.cell, -1)
+        given = jnp.einsum(
+            "bcnq,bqr->bcnr", blocks, again[:, : 3 * steps**2].reshape(batch, steps, 3 * steps)
+        )
+        before, own, behind = (
+            given[..., place * steps : (place + 1) * steps] for place in range(3)
+        )
+        sums = (before[:, :, 2:] + own[:, :, 1:-1] + behind[:, :, :-2]).reshape(
+            batch, self.cell, -1
+        )
         between = sums[:, :, : rows - 2 * steps]
-        return inner, _flat(jnp.concatenate([ends[:, :, :steps], between, ends[:, :, -steps:]], axis=2))
+        return inner, _flat(
+            jnp.concatenate([ends[:, :, :steps], between, ends[:, :, -steps:]], axis=2)
+        )
 
     def _aside(self, memory: Array) -> Array:
         """(B, cell, rows)."""
-        return memory.swapaxes(1, 2) if memory.ndim == 3 else memory.reshape(len(memory), self.cell, -1)
+        return (
+            memory.swapaxes(1, 2)
+            if memory.ndim == 3
+            else memory.reshape(len(memory), self.cell, -1)
+        )
 
     def step(self, state: Any, x: Any, *, key: Array | None = None) -> tuple[Any, Array]:
         """Read the memory, step, move it and write into it; features are h."""
         (hidden, *others), memory, *weights = state
-        inner, features = self.controller.step((hidden + _affine(self.read, self._aside(memory)[:, :, 0]), *others), x)
+        inner, features = self.controller.step(
+            (hidden + _affine(self.read, self._aside(memory)[:, :, 0]), *others), x
+        )
         actions = jax.nn.softmax(_affine(self.act, features))
         new = jax.nn.sigmoid(_affine(self.new, features))
         if memory.ndim == 3:
             memory = self.moved(memory, actions, new)
         else:
-            memory = _flat(self.moved_aside(self._aside(memory), actions[:, :, None], new[:, :, None]))
+            memory = _flat(
+                self.moved_aside(self._aside(memory), actions[:, :, None], new[:, :, None])
+            )
         return (inner, memory, *(_spread(own, *self.shares(actions)) for own in weights)), features
 
 
@@ -142,8 +181,8 @@ def _affine(both: Array, x: Array) -> Array:
 
 
 def _spread(weights: Array, following: Array, preceding: Array, own: Array) -> Array:
-    """Weights of rows around one, after one more step: what the next row takes of a row is what this takes of the one
-    behind it.
+    """Weights of rows around one, after one more step: what the next row takes of a row is what
+    this takes of the one behind it.
     """
     around = jnp.pad(weights, [(0, 0), (1, 1)])
     return following * around[:, :-2] + preceding * around[:, 2:] + own * weights
@@ -151,7 +190,9 @@ def _spread(weights: Array, following: Array, preceding: Array, own: Array) -> A
 
 @dataclass(frozen=True)
 class MemorySpec:
-    """Parameters of cores with a memory. layer: the recurrent layer beside it. core: the class that is built."""
+    """Parameters of cores with a memory. layer: the recurrent layer beside it. core: the class that
+    is built.
+    """
 
     units: int = parameter(8, at_least=1)
     cell: int = parameter(5, at_least=1)
@@ -168,7 +209,9 @@ class MemorySpec:
         raise NotImplementedError
 
     def build(self, inputs: Space, rng: np.random.Generator) -> Any:
-        """The layer's weights, then those that read, act and write, uniform in +- 1/sqrt(how many are added)."""
+        """The layer's weights, then those that read, act and write, uniform in +- 1/sqrt(how many
+        are added).
+        """
         controller = self.layer(units=self.units).build(inputs, rng)
         shapes = (self.cell, self.units), (self.units, self.actions), (self.units, self.cell)
         drawn = []
@@ -180,10 +223,14 @@ class MemorySpec:
 
 
 class StackCore(MemoryCore):
-    """Row 0 is the top. S <- push [v; S without its last row] + pop [S without its first row; 0] + rest S."""
+    """Row 0 is the top. S <- push [v; S without its last row] + pop [S without its first row; 0] +
+    rest S.
+    """
 
     def rows_for(self, capacity: int) -> int:
-        """One for each step that may push, if as many are left to pop it again: what lies deeper is never read."""
+        """One for each step that may push, if as many are left to pop it again: what lies deeper is
+        never read.
+        """
         return max(2, capacity // 2 + 2)
 
     def rows_within(self, distance: int) -> int:
@@ -221,14 +268,15 @@ class StackCore(MemoryCore):
 class StackLSTM(MemorySpec):
     """Stack-LSTM: an LSTM that pushes onto a stack and pops from it, both at once and softly.
 
-    units: size of the LSTM. cell: numbers in a row of the stack. rows: of the stack, in training and test; none: half
-    as many as there are steps, which is as good as endless; a stack that is full loses its lowest row. resting: a third
-    action that leaves the stack as it is; as published there is none. precision: float32 or float64.
+    units: size of the LSTM. cell: numbers in a row of the stack. rows: of the stack, in training
+    and test; none: half as many as there are steps, which is as good as endless; a stack that is
+    full loses its lowest row. resting: a third action that leaves the stack as it is; as published
+    there is none. precision: float32 or float64.
 
-    Before a step the top is added to h by a linear map. Then a = softmax(W h), the row sigmoid(V h) is pushed to the
-    extent a says, and the stack is popped to the rest. Source: Suzgun et al. 2019, softmax variant; their sizes. The
-    benchmark of Lan et al. 2023 has 50 or 100 rows in training, which no string of it fills, and 2,050 in the test, too
-    few from n = 2,050 on: `rows=2050`.
+    Before a step the top is added to h by a linear map. Then a = softmax(W h), the row sigmoid(V h)
+    is pushed to the extent a says, and the stack is popped to the rest. Source: Suzgun et al. 2019,
+    softmax variant; their sizes. The benchmark of Lan et al. 2023 has 50 or 100 rows in training,
+    which no string of it fills, and 2,050 in the test, too few from n = 2,050 on: `rows=2050`.
     """
 
     resting: bool = parameter(False)
@@ -243,14 +291,17 @@ class StackLSTM(MemorySpec):
 
 
 class TapeCore(MemoryCore):
-    """Moves of all rows: 0 up around the end, 1 down around the end, 2 none, 3 down, 4 up (row 0 takes row 1).
+    """Moves of all rows: 0 up around the end, 1 down around the end, 2 none, 3 down, 4 up (row 0
+    takes row 1).
 
-    By index shifts: inside, both moves up are one and both moves down are one, and only the first and the last row
-    tell those that go around the end from those that do not.
+    By index shifts: inside, both moves up are one and both moves down are one, and only the first
+    and the last row tell those that go around the end from those that do not.
     """
 
     def rows_for(self, capacity: int) -> int:
-        """Content wanders by one row a step, and only row 0 is read: around the end it would come too late."""
+        """Content wanders by one row a step, and only row 0 is read: around the end it would come
+        too late.
+        """
         return capacity + 2
 
     def rows_within(self, distance: int) -> int:
@@ -266,13 +317,20 @@ class TapeCore(MemoryCore):
         around_up, around_down, none, down, up = (actions[:, k, None, None] for k in range(5))
         first, last = memory[:, :1], memory[:, -1:]
         from_below = jnp.concatenate([memory[:, 1:] * (around_up + up), around_up * first], axis=1)
-        from_above = jnp.concatenate([around_down * last, memory[:, :-1] * (around_down + down)], axis=1)
+        from_above = jnp.concatenate(
+            [around_down * last, memory[:, :-1] * (around_down + down)], axis=1
+        )
         return (from_below + from_above + none * memory).at[:, 0].add(new)
 
     def moved_aside(self, memory: Array, actions: Array, new: Array) -> Array:
         """First row, last row, and all between."""
         around_up, around_down, none, down, up = jnp.split(actions, 5, axis=1)
-        to_up, to_down, first, last = around_up + up, around_down + down, memory[:, :, :1], memory[:, :, -1:]
+        to_up, to_down, first, last = (
+            around_up + up,
+            around_down + down,
+            memory[:, :, :1],
+            memory[:, :, -1:],
+        )
         top = memory[:, :, 1:2] * to_up + around_down * last + none * first + new
         inner = memory[:, :, 2:] * to_up + memory[:, :, :-2] * to_down + none * memory[:, :, 1:-1]
         bottom = around_up * first + memory[:, :, -2:-1] * to_down + none * last
@@ -287,14 +345,17 @@ class TapeCore(MemoryCore):
 @core("baby-ntm", version=1)
 @dataclass(frozen=True)
 class BabyNTM(MemorySpec):
-    """Baby neural Turing machine: a tanh network with a tape that is shifted or turned as a whole, softly.
+    """Baby neural Turing machine: a tanh network with a tape that is shifted or turned as a whole,
+    softly.
 
-    units: size of the network. cell: numbers in a row of the tape. rows: of the tape, in training and test; none: as
-    many as there are steps, which is as good as endless. No weight depends on it. precision: float32 or float64.
+    units: size of the network. cell: numbers in a row of the tape. rows: of the tape, in training
+    and test; none: as many as there are steps, which is as good as endless. No weight depends on
+    it. precision: float32 or float64.
 
-    Before a step row 0 is added to h by a linear map. Then a = softmax(W h) weighs five moves of the tape (up and down,
-    around the end or not, and none), and sigmoid(V h) is added to row 0. Source: Suzgun et al. 2019, softmax variant;
-    their sizes. The benchmark of Lan et al. 2023 has 2,050 rows from the start: `rows=2050`.
+    Before a step row 0 is added to h by a linear map. Then a = softmax(W h) weighs five moves of
+    the tape (up and down, around the end or not, and none), and sigmoid(V h) is added to row 0.
+    Source: Suzgun et al. 2019, softmax variant; their sizes. The benchmark of Lan et al. 2023 has
+    2,050 rows from the start: `rows=2050`.
     """
 
     layer: ClassVar[type[RecurrentLayer]] = RNN

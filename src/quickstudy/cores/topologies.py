@@ -1,7 +1,7 @@
 """How the units of an echo-state network are joined: at random, in a ring, along a line, on a grid.
 
-A square matrix is a list of groups of (sources, strengths), each (terms, units of the group): unit i of a group adds
-strengths[k, i] * state[sources[k, i]] over k.
+A square matrix is a list of groups of (sources, strengths), each (terms, units of the group): unit
+i of a group adds strengths[k, i] * state[sources[k, i]] over k.
 """
 
 from __future__ import annotations
@@ -18,18 +18,26 @@ Groups: TypeAlias = list[tuple[NDArray[np.int64], NDArray[np.float64]]]
 
 TOPOLOGIES = ("random", "ring", "line", "lattice")
 SQUARINGS, KRYLOV = 7, 18
-"""Of the way to the largest eigenvalue alone: A^128 sets it apart from the others, 18 products with that find it."""
+"""Of the way to the largest eigenvalue alone: A^128 sets it apart from the others, 18 products with
+that find it.
+"""
 LEAST = 60
 """Units for which that way is worth it."""
 FOUND = 1e-13
 """What may be left over of it, else all eigenvalues are worked out."""
 
 
-def joined(topology: str, units: int, terms: float, radius: float | None, rng: np.random.Generator) -> Groups:
+def joined(
+    topology: str, units: int, terms: float, radius: float | None, rng: np.random.Generator
+) -> Groups:
     """The recurrent matrix of a topology, scaled to a radius; see `quickstudy.cores.esn`."""
     if topology in ("ring", "line"):
         return _chain(units, 1.0 if radius is None else radius, closed=topology == "ring")
-    groups = sparse_weights(units, min(1.0, terms / units), rng) if topology == "random" else _grid(units, rng)
+    groups = (
+        sparse_weights(units, min(1.0, terms / units), rng)
+        if topology == "random"
+        else _grid(units, rng)
+    )
     if radius is None:
         return groups
     scale = _scale_to(radius, groups)
@@ -44,7 +52,9 @@ def _chain(units: int, strength: float, closed: bool) -> Groups:
 
 
 def _grid(units: int, rng: np.random.Generator) -> Groups:
-    """Every unit takes from its two to four neighbours on a grid that is as near to a square as the number allows."""
+    """Every unit takes from its two to four neighbours on a grid that is as near to a square as the
+    number allows.
+    """
     rows = next(side for side in range(int(np.sqrt(units)), 0, -1) if units % side == 0)
     columns = units // rows
     row, column = np.divmod(np.arange(units), columns)
@@ -56,12 +66,14 @@ def _grid(units: int, rng: np.random.Generator) -> Groups:
 
 
 def sparse_weights(units: int, density: float, rng: np.random.Generator) -> Groups:
-    """A square matrix with entries uniform in [-1, 1] with probability `density`, as groups of (sources, strengths).
+    """A square matrix with entries uniform in [-1, 1] with probability `density`, as groups of
+    (sources, strengths).
 
-    Units are numbered by falling number of entries (their numbers mean nothing else), and cut into groups; sources and
-    strengths are (terms, units of the group), padded with strength zero. The terms of a group are enough for all but
-    one in a thousand million draws: so all draws have the same shapes, seeds share compiled programs and run side by
-    side, with hardly more work than there are entries.
+    Units are numbered by falling number of entries (their numbers mean nothing else), and cut into
+    groups; sources and strengths are (terms, units of the group), padded with strength zero. The
+    terms of a group are enough for all but one in a thousand million draws: so all draws have the
+    same shapes, seeds share compiled programs and run side by side, with hardly more work than
+    there are entries.
     """
     degrees = np.sort(rng.binomial(units, density, units))[::-1]
     groups = []
@@ -70,8 +82,12 @@ def sparse_weights(units: int, density: float, rng: np.random.Generator) -> Grou
         first = int(group[0])
         terms = max(1, _order_bound(units, density, first), int(degrees[first]))
         # The first `degree` units of a random order are a uniform subset of that size.
-        blocks = np.array_split(group, -(-len(group) // 128))  # the draws of 128 units stay in the cache
-        sources = np.concatenate([smallest(rng.random((len(block), units)), terms) for block in blocks]).T
+        blocks = np.array_split(
+            group, -(-len(group) // 128)
+        )  # the draws of 128 units stay in the cache
+        sources = np.concatenate(
+            [smallest(rng.random((len(block), units)), terms) for block in blocks]
+        ).T
         strengths = rng.uniform(-1.0, 1.0, sources.shape)
         filled = np.arange(terms)[:, None] < degrees[group]
         groups.append((np.where(filled, sources, 0), np.where(filled, strengths, 0.0)))
@@ -80,7 +96,9 @@ def sparse_weights(units: int, density: float, rng: np.random.Generator) -> Grou
 
 @lru_cache(maxsize=256)
 def _order_bound(units: int, density: float, place: int) -> int:
-    """What the number of entries of the unit at this place, counted from the largest, exceeds once in 10^9 draws."""
+    """What the number of entries of the unit at this place, counted from the largest, exceeds once
+    in 10^9 draws.
+    """
     from scipy.special import bdtrc
 
     tail = bdtrc(np.arange(units + 1), units, density)
@@ -89,15 +107,19 @@ def _order_bound(units: int, density: float, place: int) -> int:
 
 
 def smallest(values: NDArray[np.float64], count: int) -> NDArray[np.int64]:
-    """(rows, count): in every row the indices of the `count` smallest values, in ascending order of value.
+    """(rows, count): in every row the indices of the `count` smallest values, in ascending order of
+    value.
 
-    The values are meant to be uniform in [0, 1), as `Generator.random` draws them. Such a value is a whole number of
-    2**-53: with few columns, value and index are one number, and these are sorted (ten times as fast at 100 columns,
-    measured). With many, a few are below a bound, and only these are sorted.
+    The values are meant to be uniform in [0, 1), as `Generator.random` draws them. Such a value is
+    a whole number of 2**-53: with few columns, value and index are one number, and these are sorted
+    (ten times as fast at 100 columns, measured). With many, a few are below a bound, and only these
+    are sorted.
     """
     columns = values.shape[1]
     if columns <= 2048:
-        keys = np.ldexp(values, 53).astype(np.uint64) << np.uint64(11) | np.arange(columns, dtype=np.uint64)
+        keys = np.ldexp(values, 53).astype(np.uint64) << np.uint64(11) | np.arange(
+            columns, dtype=np.uint64
+        )
         keys.sort(axis=1)
         return (keys[:, :count] & np.uint64(2047)).astype(np.int64)
     near = values < (count + 6 * np.sqrt(count) + 6) / columns
@@ -114,8 +136,8 @@ def _scale_to(radius: float, groups: Groups) -> float:
     drawn = spectral_radius(groups)
     if drawn < 1e-9:
         raise UsageError(
-            f"esn: the units that were drawn are joined in no loop, and cannot be scaled to radius {radius}; "
-            "give more units or terms, or radius=none"
+            "esn: the units that were drawn are joined in no loop, and cannot be scaled to radius"
+            f" {radius}; give more units or terms, or radius=none"
         )
     return radius / drawn
 
@@ -125,10 +147,17 @@ def spectral_radius(groups: Groups) -> float:
     sizes = [sources.shape[1] for sources, _ in groups]
     units = sum(sizes)
     targets = np.split(np.arange(units), np.cumsum(sizes)[:-1])
-    rows = [np.broadcast_to(target, sources.shape) for target, (sources, _) in zip(targets, groups, strict=True)]
+    rows = [
+        np.broadcast_to(target, sources.shape)
+        for target, (sources, _) in zip(targets, groups, strict=True)
+    ]
     row, column, value = (
         np.concatenate([part.ravel() for part in parts])
-        for parts in (rows, [sources for sources, _ in groups], [strengths for _, strengths in groups])
+        for parts in (
+            rows,
+            [sources for sources, _ in groups],
+            [strengths for _, strengths in groups],
+        )
     )
     if units > 200:
         from scipy.sparse import csr_array
@@ -138,7 +167,11 @@ def spectral_radius(groups: Groups) -> float:
         start = np.ones(units)  # ARPACK would otherwise draw a start of its own
         try:
             # Asked for one eigenvalue alone, it often settles on the second largest.
-            return float(np.abs(eigs(sparse, k=6, which="LM", v0=start, return_eigenvectors=False, tol=1e-8)).max())
+            return float(
+                np.abs(
+                    eigs(sparse, k=6, which="LM", v0=start, return_eigenvectors=False, tol=1e-8)
+                ).max()
+            )
         except ArpackError:  # a matrix that makes nothing of the start, for one
             pass
     matrix = np.bincount(row * units + column, value, units**2).astype(np.float64)
@@ -146,8 +179,9 @@ def spectral_radius(groups: Groups) -> float:
 
 
 def _radius_of(matrix: NDArray[np.float64]) -> float:
-    """The same of a whole matrix, to rounding as `numpy.linalg.eigvals` has it: by the method of Arnoldi on a power of
-    the matrix. All eigenvalues of 100 units take three times as long, and of 200 six times (measured).
+    """The same of a whole matrix, to rounding as `numpy.linalg.eigvals` has it: by the method of
+    Arnoldi on a power of the matrix. All eigenvalues of 100 units take three times as long, and of
+    200 six times (measured).
     """
     length = float(np.linalg.norm(matrix))
     found = _largest(matrix / length) if len(matrix) >= LEAST and length > 0 else None

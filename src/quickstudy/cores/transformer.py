@@ -24,14 +24,15 @@ LEARNED = 512
 
 
 class TransformerCore(Core):
-    """State: how many steps have been read; for every layer the keys and values of the last `capacity` of them,
-    (B, capacity, embedding), which is as far back as a step sees.
+    """State: how many steps have been read; for every layer the keys and values of the last
+    `capacity` of them, (B, capacity, embedding), which is as far back as a step sees.
 
-    places: with learned positions (position, embedding); with rotary ones a single row, for all steps.
-    last: the norm at the end, where layers have theirs first. window: how far back a step sees, 0 for
-    the capacity.
+    places: with learned positions (position, embedding); with rotary ones a single row, for all
+    steps. last: the norm at the end, where layers have theirs first. window: how far back a step
+    sees, 0 for the capacity.
 
-    Without `causal` it reads whole sequences in one `unroll`, each step seeing all others: THE PUBLISHED LEAK.
+    Without `causal` it reads whole sequences in one `unroll`, each step seeing all others: THE
+    PUBLISHED LEAK.
     """
 
     inputs: InputWeights
@@ -76,7 +77,9 @@ class TransformerCore(Core):
     def step(self, state: Any, x: Any, *, key: Array | None = None) -> tuple[Any, Array]:
         """One step, looking back at the last `capacity`."""
         if not self.causal:
-            raise NotApplicable("a transformer with causal=false reads whole sequences, not single steps")
+            raise NotApplicable(
+                "a transformer with causal=false reads whole sequences, not single steps"
+            )
         alone = jax.tree.map(lambda leaf: leaf[None], (x, key))
         state, features = self._read(state, *alone)
         return state, features[0]
@@ -86,8 +89,11 @@ class TransformerCore(Core):
         steps = len(jax.tree.leaves(xs)[0])
         return self._read(state, xs, None if key is None else jax.random.split(key, steps))
 
-    def unroll_at(self, xs: Any, places: Array, capacity: int, *, key: Array | None = None) -> Array:
-        """Features (B, Q, F) at some steps (B, Q) of sequences that are read from the start: those that `unroll` gives.
+    def unroll_at(
+        self, xs: Any, places: Array, capacity: int, *, key: Array | None = None
+    ) -> Array:
+        """Features (B, Q, F) at some steps (B, Q) of sequences that are read from the start: those
+        that `unroll` gives.
 
         The last layer works at these steps only.
         """
@@ -113,7 +119,9 @@ class TransformerCore(Core):
             own = keys[places] if last and keys is not None else keys
             noise = self._noise(1 + number, own, len(rows), steps, capacity)
             mapped = by_symbol if symbols and number == 0 else None
-            rows = layer.from_start(rows, places if last else None, self._present(xs), noise, capacity, mapped)
+            rows = layer.from_start(
+                rows, places if last else None, self._present(xs), noise, capacity, mapped
+            )
         return self._normed(rows)
 
     def _read(self, state: Any, xs: Any, keys: Array | None) -> tuple[Any, Array]:
@@ -149,14 +157,20 @@ class TransformerCore(Core):
         """(positions, embedding): what is added to an embedding at some positions."""
         if self.places is None:
             return _positions(positions, self.width)
-        return self.places[jnp.minimum(positions, len(self.places) - 1)] * np.float32(np.sqrt(self.width))
+        return self.places[jnp.minimum(positions, len(self.places) - 1)] * np.float32(
+            np.sqrt(self.width)
+        )
 
     def _present(self, xs: Any) -> Array | None:
         """Where there is a step, (B, T), for a core that sees all steps."""
         return None if self.causal else (xs != ABSENT).T
 
-    def _noise(self, place: int, keys: Array | None, batch: int, steps: int, capacity: int) -> Noise:
-        """What is left out after the embedding (place 0) or in a layer (1, 2 ...), by keys (T,) or (B, Q)."""
+    def _noise(
+        self, place: int, keys: Array | None, batch: int, steps: int, capacity: int
+    ) -> Noise:
+        """What is left out after the embedding (place 0) or in a layer (1, 2 ...), by keys (T,) or
+        (B, Q).
+        """
         if keys is None or not self.noisy:
             return Noise(self.dropout, None, (), 0, 0)
         seen = capacity if self.causal else steps
@@ -170,7 +184,9 @@ def _positions(places: Array, width: int) -> Array:
     """(places, width): sines and cosines in turn, of wavelengths from 2 pi to 10,000 times that."""
     rates = jnp.exp(jnp.arange(0, width, 2) * (-np.log(10_000.0) / width))
     angles = places[:, None] * rates
-    return jnp.stack([jnp.sin(angles), jnp.cos(angles)], axis=-1).reshape(len(places), -1)[:, :width]
+    return jnp.stack([jnp.sin(angles), jnp.cos(angles)], axis=-1).reshape(len(places), -1)[
+        :, :width
+    ]
 
 
 @core("transformer", version=2)
@@ -178,33 +194,38 @@ def _positions(places: Array, width: int) -> Array:
 class Transformer:
     """Transformer: attention over everything read so far, trained by backpropagation.
 
-    embedding: width of the embedding and of the layers, a multiple of `heads`. heads: attention heads of a layer.
-    hidden: width of a layer's feed-forward part (ReLU). Without them the network is the largest with `budget`
-    parameters per input symbol, an output layer for as many symbols as it reads included (`matched_widths`). layers:
-    how many. dropout: share of numbers left out while learning (drawn to 1/65,536, and exactly for multiples of 1/256),
-    after the embedding, in the attention, in the feed-forward part and after both. Embeddings are scaled by the square
-    root of their width, positions are sines and cosines, layers are normalised after each part.
+    embedding: width of the embedding and of the layers, a multiple of `heads`. heads: attention
+    heads of a layer. hidden: width of a layer's feed-forward part (ReLU). Without them the network
+    is the largest with `budget` parameters per input symbol, an output layer for as many symbols as
+    it reads included (`matched_widths`). layers: how many. dropout: share of numbers left out while
+    learning (drawn to 1/65,536, and exactly for multiples of 1/256), after the embedding, in the
+    attention, in the feed-forward part and after both. Embeddings are scaled by the square root of
+    their width, positions are sines and cosines, layers are normalised after each part.
 
-    causal: a step sees those before it and itself. `causal=false`, the preset of the convention `published`, is a
-    DEFECT kept to repeat published numbers, and good for nothing else: attention goes both ways over the whole
-    sequence, in which the answer stands one step after the place where it is asked for. Such a network reads answers
-    off its inputs, is shown whole sequences with their answers even when it is tested, and fails the checkers.
+    causal: a step sees those before it and itself. `causal=false`, the preset of the convention
+    `published`, is a DEFECT kept to repeat published numbers, and good for nothing else: attention
+    goes both ways over the whole sequence, in which the answer stands one step after the place
+    where it is asked for. Such a network reads answers off its inputs, is shown whole sequences
+    with their answers even when it is tested, and fails the checkers.
 
-    waves: a real number is read as it is and as sines and cosines of so many octaves of it, from one wave over -1 .. 1.
-    waved: of a vector only the first so many are; 0: all. positions: whether a step is told which one it is; without,
-    what was read is a set. alike: the keys of a layer start as its queries, so that a step looks at steps like it
-    before it has learned anything; what was said of like things is then found in a quarter of the time.
+    waves: a real number is read as it is and as sines and cosines of so many octaves of it, from
+    one wave over -1 .. 1. waved: of a vector only the first so many are; 0: all. positions: whether
+    a step is told which one it is; without, what was read is a set. alike: the keys of a layer
+    start as its queries, so that a step looks at steps like it before it has learned anything; what
+    was said of like things is then found in a quarter of the time.
 
-    encoding: how positions are given. `sines`, as published. `learned`: a vector for each of the first 512, which
-    later ones share; not counted in the budget. `rotary`: queries and keys are rotated by their position, so that
-    attention depends on distances (Su et al. 2021); a head then has an even number of features.
-    norm: `after` each part, as published, or `before` it (Xiong et al. 2020), with one more at the end.
-    window: how many steps a step sees, itself included; 0: all. With a window, longer sequences than those of the
-    lesson hold no new distances (Beltagy et al. 2020). convolved: queries, keys and values pass a causal
-    convolution over 4 steps, feature by feature (So et al. 2021).
+    encoding: how positions are given. `sines`, as published. `learned`: a vector for each of the
+    first 512, which later ones share; not counted in the budget. `rotary`: queries and keys are
+    rotated by their position, so that attention depends on distances (Su et al. 2021); a head then
+    has an even number of features. norm: `after` each part, as published, or `before` it (Xiong et
+    al. 2020), with one more at the end. window: how many steps a step sees, itself included; 0:
+    all. With a window, longer sequences than those of the lesson hold no new distances (Beltagy et
+    al. 2020). convolved: queries, keys and values pass a causal convolution over 4 steps, feature
+    by feature (So et al. 2021).
 
-    Embedding and output weights start uniform in +- 0.1, the output bias at 0, the layers as in PyTorch. Source:
-    Vaswani et al. 2017; sizes of Cisneros et al. 2022, whose paper has no dropout and whose programs have 0.5.
+    Embedding and output weights start uniform in +- 0.1, the output bias at 0, the layers as in
+    PyTorch. Source: Vaswani et al. 2017; sizes of Cisneros et al. 2022, whose paper has no dropout
+    and whose programs have 0.5.
     """
 
     embedding: int | None = parameter(None, at_least=1)
@@ -230,36 +251,61 @@ class Transformer:
 
     def __post_init__(self) -> None:
         if self.embedding is not None and self.embedding % self.multiple:
-            asked = f"heads ({self.heads})" if self.multiple == self.heads else f"twice the heads ({self.multiple})"
+            asked = (
+                f"heads ({self.heads})"
+                if self.multiple == self.heads
+                else f"twice the heads ({self.multiple})"
+            )
             raise ValueError(f"embedding must be a multiple of {asked}, got {self.embedding}")
         if not self.positions and self.encoding != "sines":
-            raise ValueError(f"encoding={self.encoding} gives positions, and positions=no leaves them out; give one")
+            raise ValueError(
+                f"encoding={self.encoding} gives positions, and positions=no leaves them out;"
+                " give one"
+            )
         if not self.causal and (self.encoding, self.norm, self.window) != ("sines", "after", 0):
-            raise ValueError("causal=no is the published network: leave out encoding, norm and window")
+            raise ValueError(
+                "causal=no is the published network: leave out encoding, norm and window"
+            )
 
     @property
     def multiple(self) -> int:
-        """What the embedding is a multiple of: a head is as wide as the others, and rotary ones are of pairs."""
+        """What the embedding is a multiple of: a head is as wide as the others, and rotary ones are
+        of pairs.
+        """
         return self.heads * (2 if self.encoding == "rotary" else 1)
 
     @property
     def further(self) -> int:
-        """Parameters per unit of the embedding that the published network lacks, without learned positions."""
+        """Parameters per unit of the embedding that the published network lacks, without learned
+        positions.
+        """
         convolution = 3 * (TAPS + 1) * self.layers * self.convolved
         return convolution + 2 * (self.norm == "before") + (self.encoding == "rotary")
 
     def build(self, inputs: Space, rng: np.random.Generator) -> TransformerCore:
-        """Weights in float32: the embedding, then layer by layer. Raises NotApplicable for what cannot leak."""
+        """Weights in float32: the embedding, then layer by layer. Raises NotApplicable for what
+        cannot leak.
+        """
         if not self.causal and not isinstance(inputs, Tokens):
-            raise NotApplicable(f"transformer: causal=false is for symbols, not {inputs}; give causal=true")
+            raise NotApplicable(
+                f"transformer: causal=false is for symbols, not {inputs}; give causal=true"
+            )
         embedding, hidden = matched_widths(
-            inputs.width, self.budget, self.multiple, self.layers, self.embedding, self.hidden, self.further
+            inputs.width,
+            self.budget,
+            self.multiple,
+            self.layers,
+            self.embedding,
+            self.hidden,
+            self.further,
         )
         rows = waved_width(inputs, self.waves, self.waved)
         weights = jnp.asarray(rng.uniform(-SPREAD, SPREAD, (rows, embedding)), jnp.float32)
         first, rotary = self.norm == "before", self.encoding == "rotary"
         layers = tuple(
-            draw_layer(embedding, hidden, self.heads, rng, self.alike, first, rotary, self.convolved)
+            draw_layer(
+                embedding, hidden, self.heads, rng, self.alike, first, rotary, self.convolved
+            )
             for _ in range(self.layers)
         )
         places, last = None, None
@@ -271,16 +317,20 @@ class Transformer:
         read = InputWeights(weights, inputs)
         if self.waves:
             read = WaveWeights(weights, inputs, self.waves, self.waved)
-        return TransformerCore(read, layers, self.dropout, self.causal, self.positions, places, last, self.window)
+        return TransformerCore(
+            read, layers, self.dropout, self.causal, self.positions, places, last, self.window
+        )
 
 
 @core("attention", version=1)
 @dataclass(frozen=True)
 class Attention(Transformer):
-    """Transformer with what is usual today: norms before the parts, rotary positions, short convolutions.
+    """Transformer with what is usual today: norms before the parts, rotary positions, short
+    convolutions.
 
-    A `transformer` with other defaults, and with its parameters; `causal=no` is not for it. With the same training it
-    looks up 16 pairs on `span/lookup`, where a `transformer` of one or of two layers looks up 2.
+    A `transformer` with other defaults, and with its parameters; `causal=no` is not for it. With
+    the same training it looks up 16 pairs on `span/lookup`, where a `transformer` of one or of two
+    layers looks up 2.
     """
 
     heads: int = parameter(4, at_least=1)
@@ -290,8 +340,9 @@ class Attention(Transformer):
     convolved: bool = parameter(True)
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    # A series is learned in pieces of 192 steps and tested whole. Span on `span/delay`, a seed that no norm has: 14.6;
-    # with a window of 128 steps 12.0, with norms before the parts as well 2.7, without convolutions 2.8.
+    # A series is learned in pieces of 192 steps and tested whole. Span on `span/delay`, a seed that
+    # no norm has: 14.6; with a window of 128 steps 12.0, with norms before the parts as well 2.7,
+    # without convolutions 2.8.
     usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {"reals": {"norm": "after", "window": 64}}
 
 
@@ -304,19 +355,23 @@ def matched_widths(
     hidden: int | None,
     further: int = 0,
 ) -> tuple[int, int]:
-    """Embedding and feed-forward widths of a Transformer, where they are None: the most within budget * width.
+    """Embedding and feed-forward widths of a Transformer, where they are None: the most within
+    budget * width.
 
-    The embedding is the largest multiple of `multiple` that leaves room for a feed-forward part of 5/8 of it, the
-    ratio of the published network (80 and 50); then the feed-forward part takes all the room there is. With `width`
-    inputs and outputs an embedding e and layers of feed-forward width f have e width + layers (4 e^2 + 2 e f + 9 e + f)
-    + (e + 1) width parameters, and `further` e. An embedding that is given gets 5/8 of it.
+    The embedding is the largest multiple of `multiple` that leaves room for a feed-forward part of
+    5/8 of it, the ratio of the published network (80 and 50); then the feed-forward part takes all
+    the room there is. With `width` inputs and outputs an embedding e and layers of feed-forward
+    width f have e width + layers (4 e^2 + 2 e f + 9 e + f) + (e + 1) width parameters, and
+    `further` e. An embedding that is given gets 5/8 of it.
 
     >>> matched_widths(2, 1800, 8, 1, None, None)
     (24, 20)
     """
 
     def parameters(e: int, f: int) -> int:
-        return e * width + layers * (4 * e * e + 2 * e * f + 9 * e + f) + (e + 1) * width + further * e
+        return (
+            e * width + layers * (4 * e * e + 2 * e * f + 9 * e + f) + (e + 1) * width + further * e
+        )
 
     def usual(e: int) -> int:
         return max(1, 5 * e // 8) if hidden is None else hidden

@@ -25,9 +25,10 @@ _BLOCK = 1 << 20
 class DataSet:
     """A data set by what identifies it.
 
-    id: its short name. title: what people call it. layouts: names of files and folders it may come as, the first one
-    found is taken. home: address of the public file, whose name is `archive` (one of the layouts) and whose SHA-256
-    is `checksum`; without a checksum it is only said where it can be had, and never fetched.
+    id: its short name. title: what people call it. layouts: names of files and folders it may come
+    as, the first one found is taken. home: address of the public file, whose name is `archive` (one
+    of the layouts) and whose SHA-256 is `checksum`; without a checksum it is only said where it can
+    be had, and never fetched.
     """
 
     id: str
@@ -39,13 +40,16 @@ class DataSet:
 
 
 def find(data: DataSet) -> pathlib.Path:
-    """The file or folder of a data set: the user's folder first, then the cache, then a download if it is allowed.
+    """The file or folder of a data set: the user's folder first, then the cache, then a download if
+    it is allowed.
 
     Raises UsageError, which says what is missing, where it can be had and what to type.
     """
     named = os.environ.get(FOLDER)
     if named and not pathlib.Path(named).expanduser().is_dir():
-        raise UsageError(f"{FOLDER} names no folder: {named}; give the folder that holds {_either(data)}")
+        raise UsageError(
+            f"{FOLDER} names no folder: {named}; give the folder that holds {_either(data)}"
+        )
     for folder in _folders():
         for layout in data.layouts:
             path = folder / layout
@@ -55,14 +59,16 @@ def find(data: DataSet) -> pathlib.Path:
         return fetch(data)
     places = " and ".join(str(folder) for folder in _folders())
     raise UsageError(
-        f"{data.title}: no {_either(data)} in {places}; it can be had at {data.home}\n"
-        f"type: export {FOLDER}=FOLDER, or give the command --data FOLDER, for the folder you put it in"
-        f"{f', or export {DOWNLOAD}=1 to have it fetched' if data.checksum else ''}"
+        f"{data.title}: no {_either(data)} in {places}; it can be had at {data.home}\ntype: export"
+        f" {FOLDER}=FOLDER, or give the command --data FOLDER, for the folder you put it"
+        f" in{f', or export {DOWNLOAD}=1 to have it fetched' if data.checksum else ''}"
     )
 
 
 def fetch(data: DataSet) -> pathlib.Path:
-    """Download a data set to the cache, check it, and give its path. A file that fails the check is not kept."""
+    """Download a data set to the cache, check it, and give its path. A file that fails the check is
+    not kept.
+    """
     import urllib.error
     import urllib.request
 
@@ -79,7 +85,9 @@ def fetch(data: DataSet) -> pathlib.Path:
             )
         aside.replace(target)
     except (urllib.error.URLError, OSError) as error:
-        raise UsageError(f"{data.home} cannot be fetched: {error}; put the file into {FOLDER}") from error
+        raise UsageError(
+            f"{data.home} cannot be fetched: {error}; put the file into {FOLDER}"
+        ) from error
     finally:
         aside.unlink(missing_ok=True)
     return target
@@ -88,8 +96,8 @@ def fetch(data: DataSet) -> pathlib.Path:
 def fingerprint(path: pathlib.Path) -> str:
     """What tells one copy of a data set from another: SHA-256 of a file's bytes.
 
-    For a folder, of the names, sizes and times of change of all files in it: to read fifty thousand small ones would
-    take longer than most of what is done with them.
+    For a folder, of the names, sizes and times of change of all files in it: to read fifty thousand
+    small ones would take longer than most of what is done with them.
     """
     if path.is_file():
         with path.open("rb") as source:
@@ -97,7 +105,9 @@ def fingerprint(path: pathlib.Path) -> str:
     digest = hashlib.sha256()
     for file in sorted(file for file in path.rglob("*") if file.is_file()):
         facts = file.stat()
-        digest.update(f"{file.relative_to(path).as_posix()}\t{facts.st_size}\t{facts.st_mtime_ns}\n".encode())
+        digest.update(
+            f"{file.relative_to(path).as_posix()}\t{facts.st_size}\t{facts.st_mtime_ns}\n".encode()
+        )
     return digest.hexdigest()
 
 

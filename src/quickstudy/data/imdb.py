@@ -1,7 +1,8 @@
-"""The Large Movie Review Dataset (Maas et al. 2011): 50,000 labelled reviews of films with their official split.
+"""The Large Movie Review Dataset (Maas et al. 2011): 50,000 labelled reviews of films with their
+official split.
 
-Cite: Maas, Daly, Pham, Huang, Ng and Potts, "Learning Word Vectors for Sentiment Analysis", ACL 2011. There is no
-formal licence; the texts belong to those who wrote them.
+Cite: Maas, Daly, Pham, Huang, Ng and Potts, "Learning Word Vectors for Sentiment Analysis", ACL
+2011. There is no formal licence; the texts belong to those who wrote them.
 """
 
 from __future__ import annotations
@@ -26,13 +27,16 @@ IMDB = DataSet(
 )
 
 SPLITS, LABELS = ("train", "test"), ("neg", "pos")
-_NAME = re.compile(r"(?:^|/)(?P<split>train|test)/(?P<label>neg|pos)/(?P<id>\d+)_(?P<rating>\d+)\.txt$")
+_NAME = re.compile(
+    r"(?:^|/)(?P<split>train|test)/(?P<label>neg|pos)/(?P<id>\d+)_(?P<rating>\d+)\.txt$"
+)
 _BLANKS = str.maketrans("\t\n\r", "   ")
 
 
 class Review(NamedTuple):
-    """split: `train` or `test`. label: 0 negative, 1 positive. id: its number within split and label. rating: stars
-    out of ten, 1 to 4 or 7 to 10. text: as it was written, with tabs and line breaks turned to spaces.
+    """split: `train` or `test`. label: 0 negative, 1 positive. id: its number within split and
+    label. rating: stars out of ten, 1 to 4 or 7 to 10. text: as it was written, with tabs and line
+    breaks turned to spaces.
     """
 
     split: str
@@ -43,10 +47,12 @@ class Review(NamedTuple):
 
 
 def read_imdb(path: pathlib.Path) -> list[Review]:
-    """All labelled reviews, by split (training first), label and number: the same whatever the layout.
+    """All labelled reviews, by split (training first), label and number: the same whatever the
+    layout.
 
-    path: the folder `aclImdb` (`train/pos/ID_RATING.txt` and so on), the archive it comes in, or one file of tab
-    separated lines `split, label, id, rating, text`, packed with xz. Raises UsageError for anything else.
+    path: the folder `aclImdb` (`train/pos/ID_RATING.txt` and so on), the archive it comes in, or
+    one file of tab separated lines `split, label, id, rating, text`, packed with xz. Raises
+    UsageError for anything else.
     """
     if path.is_dir():
         found: Iterable[Review] = _from_folder(path)
@@ -57,12 +63,17 @@ def read_imdb(path: pathlib.Path) -> list[Review]:
     reviews = sorted(found, key=lambda review: (SPLITS.index(review.split), *review[1:3]))
     empty = [split for split in SPLITS if not any(review.split == split for review in reviews)]
     if empty:
-        raise UsageError(f"{path} holds no review under {empty[0]}/neg or {empty[0]}/pos; is it the whole of aclImdb?")
+        raise UsageError(
+            f"{path} holds no review under {empty[0]}/neg or {empty[0]}/pos; is it the whole of"
+            " aclImdb?"
+        )
     return reviews
 
 
 def _from_folder(path: pathlib.Path) -> Iterator[Review]:
-    files = (file for split in SPLITS for label in LABELS for file in path.glob(f"{split}/{label}/*.txt"))
+    files = (
+        file for split in SPLITS for label in LABELS for file in path.glob(f"{split}/{label}/*.txt")
+    )
     return _named((file.relative_to(path).as_posix(), file.read_bytes()) for file in files)
 
 
@@ -73,7 +84,9 @@ def _from_archive(path: pathlib.Path) -> list[Review]:
             pairs = ((member.name, archive.extractfile(member)) for member in wanted)
             return list(_named((name, file.read()) for name, file in pairs if file is not None))
     except (tarfile.TarError, OSError, EOFError) as error:
-        raise UsageError(f"{path} cannot be read as an archive: {error}; fetch it again from {IMDB.home}") from error
+        raise UsageError(
+            f"{path} cannot be read as an archive: {error}; fetch it again from {IMDB.home}"
+        ) from error
 
 
 def _named(files: Iterable[tuple[str, bytes]]) -> Iterator[Review]:
@@ -82,7 +95,13 @@ def _named(files: Iterable[tuple[str, bytes]]) -> Iterator[Review]:
         if parts is None:
             raise UsageError(f"{name} is not named ID_RATING.txt, as the reviews of aclImdb are")
         text = content.decode("utf-8").translate(_BLANKS)
-        yield Review(parts["split"], LABELS.index(parts["label"]), int(parts["id"]), int(parts["rating"]), text)
+        yield Review(
+            parts["split"],
+            LABELS.index(parts["label"]),
+            int(parts["id"]),
+            int(parts["rating"]),
+            text,
+        )
 
 
 def _from_lines(path: pathlib.Path) -> Iterator[Review]:
@@ -90,7 +109,9 @@ def _from_lines(path: pathlib.Path) -> Iterator[Review]:
         # Not splitlines: a review may hold characters that Unicode counts as line breaks.
         lines = lzma.decompress(path.read_bytes()).decode("utf-8").removesuffix("\n").split("\n")
     except (lzma.LZMAError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}; it should be UTF-8 text packed with xz") from error
+        raise UsageError(
+            f"{path} cannot be read: {error}; it should be UTF-8 text packed with xz"
+        ) from error
     for number, line in enumerate(lines, 1):
         try:
             split, label, id, rating, text = line.split("\t")
@@ -99,5 +120,6 @@ def _from_lines(path: pathlib.Path) -> Iterator[Review]:
             yield Review(split, LABELS.index(label), int(id), int(rating), text)
         except ValueError as error:
             raise UsageError(
-                f"{path}, line {number}: wanted split, label, id, rating and text between tabs, got {line[:60]!r}"
+                f"{path}, line {number}: wanted split, label, id, rating and text between tabs, got"
+                f" {line[:60]!r}"
             ) from error

@@ -1,6 +1,8 @@
-"""Measured series and sequences: sunspots, a laser, a sleeper, a radar, vowels, digits. None is part of the package.
+"""Measured series and sequences: sunspots, a laser, a sleeper, a radar, vowels, digits. None is
+part of the package.
 
-Each has its datasheet in `docs/reference/data-sets.md`: who measured it, how, what it holds, what may be done with it.
+Each has its datasheet in `docs/reference/data-sets.md`: who measured it, how, what it holds, what
+may be done with it.
 """
 
 from __future__ import annotations
@@ -19,55 +21,80 @@ from quickstudy.data.tables import read_content
 
 
 def _of_user(id: str, title: str, file: str, home: str) -> DataSet:
-    """A data set that comes as one file of ours, made of what is found at its home: it cannot be fetched as it is."""
+    """A data set that comes as one file of ours, made of what is found at its home: it cannot be
+    fetched as it is.
+    """
     return DataSet(id, title, (file,), home, archive="", checksum="")
 
 
 ZURICH = _of_user(
-    "sunspots-zurich", "the Zurich monthly sunspot numbers", "sunspots_zurich_monthly_1749_1983.csv",
+    "sunspots-zurich",
+    "the Zurich monthly sunspot numbers",
+    "sunspots_zurich_monthly_1749_1983.csv",
     "the Time Series Data Library (Andrews and Herzberg 1985)",
-)  # fmt: skip
+)
 NOAA = _of_user(
-    "sunspots-noaa", "the monthly sunspot numbers of NOAA", "sunspots_noaa_monthly_1749_2009.csv",
+    "sunspots-noaa",
+    "the monthly sunspot numbers of NOAA",
+    "sunspots_noaa_monthly_1749_2009.csv",
     "https://www.ngdc.noaa.gov/stp/solar/ssndata.html",
-)  # fmt: skip
+)
 SILSO = _of_user(
-    "sunspots-silso", "the monthly sunspot numbers of SILSO, version 2", "sunspots_silso_v2_monthly_1749_2017.csv",
+    "sunspots-silso",
+    "the monthly sunspot numbers of SILSO, version 2",
+    "sunspots_silso_v2_monthly_1749_2017.csv",
     "https://www.sidc.be/SILSO/datafiles",
-)  # fmt: skip
+)
 LASER = _of_user(
-    "santa-fe-laser", "the Santa Fe laser with its continuation", "santafe_laser.csv",
+    "santa-fe-laser",
+    "the Santa Fe laser with its continuation",
+    "santafe_laser.csv",
     "the Santa Fe competition's data set A (Weigend and Gershenfeld 1993)",
-)  # fmt: skip
+)
 APNEA = _of_user(
-    "sleep-apnea", "the Santa Fe sleep apnea recording", "santafe_b_sleep_apnea.csv",
+    "sleep-apnea",
+    "the Santa Fe sleep apnea recording",
+    "santafe_b_sleep_apnea.csv",
     "https://physionet.org/content/santa-fe/1.0.0/",
-)  # fmt: skip
+)
 IPIX = _of_user(
-    "ipix", "the IPIX radar, two columns I and Q", "ipix.csv",
+    "ipix",
+    "the IPIX radar, two columns I and Q",
+    "ipix.csv",
     "http://soma.mcmaster.ca/ipix/ (no copy may be passed on)",
-)  # fmt: skip
+)
 VOWELS = _of_user(
-    "japanese-vowels", "the Japanese vowels", "japanese_vowels.csv",
+    "japanese-vowels",
+    "the Japanese vowels",
+    "japanese_vowels.csv",
     "https://archive.ics.uci.edu/dataset/128/japanese+vowels",
-)  # fmt: skip
+)
 DIGITS = _of_user(
-    "digits-8x8", "the handwritten digits of 8 x 8 points", "digits_8x8.npz",
+    "digits-8x8",
+    "the handwritten digits of 8 x 8 points",
+    "digits_8x8.npz",
     "https://archive.ics.uci.edu/dataset/80/optical+recognition+of+handwritten+digits",
-)  # fmt: skip
+)
 
 MNIST = _of_user(
-    "mnist", "5,000 training images of MNIST", "mnist_train5k.npz", "http://yann.lecun.com/exdb/mnist/"
-)  # fmt: skip
+    "mnist",
+    "5,000 training images of MNIST",
+    "mnist_train5k.npz",
+    "http://yann.lecun.com/exdb/mnist/",
+)
 MNIST_TEST = _of_user("mnist-test", "the test images of MNIST", "mnist_t10k.npz", MNIST.home)
 SPOKEN = _of_user(
-    "spoken-digits", "the Free Spoken Digit Dataset, recordings 0 to 19", "fsdd_8khz_subset.npz",
+    "spoken-digits",
+    "the Free Spoken Digit Dataset, recordings 0 to 19",
+    "fsdd_8khz_subset.npz",
     "https://github.com/Jakobovski/free-spoken-digit-dataset",
-)  # fmt: skip
+)
 
 
 def columns(data: DataSet, names: tuple[str, ...]) -> NDArray[np.float64]:
-    """(row, column): named columns of a data set's CSV file. Raises UsageError for what is missing or no number."""
+    """(row, column): named columns of a data set's CSV file. Raises UsageError for what is missing
+    or no number.
+    """
     return _columns(find(data), names)
 
 
@@ -91,7 +118,9 @@ def _columns(path: pathlib.Path, names: tuple[str, ...]) -> NDArray[np.float64]:
             values[place] = [float(row[name]) for name in names]
         except (TypeError, ValueError):
             found = ", ".join(str(row[name]) for name in names)
-            raise UsageError(f"{path}, row {place + 1}: {', '.join(names)} must be numbers, got {found}") from None
+            raise UsageError(
+                f"{path}, row {place + 1}: {', '.join(names)} must be numbers, got {found}"
+            ) from None
     if not np.isfinite(values).all():
         raise UsageError(f"{path}: every number must be finite")
     values.setflags(write=False)

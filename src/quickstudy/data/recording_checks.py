@@ -38,12 +38,14 @@ def check_clock(path: str | pathlib.Path, states: Floats, names: Sequence[str]) 
     even = np.abs(gaps - mean).max(axis=0) <= 1e-3 * np.abs(mean)
     for column in np.flatnonzero(even & (mean != 0)).tolist():
         raise UsageError(
-            f"{path}: column {names[column]} goes on by {mean[column]:.4g} at every row: it is a clock and no "
-            "state; call it time or step, or leave it out"
+            f"{path}: column {names[column]} goes on by {mean[column]:.4g} at every row: it is a"
+            " clock and no state; call it time or step, or leave it out"
         )
 
 
-def copies(path: str | pathlib.Path, states: Floats, names: Sequence[str], inputs: Floats) -> list[str]:
+def copies(
+    path: str | pathlib.Path, states: Floats, names: Sequence[str], inputs: Floats
+) -> list[str]:
     """Warnings for columns that are an input, perhaps scaled and moved.
 
     Raises UsageError for one that has the name of an input as well.
@@ -54,12 +56,16 @@ def copies(path: str | pathlib.Path, states: Floats, names: Sequence[str], input
         name = names[column]
         if "input" in name.lower():
             raise UsageError(f"{path}: column {name} is the drive and no state; leave it out")
-        warnings.append(f"column {name} follows the drive at every sample; leave it out unless a node does that")
+        warnings.append(
+            f"column {name} follows the drive at every sample; leave it out unless a node does that"
+        )
     return warnings
 
 
 def odd_columns(states: Floats, names: Sequence[str]) -> list[str]:
-    """Warnings for columns that are there twice, have few values, or are clipped. Constant ones are skipped."""
+    """Warnings for columns that are there twice, have few values, or are clipped. Constant ones are
+    skipped.
+    """
     warnings, twice, coarse, clipped = [], [], [], []
     seen: dict[bytes, str] = {}
     for name, column in zip(names, states.T, strict=True):
@@ -77,17 +83,23 @@ def odd_columns(states: Floats, names: Sequence[str]) -> list[str]:
         warnings.append(f"columns that equal another one: {_listed(twice)}")
     if coarse:
         warnings.append(
-            f"columns with at most {FEW_LEVELS} different values: {_listed(coarse)}; is the resolution too low?"
+            f"columns with at most {FEW_LEVELS} different values: {_listed(coarse)}; is the"
+            " resolution too low?"
         )
     if clipped:
         warnings.append(
-            f"columns with over {CLIPPED:.0%} of their samples at one end: {_listed(clipped)}; are they clipped?"
+            f"columns with over {CLIPPED:.0%} of their samples at one end: {_listed(clipped)}; are"
+            " they clipped?"
         )
     return warnings
 
 
-def odd_under_noise(states: Floats, inputs: Floats, washout: int, names: Sequence[str]) -> list[str]:
-    """Warnings for states (time, state) under white noise (time,): drift, a short washout, dead nodes."""
+def odd_under_noise(
+    states: Floats, inputs: Floats, washout: int, names: Sequence[str]
+) -> list[str]:
+    """Warnings for states (time, state) under white noise (time,): drift, a short washout, dead
+    nodes.
+    """
     rows, warnings = states[washout:], []
     if len(rows) < 10 * BLOCKS:
         return []
@@ -101,15 +113,19 @@ def odd_under_noise(states: Floats, inputs: Floats, washout: int, names: Sequenc
         found = np.abs(_correlations(np.array(values), order))[:, 0] > bound
         if found.any():
             named = _listed([names[column] for column in np.flatnonzero(found).tolist()])
-            warnings.append(f"the {words} goes one way with time in {named}: does the device drift?")
+            warnings.append(
+                f"the {words} goes one way with time in {named}: does the device drift?"
+            )
     if 0 < washout <= len(rows) // 4:
         centred = rows - rows.mean(axis=0)
         alike = (centred[washout:] * centred[:-washout]).mean(axis=0) / rows.var(axis=0)
         if (alike > MOST_ALIKE).any():
-            named = _listed([names[column] for column in np.flatnonzero(alike > MOST_ALIKE).tolist()])
+            named = _listed(
+                [names[column] for column in np.flatnonzero(alike > MOST_ALIKE).tolist()]
+            )
             warnings.append(
-                f"states are like those of {washout} samples before (correlation {alike.max():.2f}) in {named}: "
-                "the washout is shorter than the memory, or the device drifts"
+                f"states are like those of {washout} samples before (correlation {alike.max():.2f})"
+                f" in {named}: the washout is shorter than the memory, or the device drifts"
             )
     if washout < LONGEST:
         return warnings
@@ -121,7 +137,8 @@ def odd_under_noise(states: Floats, inputs: Floats, washout: int, names: Sequenc
     if dead.any():
         named = _listed([names[column] for column in np.flatnonzero(dead).tolist()])
         warnings.append(
-            f"neither the input of the last {LONGEST} samples nor its square shows in {named}: are they connected?"
+            f"neither the input of the last {LONGEST} samples nor its square shows in {named}: are"
+            " they connected?"
         )
     return warnings
 
@@ -135,7 +152,8 @@ def odd_times(times: Floats, rate: float | None) -> list[str]:
     if len(jumps):
         row = int(jumps[0]) + 2
         warnings.append(
-            f"row {row}: the time jumps from {times[row - 2]:g} to {times[row - 1]:g}, and the step does not"
+            f"row {row}: the time jumps from {times[row - 2]:g} to {times[row - 1]:g}, and the step"
+            " does not"
         )
     if rate and not 0.9 < usual * rate < 1.1:
         warnings.append(other_unit(usual, rate))

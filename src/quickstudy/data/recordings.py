@@ -1,7 +1,9 @@
-"""Files that go to a device or another simulator, and come back from it: what it is driven with, and its states.
+"""Files that go to a device or another simulator, and come back from it: what it is driven with,
+and its states.
 
-A drive is CSV: a comment line with all that must be known of it as JSON, a heading, and one row per sample. A recording
-has one row per sample as well, CSV, NPY or Parquet, and may have a column `step` or `time` beside the states.
+A drive is CSV: a comment line with all that must be known of it as JSON, a heading, and one row per
+sample. A recording has one row per sample as well, CSV, NPY or Parquet, and may have a column
+`step` or `time` beside the states.
 """
 
 from __future__ import annotations
@@ -24,7 +26,14 @@ MARK = "# quickstudy drive "
 FORMAT = 1
 MOST_RATE = 1e15
 """Samples a second."""
-_SEGMENT = {"task": str, "convention": str, "role": str, "sha256": str, "version": int, "repetition": int}
+_SEGMENT = {
+    "task": str,
+    "convention": str,
+    "role": str,
+    "sha256": str,
+    "version": int,
+    "repetition": int,
+}
 _SEGMENT |= {"start": int, "washout": int, "training": int}
 """What is read of every segment in the header of a drive."""
 STAMPS = ("step", "time")
@@ -35,9 +44,10 @@ EVEN = (0.3, 1.7)
 
 
 class Recording(NamedTuple):
-    """states: (step, state). repeated: rows that came twice, of which the first was kept. held: samples that were
-    missing, in whose place the state before them stands. warnings: what looks wrong, in a sentence each.
-    names: of the columns, quoted; their numbers from 1 where they have no names.
+    """states: (step, state). repeated: rows that came twice, of which the first was kept. held:
+    samples that were missing, in whose place the state before them stands. warnings: what looks
+    wrong, in a sentence each. names: of the columns, quoted; their numbers from 1 where they have
+    no names.
     """
 
     states: NDArray[np.float64]
@@ -48,8 +58,14 @@ class Recording(NamedTuple):
 
 
 def drive_text(header: Mapping[str, Any], inputs: NDArray[np.float64], rate: float | None) -> str:
-    """Inputs (step, channel) as CSV, at full precision; with a column `time` where there is a rate."""
-    names = ["step", *(["time"] if rate else []), *(f"input_{place + 1}" for place in range(inputs.shape[1]))]
+    """Inputs (step, channel) as CSV, at full precision; with a column `time` where there is a
+    rate.
+    """
+    names = [
+        "step",
+        *(["time"] if rate else []),
+        *(f"input_{place + 1}" for place in range(inputs.shape[1])),
+    ]
     file = io.StringIO(newline="")
     file.write(f"{MARK}{json.dumps(header)}\n")
     rows = csv.writer(file, lineterminator="\n")
@@ -60,7 +76,9 @@ def drive_text(header: Mapping[str, Any], inputs: NDArray[np.float64], rate: flo
 
 
 def read_drive(path: str | pathlib.Path) -> tuple[dict[str, Any], NDArray[np.float64]]:
-    """The header of a drive and its inputs (step, channel). Raises UsageError for any other file."""
+    """The header of a drive and its inputs (step, channel). Raises UsageError for any other
+    file.
+    """
     first, _, rest = read_content(path).partition(b"\n")
     try:
         mark, header = first.decode("utf-8").split("{", 1)
@@ -71,7 +89,9 @@ def read_drive(path: str | pathlib.Path) -> tuple[dict[str, Any], NDArray[np.flo
     if mark != MARK or not isinstance(said.get("segments"), list):
         raise UsageError(f"{path} is no drive; make one by: quickstudy drive TASK --out {path}")
     if said.get("format") != FORMAT:
-        raise UsageError(f"{path} is of format {said.get('format')}, and {FORMAT} is read here; write it anew")
+        raise UsageError(
+            f"{path} is of format {said.get('format')}, and {FORMAT} is read here; write it anew"
+        )
     try:
         _check_header(said)
     except ValueError as error:
@@ -82,7 +102,10 @@ def read_drive(path: str | pathlib.Path) -> tuple[dict[str, Any], NDArray[np.flo
     except ValueError as error:
         raise UsageError(f"{path} was changed since it was written: {error}") from None
     if len(table) != said.get("samples"):
-        raise UsageError(f"{path} has {len(table)} samples, but its header says {said.get('samples')}; it is not whole")
+        raise UsageError(
+            f"{path} has {len(table)} samples, but its header says {said.get('samples')}; it is not"
+            " whole"
+        )
     return said, table[:, [place for place, name in enumerate(names) if name.startswith("input_")]]
 
 
@@ -106,14 +129,21 @@ def _check_header(header: Mapping[str, Any]) -> None:
         for name, kind in _SEGMENT.items():
             check(segment, name, kind)
         if not 0 <= segment["start"] < header["samples"]:
-            raise ValueError(f"segments begin in 0 .. {header['samples'] - 1}, got {segment['start']}")
+            raise ValueError(
+                f"segments begin in 0 .. {header['samples'] - 1}, got {segment['start']}"
+            )
         if segment["role"] == "generalisation" and segment["task"] != before:
-            raise ValueError(f"the narrow noise of {segment['task']} must stand behind its noise of the whole range")
+            raise ValueError(
+                f"the narrow noise of {segment['task']} must stand behind its noise of the whole"
+                " range"
+            )
         before = segment["task"]
 
 
 def read_states(path: str | pathlib.Path) -> NDArray[np.float64]:
-    """(row, column): the numbers of a CSV, NPY or Parquet file. Raises UsageError as `read_table` does."""
+    """(row, column): the numbers of a CSV, NPY or Parquet file. Raises UsageError as `read_table`
+    does.
+    """
     return _columns(path)[0]
 
 
@@ -157,23 +187,40 @@ def read_recording(
         found, first = np.unique(steps, return_index=True)
         repeated, states = len(steps) - len(found), states[first]
         missing = np.setdiff1d(np.arange(samples), found)
-        if len(missing) and name == "step" and found[0] == 1 and found[-1] == samples and len(found) == samples:
+        if (
+            len(missing)
+            and name == "step"
+            and found[0] == 1
+            and found[-1] == samples
+            and len(found) == samples
+        ):
             raise UsageError(
-                f"{path}: steps run from 1 to {samples}, the drive's from 0 to {samples - 1}: subtract 1 from them"
+                f"{path}: steps run from 1 to {samples}, the drive's from 0 to {samples - 1}:"
+                " subtract 1 from them"
             )
         if len(missing) and (not hold or missing[0] == 0):
-            more = "" if hold else "; take --missing hold to hold the state before them, or record again"
-            count = f"1 of {samples} samples is" if len(missing) == 1 else f"{len(missing)} of {samples} samples are"
+            more = (
+                ""
+                if hold
+                else "; take --missing hold to hold the state before them, or record again"
+            )
+            count = (
+                f"1 of {samples} samples is"
+                if len(missing) == 1
+                else f"{len(missing)} of {samples} samples are"
+            )
             raise UsageError(f"{path}: {count} missing, the first is {missing[0]}{more}")
         if found[-1] >= samples:
-            raise UsageError(f"{path} goes on to sample {found[-1]}, but the drive ends with {samples - 1}")
+            raise UsageError(
+                f"{path} goes on to sample {found[-1]}, but the drive ends with {samples - 1}"
+            )
         held += len(missing)
         states = states[np.searchsorted(found, np.arange(samples), side="right") - 1]
     elif len(states) != samples:
         turned = "; it has as many columns: is it transposed?" if states.shape[1] == samples else ""
         raise UsageError(
-            f"{path} has {len(states)} rows, but the drive has {samples} samples; record every state once per sample, "
-            f"or add a column step{turned}"
+            f"{path} has {len(states)} rows, but the drive has {samples} samples; record every"
+            f" state once per sample, or add a column step{turned}"
         )
     if inputs is not None:
         warnings += copies(path, states, called, inputs)
@@ -181,7 +228,9 @@ def read_recording(
     return Recording(states, repeated, held, tuple(warnings), tuple(called))
 
 
-def _filled(path: str | pathlib.Path, states: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+def _filled(
+    path: str | pathlib.Path, states: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], int]:
     """The states, NaN as the value before it, and how many rows had one.
 
     Raises UsageError for NaN in the first row, and for what is infinite.
@@ -195,14 +244,21 @@ def _filled(path: str | pathlib.Path, states: NDArray[np.float64]) -> tuple[NDAr
 
 
 def _steps(
-    path: str | pathlib.Path, stamps: NDArray[np.float64], name: str, rate: float | None, samples: int
+    path: str | pathlib.Path,
+    stamps: NDArray[np.float64],
+    name: str,
+    rate: float | None,
+    samples: int,
 ) -> NDArray[np.int64]:
-    """Numbers of samples out of a column of steps, or of times that begin with the first sample's."""
+    """Numbers of samples out of a column of steps, or of times that begin with the first
+    sample's.
+    """
     if name == "time":
         gap = _usual_gap(path, stamps)
         if rate and not 0.5 < gap * rate < 2:
             raise UsageError(f"{path}: {other_unit(gap, rate)}")
-        # As many rows as samples, and no gap that a sample would fit into: jitter, or a clock that is fast or slow.
+        # As many rows as samples, and no gap that a sample would fit into: jitter, or a clock that
+        # is fast or slow.
         gaps = np.diff(stamps) / gap
         if len(stamps) == samples and ((gaps > EVEN[0]) & (gaps < EVEN[1])).all():
             return np.arange(samples)
@@ -210,14 +266,22 @@ def _steps(
     steps = np.rint(places)
     if name == "step" and (np.diff(stamps) < 0).any():
         row = int(np.flatnonzero(np.diff(stamps) < 0)[0]) + 2
-        raise UsageError(f"{path}, row {row}: step {stamps[row - 1]:g} comes after {stamps[row - 2]:g}; sort the rows")
-    jumps = np.flatnonzero((np.abs(places - steps) > JITTER) | (np.diff(places, prepend=places[0]) < -JITTER))
+        raise UsageError(
+            f"{path}, row {row}: step {stamps[row - 1]:g} comes after {stamps[row - 2]:g}; sort the"
+            " rows"
+        )
+    jumps = np.flatnonzero(
+        (np.abs(places - steps) > JITTER) | (np.diff(places, prepend=places[0]) < -JITTER)
+    )
     if len(jumps):
         row = int(jumps[0])
-        grid = f"the grid of {rate:g} samples a second" if rate and name == "time" else "whole samples"
+        grid = (
+            f"the grid of {rate:g} samples a second" if rate and name == "time" else "whole samples"
+        )
         raise UsageError(
-            f"{path}, row {row + 1}: the {name} jumps to {stamps[row]:g}, off {grid} "
-            f"by {abs(places[row] - steps[row]):.2g} of a sample; leave the column out if no sample is missing"
+            f"{path}, row {row + 1}: the {name} jumps to {stamps[row]:g}, off {grid} by"
+            f" {abs(places[row] - steps[row]):.2g} of a sample; leave the column out if no sample"
+            " is missing"
         )
     return steps.astype(np.int64)
 
@@ -225,12 +289,16 @@ def _steps(
 def _usual_gap(path: str | pathlib.Path, stamps: NDArray[np.float64]) -> float:
     gap = float(np.median(np.diff(stamps))) if len(stamps) > 1 else 0.0
     if gap <= 0:
-        raise UsageError(f"{path}: the time does not go on; give a column of times that rise, or of steps")
+        raise UsageError(
+            f"{path}: the time does not go on; give a column of times that rise, or of steps"
+        )
     return gap
 
 
 def _columns(path: str | pathlib.Path, gaps: bool = False) -> tuple[NDArray[np.float64], list[str]]:
-    """Numbers by (row, column), and the names of the columns where they have any. gaps: NaN is not refused."""
+    """Numbers by (row, column), and the names of the columns where they have any. gaps: NaN is not
+    refused.
+    """
     if pathlib.Path(path).suffix.lower() == ".parquet":
         table, names = _parquet(path)
         return (table if gaps else check_finite(path, table)), names
@@ -249,8 +317,13 @@ def _parquet(path: str | pathlib.Path) -> tuple[NDArray[np.float64], list[str]]:
         raise UsageError(f"no file {path}")
     try:
         found = duckdb.read_parquet(str(path)).fetchnumpy()
-        columns = [np.ma.filled(np.ma.asarray(column, dtype=np.float64), np.nan) for column in found.values()]
+        columns = [
+            np.ma.filled(np.ma.asarray(column, dtype=np.float64), np.nan)
+            for column in found.values()
+        ]
         table = np.column_stack(columns)
     except (duckdb.Error, ValueError, TypeError, RuntimeError) as error:
-        raise UsageError(f"{path} cannot be read: {str(error).partition(chr(10))[0][:200]}") from None
+        raise UsageError(
+            f"{path} cannot be read: {str(error).partition(chr(10))[0][:200]}"
+        ) from None
     return table, list(found)

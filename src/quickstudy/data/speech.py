@@ -14,11 +14,17 @@ from quickstudy.base.errors import UsageError
 from quickstudy.data.finding import DataSet, find
 
 TI46 = DataSet(
-    "ti-46", "the TI-46 recordings (ten digits)", ("ti46", "ti20"),
-    "https://catalog.ldc.upenn.edu/LDC93S9 (licensed, no copy may be passed on)", archive="", checksum="",
-)  # fmt: skip
+    "ti-46",
+    "the TI-46 recordings (ten digits)",
+    ("ti46", "ti20"),
+    "https://catalog.ldc.upenn.edu/LDC93S9 (licensed, no copy may be passed on)",
+    archive="",
+    checksum="",
+)
 _NAME = re.compile(r"^(0\d)([fm]\d)s\w*\.wav$", re.IGNORECASE)
-"""Of a file: the digit as two figures, the speaker, the session; folders `train` and `test` say what it is for."""
+"""Of a file: the digit as two figures, the speaker, the session; folders `train` and `test` say
+what it is for.
+"""
 
 
 class Utterance(NamedTuple):
@@ -32,16 +38,23 @@ class Utterance(NamedTuple):
 
 
 def ti46(speakers: tuple[str, ...]) -> list[Utterance]:
-    """The digits that some speakers say, in the order of their paths. Raises UsageError for a folder without any."""
+    """The digits that some speakers say, in the order of their paths. Raises UsageError for a
+    folder without any.
+    """
     folder = find(TI46)
     found = []
     for path in sorted(folder.rglob("*")):
         name = _NAME.match(path.name)
         if name and name[2].lower() in speakers:
             parts = {part.lower() for part in path.relative_to(folder).parts}
-            found.append(Utterance(int(name[1]), name[2].lower(), "test" in parts, *read_wave(path)))
+            found.append(
+                Utterance(int(name[1]), name[2].lower(), "test" in parts, *read_wave(path))
+            )
     if not found:
-        raise UsageError(f"{folder} has no files such as train/f1/00f1set0.wav of the speakers {', '.join(speakers)}")
+        raise UsageError(
+            f"{folder} has no files such as train/f1/00f1set0.wav of the speakers"
+            f" {', '.join(speakers)}"
+        )
     return found
 
 
@@ -63,7 +76,11 @@ def read_wave(path: pathlib.Path) -> tuple[int, NDArray[np.float64]]:
 def _sphere(path: pathlib.Path, content: bytes) -> tuple[int, NDArray[np.float64]]:
     try:
         size = int(content[8:16])
-        facts = dict(line.split(" ", 2)[::2] for line in content[16:size].decode("ascii").split("\n") if " -" in line)
+        facts = dict(
+            line.split(" ", 2)[::2]
+            for line in content[16:size].decode("ascii").split("\n")
+            if " -" in line
+        )
         kind = {"01": "<i2", "10": ">i2"}[facts.get("sample_byte_format", "01")]
         coding = facts.get("sample_coding", "pcm")
         rate = int(facts["sample_rate"])

@@ -21,9 +21,10 @@ MOST_BYTES = 1 << 28
 def read_table(path: str | pathlib.Path, gaps: bool = False) -> NDArray[np.float64]:
     """(row, column): the numbers in a CSV or NPY file. What a file is, is decided by how it begins.
 
-    The first line of a CSV file is a heading if one of its cells is no number. Raises UsageError that names the file
-    and, where it is one row's, the row (from 1, the heading not counted): a cell that is no finite number, a row with
-    more or fewer cells than the first, a file without rows.
+    The first line of a CSV file is a heading if one of its cells is no number. Raises UsageError
+    that names the file and, where it is one row's, the row (from 1, the heading not counted): a
+    cell that is no finite number, a row with more or fewer cells than the first, a file without
+    rows.
 
     gaps: cells that are empty or NaN become NaN and are not refused.
     """
@@ -36,7 +37,9 @@ def read_table(path: str | pathlib.Path, gaps: bool = False) -> NDArray[np.float
 
 
 def check_finite(path: str | pathlib.Path, table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The table of a file. Raises UsageError, with row and column from 1, for a number that is none or infinite."""
+    """The table of a file. Raises UsageError, with row and column from 1, for a number that is none
+    or infinite.
+    """
     strange = np.argwhere(~np.isfinite(table))
     if len(strange):
         row, column = strange[0].tolist()
@@ -46,7 +49,9 @@ def check_finite(path: str | pathlib.Path, table: NDArray[np.float64]) -> NDArra
 
 
 def read_content(path: str | pathlib.Path) -> bytes:
-    """All of a user's file. Raises UsageError if it is not there, cannot be read, or is larger than MOST_BYTES."""
+    """All of a user's file. Raises UsageError if it is not there, cannot be read, or is larger than
+    MOST_BYTES.
+    """
     try:
         with open(path, "rb") as file:
             content = file.read(MOST_BYTES + 1)
@@ -56,7 +61,9 @@ def read_content(path: str | pathlib.Path) -> bytes:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
     if len(content) > MOST_BYTES:
         raise UsageError(f"{path} is larger than {MOST_BYTES:,} bytes; give a part of it")
-    return content.removeprefix(codecs.BOM_UTF8)  # spreadsheets and some editors put a byte order mark first
+    return content.removeprefix(
+        codecs.BOM_UTF8
+    )  # spreadsheets and some editors put a byte order mark first
 
 
 def read_json(path: str | pathlib.Path) -> Any:
@@ -81,13 +88,20 @@ def json_in(path: str | pathlib.Path, content: bytes) -> Any:
 def _saved(path: str | pathlib.Path) -> NDArray[np.float64]:
     objects = "it holds Python objects; save numbers: numpy.save(file, array.astype(float))"
     try:
-        # Mapped, not read: what is in it may say any size, and is compared with the file's before memory is asked for.
+        # Mapped, not read: what is in it may say any size, and is compared with the file's before
+        # memory is asked for.
         array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except Exception as error:  # a damaged heading is read by Python's own parser, and gives errors of any kind
+    except (
+        Exception
+    ) as error:  # a damaged heading is read by Python's own parser, and gives errors of any kind
         reason = str(error).partition(chr(10))[0][:200]
-        raise UsageError(f"{path} cannot be read: {objects if 'Python objects' in reason else reason}") from None
+        raise UsageError(
+            f"{path} cannot be read: {objects if 'Python objects' in reason else reason}"
+        ) from None
     if array.ndim not in (1, 2) or array.dtype.kind not in "biuf":
-        raise UsageError(f"{path} must hold numbers by (row) or (row, column), got {array.dtype} {array.shape}")
+        raise UsageError(
+            f"{path} must hold numbers by (row) or (row, column), got {array.dtype} {array.shape}"
+        )
     return np.asarray(array if array.ndim == 2 else array[:, None], dtype=np.float64)
 
 
@@ -97,7 +111,11 @@ EMPTY = ("", "nan")
 
 def _written(path: str | pathlib.Path, content: bytes, gaps: bool) -> NDArray[np.float64]:
     try:
-        lines = [line for line in csv.reader(content.decode("utf-8").splitlines()) if any(map(str.strip, line))]
+        lines = [
+            line
+            for line in csv.reader(content.decode("utf-8").splitlines())
+            if any(map(str.strip, line))
+        ]
     except (UnicodeDecodeError, csv.Error):
         raise UsageError(f"{path} is neither CSV in UTF-8 nor an NPY file") from None
     rows = [[_number(cell) for cell in line] for line in lines]
@@ -110,12 +128,15 @@ def _written(path: str | pathlib.Path, content: bytes, gaps: bool) -> NDArray[np
         rows, lines = rows[1:], lines[1:]
     for place, row in enumerate(rows):
         if len(row) != len(rows[0]):
-            raise UsageError(f"{path}, row {place + 1}: {len(row)} cells, but the first row has {len(rows[0])}")
+            raise UsageError(
+                f"{path}, row {place + 1}: {len(row)} cells, but the first row has {len(rows[0])}"
+            )
         for column, number in enumerate(row):
             if math.isnan(number) and not (gaps and lines[place][column].strip().lower() in EMPTY):
                 at = f"{path}, row {place + 1}" + (f", column {column + 1}" if len(row) > 1 else "")
                 raise UsageError(
-                    f"{at}: every cell must be a number, got {lines[place][column].strip()[:40] or 'nothing'}"
+                    f"{at}: every cell must be a number, got"
+                    f" {lines[place][column].strip()[:40] or 'nothing'}"
                 )
     return np.array(rows, dtype=np.float64)
 
@@ -127,7 +148,9 @@ def _check_separator(path: str | pathlib.Path, lines: list[list[str]]) -> None:
         commas = [cell.replace(",", ".") for cell in cells]
         if len(cells) > 1 and not any(math.isnan(_number(cell)) for cell in commas):
             decimal = " and decimal points for decimal commas" if commas != cells else ""
-            raise UsageError(f"{path}: its cells stand between {name}; write commas for them{decimal}")
+            raise UsageError(
+                f"{path}: its cells stand between {name}; write commas for them{decimal}"
+            )
 
 
 def _number(cell: str) -> float:

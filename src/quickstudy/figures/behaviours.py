@@ -1,4 +1,6 @@
-"""The memories that a search has found, in the space of behaviours, and the places of tasks in it."""
+"""The memories that a search has found, in the space of behaviours, and the places of tasks in
+it.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +27,18 @@ from quickstudy.base.blocks import (
     Traced,
     Volume,
     table,
-)  # fmt: skip
+)
 from quickstudy.base.catalogue import figure
 from quickstudy.figures.properties import counted, mean_of
 from quickstudy.measures.charc import AXES, covered, explained, places, spanning
 
 Floats = NDArray[np.float64]
 
-WORDS = {"kernel-rank": "kernel rank", "generalisation-rank": "generalisation rank", "memory": "memory capacity"}
+WORDS = {
+    "kernel-rank": "kernel rank",
+    "generalisation-rank": "generalisation rank",
+    "memory": "memory capacity",
+}
 PROPOSED = 4
 """Tasks that are named to span the space."""
 MOST_POINTS = 2000
@@ -41,8 +47,8 @@ MOST_POINTS = 2000
 
 @figure("behaviours", version=1)
 def behaviours(task: str, rows: Sequence[Traced]) -> list[Block]:
-    """The behaviours that were found in the first run, in space and two axes at a time; coverage against evaluations;
-    the places of tasks.
+    """The behaviours that were found in the first run, in space and two axes at a time; coverage
+    against evaluations; the places of tasks.
     """
     return [*behaviour_plots(task, rows, ""), *task_map(rows, "")]
 
@@ -54,7 +60,9 @@ def behaviour_plots(task: str, rows: Sequence[Traced], prefix: str) -> list[Bloc
 
 
 def _drawn(row: Traced) -> list[tuple[str, Mark, Floats]]:
-    """What is shown of the first run of a learner: random draws, the search, and what was trained in any run."""
+    """What is shown of the first run of a learner: random draws, the search, and what was trained
+    in any run.
+    """
     arrays = row.traces[0].arrays
     found = [
         ("drawn at random", Mark(CONTROL), arrays["at_random"][:MOST_POINTS]),
@@ -63,13 +71,18 @@ def _drawn(row: Traced) -> list[tuple[str, Mark, Floats]]:
     trained = [trace.arrays["trained"] for trace in row.traces if "trained" in trace.arrays]
     if trained:
         after = row.traces[0].facts["after"]
-        found.append((f"trained on {after}", Mark(LEARNER, row.mark.number + 3), np.concatenate(trained)))
+        found.append(
+            (f"trained on {after}", Mark(LEARNER, row.mark.number + 3), np.concatenate(trained))
+        )
     return found
 
 
 def _space(task: str, rows: Sequence[Traced], prefix: str) -> Volume:
     panels = [
-        (row.learner, [Cloud(label, mark, points.tolist()) for label, mark, points in reversed(_drawn(row))])
+        (
+            row.learner,
+            [Cloud(label, mark, points.tolist()) for label, mark, points in reversed(_drawn(row))],
+        )
         for row in rows
     ]
     return Volume(
@@ -86,7 +99,9 @@ def _pair(task: str, rows: Sequence[Traced], first: int, second: int, prefix: st
     panels = [
         Panel(
             [
-                Plotted(label, mark, points[:, first].tolist(), points[:, second].tolist(), kind=POINTS)
+                Plotted(
+                    label, mark, points[:, first].tolist(), points[:, second].tolist(), kind=POINTS
+                )
                 for label, mark, points in reversed(_drawn(row))
             ],
             row.learner,
@@ -95,7 +110,10 @@ def _pair(task: str, rows: Sequence[Traced], first: int, second: int, prefix: st
     ]
     return Plot(
         name=f"{prefix}{AXES[first]}-{AXES[second]}",
-        caption=f"Every core that was tried, in one run: {y} against {x}. Grey: drawn at random, as many.",
+        caption=(
+            f"Every core that was tried, in one run: {y} against {x}. Grey: drawn at random, as"
+            " many."
+        ),
         label=f"{y} against {x} of the cores that were tried on {task}.",
         x=Axis(x),
         y=Axis(y),
@@ -107,14 +125,22 @@ def _pair(task: str, rows: Sequence[Traced], first: int, second: int, prefix: st
 def _coverage(task: str, rows: Sequence[Traced], prefix: str) -> Plot:
     series = []
     for row in rows:
-        both = (row.learner, "behaviour", row.mark), (f"{row.learner} at random", "at_random", Mark(CONTROL))
+        both = (
+            (row.learner, "behaviour", row.mark),
+            (f"{row.learner} at random", "at_random", Mark(CONTROL)),
+        )
         for label, name, mark in both:
-            reached = mean_of([covered(trace.arrays[name], trace.facts["voxel"]) for trace in row.traces])
+            reached = mean_of(
+                [covered(trace.arrays[name], trace.facts["voxel"]) for trace in row.traces]
+            )
             series.append(Plotted(label, mark, counted(reached), reached.tolist()))
     ends = ", ".join(f"{one.label} {one.y[-1]:.0f}" for one in series)
     return Plot(
         name=f"{prefix}coverage",
-        caption="Different behaviours (voxels) against evaluations, mean of the runs. Grey: cores drawn at random.",
+        caption=(
+            "Different behaviours (voxels) against evaluations, mean of the runs. Grey: cores drawn"
+            " at random."
+        ),
         label=f"Coverage on {task}: {ends} voxels.",
         x=Axis("evaluations"),
         y=Axis("voxels"),
@@ -124,7 +150,9 @@ def _coverage(task: str, rows: Sequence[Traced], prefix: str) -> Plot:
 
 
 def task_map(rows: Sequence[Traced], prefix: str) -> list[Block]:
-    """Where each task is done best, of learners whose cores were tried on tasks; and some tasks that span the space."""
+    """Where each task is done best, of learners whose cores were tried on tasks; and some tasks
+    that span the space.
+    """
     found: list[Block] = []
     for number, row in enumerate(rows):
         traces = [trace for trace in row.traces if "errors" in trace.arrays]
@@ -133,7 +161,10 @@ def task_map(rows: Sequence[Traced], prefix: str) -> list[Block]:
         names = list(map(str, traces[0].facts["tasks"]))
         where = np.mean([places(trace) for trace in traces], axis=0)
         least = np.mean([trace.arrays["errors"].min(axis=0) for trace in traces], axis=0)
-        shares = [[explained(trace.arrays["placed"], own) for own in trace.arrays["errors"].T] for trace in traces]
+        shares = [
+            [explained(trace.arrays["placed"], own) for own in trace.arrays["errors"].T]
+            for trace in traces
+        ]
         told = [[share for share in of if share is not None] for of in zip(*shares, strict=True)]
         lines: list[list[Cell]] = [
             [Name(name), *map(_cell, place), _cell(best), _cell(np.mean(share) if share else None)]
@@ -141,14 +172,21 @@ def task_map(rows: Sequence[Traced], prefix: str) -> list[Block]:
         ]
         heading = ["task", *(WORDS[axis] for axis in AXES), "least error", "explained"]
         caption = (
-            f"Where {row.learner} does each task best: mean behaviour of the best tenth of its cores; the least error; "
-            "how much of the error, on a logarithmic scale, kernel rank, generalisation rank and memory explain."
+            f"Where {row.learner} does each task best: mean behaviour of the best tenth of its"
+            " cores; the least error; how much of the error, on a logarithmic scale, kernel rank,"
+            " generalisation rank and memory explain."
         )
         ending = f"-{number + 1}" if number else ""
-        found.append(table(f"{prefix}places{ending}", caption, heading, lines, better={"least error": "lower"}))
+        found.append(
+            table(
+                f"{prefix}places{ending}", caption, heading, lines, better={"least error": "lower"}
+            )
+        )
         found.append(_placed(row.learner, names, where, f"{prefix}task-map{ending}"))
         order = spanning(where / np.maximum(np.ptp(where, axis=0), 1e-9), min(PROPOSED, len(names)))
-        found.append(Text(f"Tasks that span the space: {', '.join(names[place] for place in order)}."))
+        found.append(
+            Text(f"Tasks that span the space: {', '.join(names[place] for place in order)}.")
+        )
     return found
 
 
@@ -158,12 +196,17 @@ def _cell(value: float | None) -> Number:
 
 def _placed(learner: str, names: Sequence[str], where: Floats, name: str) -> Plot:
     points = [
-        Plotted(task.removeprefix("dynamics/"), Mark(number=number), [place[2]], [place[0]], kind=POINTS)
+        Plotted(
+            task.removeprefix("dynamics/"), Mark(number=number), [place[2]], [place[0]], kind=POINTS
+        )
         for number, (task, place) in enumerate(zip(names, where.tolist(), strict=True))
     ]
     return Plot(
         name=name,
-        caption=f"The places of tasks: kernel rank and memory capacity of those {learner} that do them best.",
+        caption=(
+            f"The places of tasks: kernel rank and memory capacity of those {learner} that do them"
+            " best."
+        ),
         label=f"Where tasks lie in the space of behaviours of {learner}.",
         x=Axis("memory capacity"),
         y=Axis("kernel rank"),

@@ -1,5 +1,5 @@
-"""Pictures of the curriculum: the way through the tasks, learning within each, what helped, what was kept, and what
-was said.
+"""Pictures of the curriculum: the way through the tasks, learning within each, what helped, what
+was kept, and what was said.
 """
 
 from __future__ import annotations
@@ -69,7 +69,10 @@ def way(task: str, rows: Sequence[Traced]) -> list[Block]:
         blocks.append(
             Plot(
                 name="within",
-                caption=f"Share of right answers among the last {WINDOW}, against questions of the task, first run.",
+                caption=(
+                    f"Share of right answers among the last {WINDOW}, against questions of the"
+                    " task, first run."
+                ),
                 label=f"Learning within the tasks of {task}.",
                 x=Axis("questions", LOG),
                 y=Axis("right answers", range=(0.0, 1.0)),
@@ -102,7 +105,9 @@ def _within(rows: Sequence[Traced], task: int, name: str) -> Panel:
             continue
         shares = np.convolve(outcomes, np.full(WINDOW, 1 / WINDOW), mode="valid")
         places = np.unique(np.geomspace(1, len(shares), POINTS // 4).astype(np.int64)) - 1
-        series.append(Plotted(row.learner, row.mark, (places + WINDOW).tolist(), shares[places].tolist()))
+        series.append(
+            Plotted(row.learner, row.mark, (places + WINDOW).tolist(), shares[places].tolist())
+        )
     return Panel(series, name)
 
 
@@ -115,17 +120,27 @@ def transfer(task: str, rows: Sequence[Traced]) -> list[Block]:
         steps = np.array([trace.arrays["steps"] for trace in row.traces], np.float64)
         budget = float(row.traces[0].facts["budget"])
         median = np.median(np.where(steps < 0, budget, steps), axis=0)
-        told.append(f"{row.learner}: " + ", ".join(f"{n} {v:.0f}" for n, v in zip(conditions, median, strict=True)))
+        told.append(
+            f"{row.learner}: "
+            + ", ".join(f"{n} {v:.0f}" for n, v in zip(conditions, median, strict=True))
+        )
         tells = [f"{name}: {value:,.0f}" for name, value in zip(conditions, median, strict=True)]
-        bars = Plotted("", row.mark, list(range(len(conditions))), median.tolist(), kind=BARS, tells=tells)
+        bars = Plotted(
+            "", row.mark, list(range(len(conditions))), median.tolist(), kind=BARS, tells=tells
+        )
         panels.append(Panel([bars], row.learner))
     return [
         Plot(
             name="conditions",
-            caption="Steps to pass the target: fresh, after the tasks before, after as many steps of noise, after the "
-            "tasks before with other symbols. Medians over runs; what was not passed counts as the whole budget.",
+            caption=(
+                "Steps to pass the target: fresh, after the tasks before, after as many steps of"
+                " noise, after the tasks before with other symbols. Medians over runs; what was not"
+                " passed counts as the whole budget."
+            ),
             label=f"Steps to pass the target of {task}. {'; '.join(told)}.",
-            x=Axis("condition", ticks=[(float(place), name) for place, name in enumerate(conditions)]),
+            x=Axis(
+                "condition", ticks=[(float(place), name) for place, name in enumerate(conditions)]
+            ),
             y=Axis("steps"),
             panels=panels,
             direct=False,
@@ -148,8 +163,11 @@ def forgetting(task: str, rows: Sequence[Traced]) -> list[Block]:
         found.append(
             HeatMap(
                 name=f"kept-{row.learner}",
-                caption=f"{row.learner}: steps of a task after those down to the row were learned, over its steps "
-                "right after it was learned itself. Medians over runs; 1 is nothing forgotten.",
+                caption=(
+                    f"{row.learner}: steps of a task after those down to the row were learned, over"
+                    " its steps right after it was learned itself. Medians over runs; 1 is nothing"
+                    " forgotten."
+                ),
                 label=f"What {row.learner} keeps on {task}.",
                 rows=[f"after {name}" for name in tasks],
                 columns=tasks,
@@ -177,22 +195,31 @@ _MOST_CONFIGURATIONS, _MOST_STATES = 2000, 40
 
 @figure("curriculum-life/run", version=1)
 def transcript(what: Mapping[str, Any], trace: Trace) -> list[Block]:
-    """Every task that was met, in turn; and the task itself as a transducer, where it is one small one."""
+    """Every task that was met, in turn; and the task itself as a transducer, where it is one small
+    one.
+    """
     if "replies" not in trace.arrays:
-        return [Text("What was said was not kept; runs with --set replies=true have it.", "remark"), *_machine(what)]
+        return [
+            Text("What was said was not kept; runs with --set replies=true have it.", "remark"),
+            *_machine(what),
+        ]
     return [*_sessions(what, trace), *_machine(what)]
 
 
 def _machine(what: Mapping[str, Any]) -> Iterator[Block]:
     named = what["task"]
     try:
-        made = configure(named["id"], catalogue.task.get(named["id"]), named["parameters"], what["convention"])
+        made = configure(
+            named["id"], catalogue.task.get(named["id"]), named["parameters"], what["convention"]
+        )
         found = machine_of(made, _MOST_CONFIGURATIONS)
     except NotApplicable:  # it is several tasks, or can be in too much
         return
     if found.machine.size <= _MOST_STATES:
         states = f"{found.machine.size} states"
-        caption = f"The task as its smallest transducer, {states}. On a way: shown, reward | replies."
+        caption = (
+            f"The task as its smallest transducer, {states}. On a way: shown, reward | replies."
+        )
         yield Details("The task as a machine", [machine_graph("machine", found.machine, caption)])
 
 
@@ -201,15 +228,20 @@ def _sessions(what: Mapping[str, Any], trace: Trace) -> Iterator[Block]:
         found = typed_task(f"curriculum/{line['task']}", what["convention"]).replay(line)
         right = sum(one["correct"] for one in found["judged"])
         summary = (
-            f"{line['task']}: {len(found['environment']):,} bytes, {right:,} of {len(found['judged']):,} answers right"
+            f"{line['task']}: {len(found['environment']):,} bytes, {right:,} of"
+            f" {len(found['judged']):,} answers right"
         )
         yield Details(
-            summary, [Text(aligned(found["environment"], line["replies"], found["rewards"]), "example")], number == 0
+            summary,
+            [Text(aligned(found["environment"], line["replies"], found["rewards"]), "example")],
+            number == 0,
         )
 
 
 def aligned(environment: str, replies: str, rewards: list[int]) -> str:
-    """The three lines, cut into rows; a space is shown as `_`, and what cannot be printed as `·`."""
+    """The three lines, cut into rows; a space is shown as `_`, and what cannot be printed as
+    `·`.
+    """
     signs = "".join(SIGNS[reward] for reward in rewards)
     rows = list[str]()
     for start in range(0, len(environment), _ACROSS):
@@ -222,4 +254,6 @@ def aligned(environment: str, replies: str, rewards: list[int]) -> str:
 
 
 def _plain(text: str) -> str:
-    return "".join("_" if letter == " " else letter if letter.isprintable() else "·" for letter in text)
+    return "".join(
+        "_" if letter == " " else letter if letter.isprintable() else "·" for letter in text
+    )

@@ -15,7 +15,9 @@ UNIT = "observations"
 
 @figure("games", version=1)
 def over_observations(task: str, rows: Sequence[Traced]) -> list[Block]:
-    """The mean accuracy of all learners of a task in the query phase, by test; rules are tested once, and flat."""
+    """The mean accuracy of all learners of a task in the query phase, by test; rules are tested
+    once, and flat.
+    """
     found = [(row, curve) for row in rows if (curve := games_curve(row.traces))]
     if not any(len(curve.steps) > 1 for _, curve in found):
         return []
@@ -25,12 +27,17 @@ def over_observations(task: str, rows: Sequence[Traced]) -> list[Block]:
     return [
         Plot(
             name="",
-            caption=f"Decisions of the query phase that are right, against training {UNIT}; mean of {runs} runs, "
-            "shading: 95 % interval of the mean. Rules never learn: they have one value throughout.",
+            caption=(
+                f"Decisions of the query phase that are right, against training {UNIT}; mean of"
+                f" {runs} runs, shading: 95 % interval of the mean. Rules never learn: they have"
+                " one value throughout."
+            ),
             label=f"Accuracy on {task} against {UNIT}: {ends}.",
             x=Axis(f"training {UNIT} (logarithmic)", LOG),
             y=Axis("zero-shot accuracy", range=SHARE),
-            panels=[Panel([curve_line(row.learner, row.mark, curve, last) for row, curve in found])],
+            panels=[
+                Panel([curve_line(row.learner, row.mark, curve, last) for row, curve in found])
+            ],
             live=True,
         )
     ]
@@ -39,7 +46,10 @@ def over_observations(task: str, rows: Sequence[Traced]) -> list[Block]:
 def games_curve(traces: Sequence[Trace]) -> Curve | None:
     """The mean accuracy of runs in the query phase of every test."""
     games = [trace for trace in traces if trace.kind == "games"]
-    curves = [(trace.arrays["observations"], trace.arrays["correct"] / trace.arrays["asked"]) for trace in games]
+    curves = [
+        (trace.arrays["observations"], trace.arrays["correct"] / trace.arrays["asked"])
+        for trace in games
+    ]
     return mean_curve(curves, "accuracy", UNIT)
 
 

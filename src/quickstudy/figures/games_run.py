@@ -1,5 +1,5 @@
-"""One episode of a referential game, game by game: what was said, what the listener saw and decided, what it was shown
-then.
+"""One episode of a referential game, game by game: what was said, what the listener saw and
+decided, what it was shown then.
 """
 
 from __future__ import annotations
@@ -30,11 +30,24 @@ def episode(what: Mapping[str, Any], trace: Trace) -> list[Block]:
     first = trace.arrays["episode"] == 0
     known = {name: trace.arrays[name][first] for name in ("right", "game", "query", "foil")}
     if not all(_agrees(games, known[name], name) for name in ("game", "query", "foil")):
-        return [Text("The episode cannot be drawn again: its games are not those of the trace.", "remark")]
-    decided = trace.arrays["decision"][first].tolist() if "decision" in trace.arrays else [None] * len(games)
+        return [
+            Text(
+                "The episode cannot be drawn again: its games are not those of the trace.", "remark"
+            )
+        ]
+    decided = (
+        trace.arrays["decision"][first].tolist()
+        if "decision" in trace.arrays
+        else [None] * len(games)
+    )
     right = known["right"].tolist()
-    steps = [_step(game, good, choice) for game, good, choice in zip(games, right, decided, strict=False)]
-    caption = f"The first episode of the test, game by game: {sum(right)} of {len(right)} decisions are right."
+    steps = [
+        _step(game, good, choice) for game, good, choice in zip(games, right, decided, strict=False)
+    ]
+    caption = (
+        f"The first episode of the test, game by game: {sum(right)} of {len(right)} decisions are"
+        " right."
+    )
     return [Steps(caption, steps)]
 
 

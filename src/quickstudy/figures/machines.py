@@ -1,5 +1,5 @@
-"""Machines of tasks: their complexity as a quantity, so that studies can ask for it; and as blocks: what they are in
-numbers, every state with its ways, and the picture.
+"""Machines of tasks: their complexity as a quantity, so that studies can ask for it; and as blocks:
+what they are in numbers, every state with its ways, and the picture.
 """
 
 from __future__ import annotations
@@ -9,7 +9,20 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from quickstudy.base.blocks import COUNT, FINE, Block, Cell, Edge, Graph, Name, Node, Number, Page, Text, table
+from quickstudy.base.blocks import (
+    COUNT,
+    FINE,
+    Block,
+    Cell,
+    Edge,
+    Graph,
+    Name,
+    Node,
+    Number,
+    Page,
+    Text,
+    table,
+)
 from quickstudy.base.catalogue import quantity
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.wording import shortened
@@ -31,14 +44,23 @@ _LETTERS = 26
 def machine_page(task: str, found: FiniteMachine, stated: str = "") -> Page:
     """All of a task's machine. stated: how the task was cut down, if it was."""
     figures, machine = found.figures(), found.recurrent
-    blocks: list[Block] = [*([Text(stated)] if stated else []), figures_table("machine", [(task, figures)])]
+    blocks: list[Block] = [
+        *([Text(stated)] if stated else []),
+        figures_table("machine", [(task, figures)]),
+    ]
     if machine.size <= LISTED:
         right = found.right[recurrent_classes(found.machine)[0]]
         blocks.append(states_table("states", machine, stationary(machine), right))
     if machine.size <= DRAWN:
-        blocks.append(machine_graph("graph", machine, f"The machine of {task}: (next observation, reward | reply)."))
+        blocks.append(
+            machine_graph(
+                "graph", machine, f"The machine of {task}: (next observation, reward | reply)."
+            )
+        )
     else:
-        blocks.append(Text(f"{machine.size:,} states are too many to draw; {DRAWN} are not.", "remark"))
+        blocks.append(
+            Text(f"{machine.size:,} states are too many to draw; {DRAWN} are not.", "remark")
+        )
     under = [f"{figures['states']:,} states; inputs {symbols(machine.inputs)}"]
     return Page(f"The machine of {task}", blocks, under, "machine", figures)
 
@@ -54,11 +76,13 @@ def figures_table(name: str, rows: Sequence[tuple[str, dict[str, float]]]) -> Bl
         ("as drawn", "states_as_drawn", COUNT),
     )
     cells: list[list[Cell]] = [
-        [Name(label), *(Number(figures[key], form=form) for _, key, form in columns)] for label, figures in rows
+        [Name(label), *(Number(figures[key], form=form) for _, key, form in columns)]
+        for label, figures in rows
     ]
     caption = (
-        "States of the smallest transducer; bits of memory: C_0 of all states alike, C_X under uniform replies without "
-        "memory, C in the closed loop with somebody who makes no mistake. As drawn: states before beliefs."
+        "States of the smallest transducer; bits of memory: C_0 of all states alike, C_X under"
+        " uniform replies without memory, C in the closed loop with somebody who makes no mistake."
+        " As drawn: states before beliefs."
     )
     data = [(label, *(figures[key] for _, key, _ in columns)) for label, figures in rows]
     heading = ["task", *(title for title, _, _ in columns)]
@@ -70,12 +94,17 @@ def states_table(name: str, machine: Transducer, uniform: Floats, right: Floats)
     said: list[list[str]] = [[] for _ in machine.states]
     for way in _ways(machine):
         reward = "" if machine.generator else f",{_SIGNS.get(way.reward, way.reward)}|{way.replies}"
-        said[way.source] += [f"{seen}{reward} → {machine.states[target]}" for target, seen in way.fan]
+        said[way.source] += [
+            f"{seen}{reward} → {machine.states[target]}" for target, seen in way.fan
+        ]
     rows: list[list[Cell]] = [
         [Name(state), *(Number(float(share), form=FINE) for share in shares), "; ".join(ways)]
         for state, ways, *shares in zip(machine.states, said, uniform, right, strict=True)
     ]
-    caption = "Share of the time in every state; ways: (next observation, reward | reply), − for a wrong answer."
+    caption = (
+        "Share of the time in every state; ways: (next observation, reward | reply), − for a wrong"
+        " answer."
+    )
     return table(name, caption, ("state", "uniform", "always right", "ways"), rows)
 
 
@@ -103,7 +132,9 @@ def _ways(machine: Transducer) -> list[_Way]:
     fans: dict[tuple[int, int, Any], dict[int, list[Any]]] = {}
     for source, given, shown, target, _ in machine.edges.tolist():
         seen, reward = parted(machine.outputs[shown])
-        fans.setdefault((source, reward or 0, machine.inputs[given]), {}).setdefault(target, []).append(seen)
+        fans.setdefault((source, reward or 0, machine.inputs[given]), {}).setdefault(
+            target, []
+        ).append(seen)
     replies: dict[tuple[int, int, tuple[tuple[int, str], ...]], list[Any]] = {}
     for (source, reward, given), own in fans.items():
         fan = tuple(sorted((target, symbols(seen)) for target, seen in own.items()))
@@ -111,25 +142,36 @@ def _ways(machine: Transducer) -> list[_Way]:
     return [_Way(*key, symbols(given) if given != [None] else "") for key, given in replies.items()]
 
 
-def machine_graph(name: str, machine: Transducer, caption: str, whole: bool = True, label: str = "") -> Graph:
-    """The picture. whole: with the ways of wrong answers and those into another instance, dashed; ways that many states
-    have in common lead through one small node.
+def machine_graph(
+    name: str, machine: Transducer, caption: str, whole: bool = True, label: str = ""
+) -> Graph:
+    """The picture. whole: with the ways of wrong answers and those into another instance, dashed;
+    ways that many states have in common lead through one small node.
     """
     first = {state for state, _ in machine.start}
     ways = _ways(machine)
-    aside = {way for way in ways if way.reward < 0 or (way.reward > 0 and {target for target, _ in way.fan} <= first)}
+    aside = {
+        way
+        for way in ways
+        if way.reward < 0 or (way.reward > 0 and {target for target, _ in way.fan} <= first)
+    }
     shared = Counter((way.reward, way.fan) for way in aside)
     joints = {
-        key: f"joint {number}" for number, key in enumerate(k for k, n in shared.items() if n > 2 and len(k[1]) > 1)
+        key: f"joint {number}"
+        for number, key in enumerate(k for k, n in shared.items() if n > 2 and len(k[1]) > 1)
     }
     nodes = [
-        Node(str(number), state, "start" if number in first else "") for number, state in enumerate(machine.states)
+        Node(str(number), state, "start" if number in first else "")
+        for number, state in enumerate(machine.states)
     ]
     edges: dict[tuple[str, str, str], list[str]] = {}
     for way in ways:
         if way in aside and not whole:
             continue
-        kind, sign = "back" if way in aside else "", f",{_SIGNS.get(way.reward, way.reward)}|{way.replies}"
+        kind, sign = (
+            "back" if way in aside else "",
+            f",{_SIGNS.get(way.reward, way.reward)}|{way.replies}",
+        )
         joint = joints.get((way.reward, way.fan)) if way in aside else None
         if joint is not None:
             edges.setdefault((str(way.source), joint, kind), []).append(sign[1:])
@@ -177,7 +219,10 @@ def machine_figures(task: Any) -> dict[str, float]:
         "description": "bits to write the machine down",
         "drawn": "configurations",
     },
-    equation="C_0 = log2 of the states; C_X = H[pi_X], replies uniform, or, in a closed loop, always right",
+    equation=(
+        "C_0 = log2 of the states; C_X = H[pi_X], replies uniform, or, in a closed loop, always"
+        " right"
+    ),
 )
 def complexity(task: Any) -> dict[str, float]:
     """How much a task remembers: of its smallest transducer, over states that are come back to."""
@@ -196,13 +241,17 @@ def complexity(task: Any) -> dict[str, float]:
     "channel-complexity",
     version=1,
     unit=_BITS,
-    equation="sup of C_X over memoryless inputs X, as far as it was found: a lower bound of the channel complexity",
+    equation=(
+        "sup of C_X over memoryless inputs X, as far as it was found: a lower bound of the channel"
+        " complexity"
+    ),
 )
 def channel_complexity(task: Any) -> float:
     """The most that a task can be made to remember by inputs without memory."""
     machine = machine_kept(task).recurrent
     if machine.size > _SMALL:
         raise NotApplicable(
-            f"the search over inputs is for machines of up to {_SMALL} states, and it has {machine.size}"
+            f"the search over inputs is for machines of up to {_SMALL} states, and it has"
+            f" {machine.size}"
         )
     return channel(machine).complexity

@@ -1,5 +1,5 @@
-"""The pictures of what a memory holds, and of a classification: which class was taken for which, and what a threshold
-would buy.
+"""The pictures of what a memory holds, and of a classification: which class was taken for which,
+and what a threshold would buy.
 """
 
 from __future__ import annotations
@@ -25,23 +25,36 @@ def properties(task: str, rows: Sequence[Traced]) -> list[Block]:
     return [
         Plot(
             name="memory",
-            caption="How much of the input of some steps ago can be read off the states, on steps not fitted to.",
+            caption=(
+                "How much of the input of some steps ago can be read off the states, on steps not"
+                " fitted to."
+            ),
             label=f"Memory by delay on {task}; in all {totals}.",
             x=Axis("delay, steps"),
             y=Axis("squared correlation", range=(0.0, 1.0)),
             panels=[
-                Panel([Plotted(row.learner, row.mark, counted(values), values.tolist()) for row, values in memory])
+                Panel(
+                    [
+                        Plotted(row.learner, row.mark, counted(values), values.tolist())
+                        for row, values in memory
+                    ]
+                )
             ],
             live=True,
         ),
         Plot(
             name="processing",
-            caption="Capacity for products of orthonormal polynomials of past inputs, by their degree.",
+            caption=(
+                "Capacity for products of orthonormal polynomials of past inputs, by their degree."
+            ),
             label=f"Processing capacity by degree on {task}.",
             x=Axis("degree"),
             y=Axis("capacity, functions of the input"),
             panels=[
-                Panel([Plotted(row.learner, row.mark, counted(values), values.tolist(), kind=BARS)], row.learner)
+                Panel(
+                    [Plotted(row.learner, row.mark, counted(values), values.tolist(), kind=BARS)],
+                    row.learner,
+                )
                 for row, values in shares
             ],
         ),
@@ -49,7 +62,9 @@ def properties(task: str, rows: Sequence[Traced]) -> list[Block]:
 
 
 def mean_of(runs: Sequence[NDArray[Any]]) -> Floats:
-    """Of runs that may be of different lengths: nothing is held of what one of them was not asked for."""
+    """Of runs that may be of different lengths: nothing is held of what one of them was not asked
+    for.
+    """
     longest = max(map(len, runs))
     return np.asarray(np.mean([np.pad(run, (0, longest - len(run))) for run in runs], axis=0))
 
@@ -60,7 +75,11 @@ def _by_degree(row: Traced) -> Floats:
         [
             np.bincount(
                 trace.arrays["degree"],
-                np.where(trace.arrays["capacity"] >= trace.facts["threshold"], trace.arrays["capacity"], 0.0),
+                np.where(
+                    trace.arrays["capacity"] >= trace.facts["threshold"],
+                    trace.arrays["capacity"],
+                    0.0,
+                ),
             )[1:]
             for trace in row.traces
         ]

@@ -1,5 +1,5 @@
-"""The picture of a language: up to which size strings are right; and profiles of learners over the size of what they
-were shown, against the frontier of the index B.
+"""The picture of a language: up to which size strings are right; and profiles of learners over the
+size of what they were shown, against the frontier of the index B.
 """
 
 from __future__ import annotations
@@ -24,27 +24,35 @@ Profile = Mapping[int, Sequence[float]]
 
 @figure("string-outcomes", version=1)
 def string_outcomes(task: str, rows: Sequence[Traced]) -> list[Plot]:
-    """Which share of strings is right, by their size, of learners that were shown the fewest; and how many are right in
-    a row, against how many were shown, with the frontier of the index B.
+    """Which share of strings is right, by their size, of learners that were shown the fewest; and
+    how many are right in a row, against how many were shown, with the frontier of the index B.
     """
     found = [(row, _right_by_size(row.traces)) for row in rows]
-    longest = [max(map(float, trace.facts["largest_shown"].values())) for row in rows for trace in row.traces]
+    longest = [
+        max(map(float, trace.facts["largest_shown"].values()))
+        for row in rows
+        for trace in row.traces
+    ]
     ends = ", ".join(f"{row.learner} asked up to {sizes[-1]:,.0f}" for row, (sizes, _) in found)
     margin = rows[0].traces[0].facts["metric"] == "cat"
     return [
         Plot(
             name="",
             caption=(
-                "Share of strings with no step wrong, by their size, of learners that were shown the fewest strings"
-                f"{', at the largest margin' if margin else ''}. The upright line is the largest size shown. A learner "
-                "is asked no further than to where its index is decided: its line ends there."
+                "Share of strings with no step wrong, by their size, of learners that were shown"
+                f" the fewest strings{', at the largest margin' if margin else ''}. The upright"
+                " line is the largest size shown. A learner is asked no further than to where its"
+                " index is decided: its line ends there."
             ),
             label=f"Strings right by size on {task}: {ends}.",
             x=Axis("size of the string (logarithmic)", LOG),
             y=Axis("strings right", range=(0.0, 1.0)),
             panels=[
                 Panel(
-                    [Plotted(row.learner, row.mark, sizes, shares) for row, (sizes, shares) in found],
+                    [
+                        Plotted(row.learner, row.mark, sizes, shares)
+                        for row, (sizes, shares) in found
+                    ],
                     guides=[Guide(x=float(np.median(longest)), label="shown")],
                 )
             ],
@@ -58,40 +66,58 @@ def _on_the_frontier(task: str, rows: Sequence[Traced]) -> Plot:
     profiles = {row.learner: right_by_shown(row.traces) for row in rows}
     lines = [median_line(row.learner, row.mark, profiles[row.learner]) for row in rows]
     order = max(int(trace.facts["order"]) for row in rows for trace in row.traces)
-    return frontier_plot("frontier", f"Strings right in a row against strings shown on {task}.", profiles, lines, order)
+    return frontier_plot(
+        "frontier",
+        f"Strings right in a row against strings shown on {task}.",
+        profiles,
+        lines,
+        order,
+    )
 
 
 def right_by_shown(traces: Sequence[Trace]) -> Profile:
-    """By number of strings shown, how many are right in a row from the first of the tests on; of every factor."""
+    """By number of strings shown, how many are right in a row from the first of the tests on; of
+    every factor.
+    """
     found: dict[int, list[float]] = {}
     for trace in traces:
         wrong, tested = trace.arrays[wrong_column(trace)], trace.arrays["tested"]
         for factor in np.unique(trace.arrays["factor"]):
             own = wrong[tested & (trace.arrays["factor"] == factor)]
-            found.setdefault(int(trace.facts["shown"][f"{factor:g}"]), []).append(float(right_in_a_row(own)))
+            found.setdefault(int(trace.facts["shown"][f"{factor:g}"]), []).append(
+                float(right_in_a_row(own))
+            )
     return found
 
 
 def median_line(label: str, mark: Mark, profile: Profile) -> Plotted:
-    """Medians, with the worst and the best run as a band; nothing stands at 1, since the axis is logarithmic."""
+    """Medians, with the worst and the best run as a band; nothing stands at 1, since the axis is
+    logarithmic.
+    """
     shown = sorted(profile)
-    middle, low, high = ([max(1.0, float(end(profile[one]))) for one in shown] for end in (np.median, np.min, np.max))
+    middle, low, high = (
+        [max(1.0, float(end(profile[one]))) for one in shown] for end in (np.median, np.min, np.max)
+    )
     return Plotted(label, mark, shown, middle, low, high, dots=True)
 
 
-def frontier_plot(name: str, label: str, profiles: Mapping[str, Profile], lines: Sequence[Plotted], order: int) -> Plot:
+def frontier_plot(
+    name: str, label: str, profiles: Mapping[str, Profile], lines: Sequence[Plotted], order: int
+) -> Plot:
     """Lines of learners, and the frontier 10^2N / x on which B is read off."""
     shown = sorted({one for profile in profiles.values() for one in profile})
     bound = [10.0 ** (2 * order) / one for one in shown]
     frontier = Plotted("frontier", Mark("oracle"), shown, bound, dots=True)
     return Plot(
         name,
-        "Strings right in a row, behind the longest shown, against strings shown: median of the runs, and the "
-        "worst and the best. No more are asked about than the frontier has. A model whose line meets the "
-        "frontier has at least the index b that is written there.",
+        "Strings right in a row, behind the longest shown, against strings shown: median of the"
+        " runs, and the worst and the best. No more are asked about than the frontier has. A model"
+        " whose line meets the frontier has at least the index b that is written there.",
         label,
         Axis(
-            "strings shown (logarithmic)", LOG, ticks=[(one, f"{one:,} (b = {10.0**order / one:g})") for one in shown]
+            "strings shown (logarithmic)",
+            LOG,
+            ticks=[(one, f"{one:,} (b = {10.0**order / one:g})") for one in shown],
         ),
         Axis("strings right in a row (logarithmic)", LOG),
         [Panel([frontier, *lines])],
@@ -109,7 +135,9 @@ def profile_data(unit: str, profiles: Mapping[str, Profile]) -> Iterator[Sequenc
 
 
 def _right_by_size(traces: Sequence[Trace]) -> tuple[list[float], list[float]]:
-    """Sizes and shares, over all runs together. Strings of size 0 stand at a half: the axis is logarithmic."""
+    """Sizes and shares, over all runs together. Strings of size 0 stand at a half: the axis is
+    logarithmic.
+    """
     sizes, right = [], []
     for trace in traces:
         first = trace.arrays["factor"] == trace.arrays["factor"].max()
@@ -119,7 +147,9 @@ def _right_by_size(traces: Sequence[Trace]) -> tuple[list[float], list[float]]:
     edges = np.unique(np.round(np.geomspace(size.min(), size.max() + 1, BINS)))
     classes = np.searchsorted(edges, size, side="right")
     held = np.unique(classes)
-    means = [(float(np.median(size[classes == one])), float(good[classes == one].mean())) for one in held]
+    means = [
+        (float(np.median(size[classes == one])), float(good[classes == one].mean())) for one in held
+    ]
     return [mean[0] for mean in means], [mean[1] for mean in means]
 
 
@@ -134,4 +164,7 @@ def found_networks(what: Mapping[str, Any], trace: Trace) -> list[Block]:
     """The networks that a run has found, by the factors of its index, the largest first."""
     task = make_task(what["task"]["id"], what["convention"])
     found = (Network.from_facts(own["network"]) for own in learned(trace) if "network" in own)
-    return [network.graph(task.vocabulary, f"network-{number}") for number, network in enumerate(found, start=1)]
+    return [
+        network.graph(task.vocabulary, f"network-{number}")
+        for number, network in enumerate(found, start=1)
+    ]

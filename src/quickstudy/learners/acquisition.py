@@ -1,5 +1,5 @@
-"""How easily a language is acquired: fresh listeners of the ordinary referential game, each taught what was said in one
-episode (Denamganaï et al. 2022, after Chaabouni et al. 2020).
+"""How easily a language is acquired: fresh listeners of the ordinary referential game, each taught
+what was said in one episode (Denamganaï et al. 2022, after Chaabouni et al. 2020).
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ EPOCHS, BATCH, RATE, WIDTH, HIDDEN = 512, 32, 3e-4, 32, 64
 def acquired(
     task: Any, streams: Sequence[Streams], played: Sequence[Mapping[str, Any]], count: int
 ) -> list[NDArray[np.bool_]]:
-    """By lane: (decision,), whether fresh listeners decide rightly in the query games of the first test episodes.
+    """By lane: (decision,), whether fresh listeners decide rightly in the query games of the first
+    test episodes.
 
-    A listener learns one episode's language by heart: pairs of what the speaker said in a support game and a stimulus,
-    of the same meaning or of that of another support game, half and half. It has no memory, and no more is learned in
-    the query games, which are those of the episode: what was said there, and what its own listener saw. The publication
-    lets the speaker name all stimuli at the end of an episode; here names are those that were given in it. For games
-    with one stimulus (K = 0) of which the target may be missing.
+    A listener learns one episode's language by heart: pairs of what the speaker said in a support
+    game and a stimulus, of the same meaning or of that of another support game, half and half. It
+    has no memory, and no more is learned in the query games, which are those of the episode: what
+    was said there, and what its own listener saw. The publication lets the speaker name all stimuli
+    at the end of an episode; here names are those that were given in it. For games with one
+    stimulus (K = 0) of which the target may be missing.
     """
     found = []
     for stream, own in zip(streams, played, strict=True):
@@ -42,7 +44,9 @@ def acquired(
         keys = jax.random.split(stream.jax("acquisition"), count)
         parts = drawn.support, drawn.speaker[:, :, 0], drawn.listener[:, :, 0]
         decided = np.asarray(_acquired(keys, tokens, *parts))
-        query = (np.arange(games) >= drawn.support[:, None]) & (np.arange(games) < drawn.count[:, None])
+        query = (np.arange(games) >= drawn.support[:, None]) & (
+            np.arange(games) < drawn.count[:, None]
+        )
         found.append((decided == (drawn.correct == 0))[query])
     return found
 
@@ -66,9 +70,9 @@ def _of_episode(key: Any, tokens: Any, support: Any, speaker: Any, listener: Any
         first, second, coin = jax.random.uniform(key, (3, BATCH))
         named = jnp.floor(first * support).astype(jnp.int32)
         # Another support game: any but this one.
-        other = (named + 1 + jnp.floor(second * jnp.maximum(support - 1, 1)).astype(jnp.int32)) % jnp.maximum(
-            support, 1
-        )
+        other = (
+            named + 1 + jnp.floor(second * jnp.maximum(support - 1, 1)).astype(jnp.int32)
+        ) % jnp.maximum(support, 1)
         same = (coin < 0.5) | (support < 2)
         stimuli = speaker[jnp.where(same, named, other)]
         same |= (stimuli == speaker[named]).all(axis=-1)
@@ -90,14 +94,22 @@ def _drawn(key: Any, widths: Sequence[int]) -> list[Any]:
     """Two layers for the stimulus, two for the message, and what a product must exceed."""
     made: list[Any] = []
     for width, own in zip(widths, jax.random.split(key, len(widths)), strict=True):
-        for inputs, outputs, part in zip((width, HIDDEN), (HIDDEN, WIDTH), jax.random.split(own), strict=True):
-            made.append(jax.random.uniform(part, (inputs + 1, outputs), minval=-1, maxval=1) / np.sqrt(inputs))
+        for inputs, outputs, part in zip(
+            (width, HIDDEN), (HIDDEN, WIDTH), jax.random.split(own), strict=True
+        ):
+            made.append(
+                jax.random.uniform(part, (inputs + 1, outputs), minval=-1, maxval=1)
+                / np.sqrt(inputs)
+            )
     return [*made, jnp.zeros(())]
 
 
 def _scores(weights: Any, stimuli: Any, messages: Any) -> Any:
     """(prefix, game): how well what was heard goes with what is seen."""
-    seen, heard = _layers(weights[0], weights[1], stimuli), _layers(weights[2], weights[3], messages)
+    seen, heard = (
+        _layers(weights[0], weights[1], stimuli),
+        _layers(weights[2], weights[3], messages),
+    )
     return (seen * heard).sum(axis=-1) + weights[4]
 
 

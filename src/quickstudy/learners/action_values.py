@@ -1,5 +1,5 @@
-"""What actions are worth, by a network with a memory: values of the parts of an action add up, and what all actions of
-a moment have in common is a value of its own.
+"""What actions are worth, by a network with a memory: values of the parts of an action add up, and
+what all actions of a moment have in common is a value of its own.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from quickstudy.learners.stepping import Head
 
 
 class ActionValues(eqx.Module):
-    """A memory and its heads: advantage of every choice, value of the moment (dueling), and what is given back of what
-    was read. Each row has a memory of its own, whatever a core thinks its rows have in common.
+    """A memory and its heads: advantage of every choice, value of the moment (dueling), and what is
+    given back of what was read. Each row has a memory of its own, whatever a core thinks its rows
+    have in common.
     """
 
     core: Any
@@ -28,11 +29,16 @@ class ActionValues(eqx.Module):
     rebuilt: Head
 
     @classmethod
-    def drawn(cls, spec: CoreSpec, inputs: Space, outputs: Space, numbers: int, rng: np.random.Generator) -> Any:
+    def drawn(
+        cls, spec: CoreSpec, inputs: Space, outputs: Space, numbers: int, rng: np.random.Generator
+    ) -> Any:
         """Weights of the core, then of the heads."""
         core = spec.build(inputs, rng)
         if core.leaks:
-            raise NotApplicable("a core that is shown whole sequences, their answers included, cannot go step by step")
+            raise NotApplicable(
+                "a core that is shown whole sequences, their answers included, cannot go step by"
+                " step"
+            )
         if hasattr(core, "straight") and device_kind() != "cpu":
             core = replace(core, straight=True)  # type: ignore[call-arg]
         return cls(core, *(Head.drawn(core, width, rng) for width in (outputs.width, 1, numbers)))
@@ -45,8 +51,14 @@ class ActionValues(eqx.Module):
     @property
     def _apart(self) -> bool:
         """Whether rows of the core have nothing in common: all that it keeps has them in front."""
-        few, more = (jax.tree.leaves(jax.eval_shape(lambda rows=rows: self.core.start(rows, 2))) for rows in (2, 3))
-        return all(one.shape[:1] == (2,) and other.shape[:1] == (3,) for one, other in zip(few, more, strict=True))
+        few, more = (
+            jax.tree.leaves(jax.eval_shape(lambda rows=rows: self.core.start(rows, 2)))
+            for rows in (2, 3)
+        )
+        return all(
+            one.shape[:1] == (2,) and other.shape[:1] == (3,)
+            for one, other in zip(few, more, strict=True)
+        )
 
     def start(self, rows: int, capacity: int) -> Any:
         """(row, ...): empty memories."""
@@ -87,7 +99,9 @@ class ActionValues(eqx.Module):
 def centred(space: Space, scores: Any) -> Any:
     """(..., choice): without the mean of every part."""
     if isinstance(space, Fields):
-        return jnp.concatenate([centred(part, own) for _, part, own in _parts(space, scores)], axis=-1)
+        return jnp.concatenate(
+            [centred(part, own) for _, part, own in _parts(space, scores)], axis=-1
+        )
     return scores - scores.mean(axis=-1, keepdims=True)
 
 
@@ -123,7 +137,9 @@ def check_choices(space: Space) -> None:
 
 
 def widened(inputs: Space, outputs: Space, others: bool) -> Space:
-    """What a memory reads: what is seen, what was done last, and perhaps what another thought best."""
+    """What a memory reads: what is seen, what was done last, and perhaps what another thought
+    best.
+    """
     if not isinstance(inputs, Reals):
         return inputs
     return Reals(inputs.width + outputs.width * (1 + others))

@@ -35,20 +35,23 @@ from quickstudy.learners.updates import LATE, answering, begun, of_tokens, of_va
 class Adam:
     """Backpropagation through time with Adam: one update per batch of examples.
 
-    rate: step size. batch: examples per update; 0 takes the whole lesson, once in every pass. passes: times the
-    material is shown, in a new order each time (more than 1 is replay, and the report says so). total: `mean` or `sum`
-    of the examples' losses in a batch; an example's loss is the mean over its questions; or `questions`, the mean over
-    all questions of the whole lesson. among: `seen`, a symbol that has never been an answer is never given as one, as
-    by the readouts; or `all`. l1, l2: times the sum of the absolute values, and of the squares, of all trained numbers
-    is added to the loss. schedule: `cosine` lets the rate rise over the first 3 % of all updates that will be made and
-    fall to 0 with the last of them; `late` only over the last quarter. clip: a gradient that is longer is cut to this
-    length; 0: none is. rebuild, foretell: weights of further errors, of giving back what is read at a question and of
-    foretelling what is read after it, of which the first `numbers` (0: all) are meant, and of what is given back `bits`
-    zeros and ones behind them; for examples that follow one another without end. The head starts uniform in +-
-    1/sqrt(features), unless the core says otherwise. A core with noise (dropout) has it while it learns, never when it
-    answers. Where real numbers are asked for, batch is 8, rate 0.005 and passes 200; for whole strings, batch is 8,
-    passes 100, and the answers are among all symbols. Source: Cisneros et al. 2022: one sequence per update in its
-    text, the gradients of 8 added in its programs.
+    rate: step size. batch: examples per update; 0 takes the whole lesson, once in every pass.
+    passes: times the material is shown, in a new order each time (more than 1 is replay, and the
+    report says so). total: `mean` or `sum` of the examples' losses in a batch; an example's loss is
+    the mean over its questions; or `questions`, the mean over all questions of the whole lesson.
+    among: `seen`, a symbol that has never been an answer is never given as one, as by the readouts;
+    or `all`. l1, l2: times the sum of the absolute values, and of the squares, of all trained
+    numbers is added to the loss. schedule: `cosine` lets the rate rise over the first 3 % of all
+    updates that will be made and fall to 0 with the last of them; `late` only over the last
+    quarter. clip: a gradient that is longer is cut to this length; 0: none is. rebuild, foretell:
+    weights of further errors, of giving back what is read at a question and of foretelling what is
+    read after it, of which the first `numbers` (0: all) are meant, and of what is given back `bits`
+    zeros and ones behind them; for examples that follow one another without end. The head starts
+    uniform in +- 1/sqrt(features), unless the core says otherwise. A core with noise (dropout) has
+    it while it learns, never when it answers. Where real numbers are asked for, batch is 8, rate
+    0.005 and passes 200; for whole strings, batch is 8, passes 100, and the answers are among all
+    symbols. Source: Cisneros et al. 2022: one sequence per update in its text, the gradients of 8
+    added in its programs.
     """
 
     rate: float = parameter(0.001, above=0)
@@ -70,9 +73,9 @@ class Adam:
         Usual(asked, frozen=False) for asked in ("symbols", "spans", "reals", "strings")
     )
     by_question: ClassVar[bool] = False
-    # Measured on NARMA-10 in windows of 20 steps, NRMSE: lstm 0.30, gru 0.37, rnn 0.22, transformer 0.55; with rate
-    # 0.01 and 100 passes 0.53, 0.49, 0.83, 0.46. On 100 strings of a^n b^n an lstm is right up to n = 12; after 10
-    # passes for no n.
+    # Measured on NARMA-10 in windows of 20 steps, NRMSE: lstm 0.30, gru 0.37, rnn 0.22, transformer
+    # 0.55; with rate 0.01 and 100 passes 0.53, 0.49, 0.83, 0.46. On 100 strings of a^n b^n an lstm
+    # is right up to n = 12; after 10 passes for no n.
     usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "spans": {"batch": 8, "rate": 0.003},
         "reals": {"batch": 8, "rate": 0.005, "passes": 200},
@@ -92,14 +95,16 @@ class Adam:
     def check_core(self, core: CoreSpec) -> None:
         """Any core: for a reservoir, only the head is trained."""
 
-    def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams], beside: Sequence[Adam] = ()) -> AdamPupil:
+    def begin(
+        self, core: CoreSpec, brief: Brief, streams: Sequence[Streams], beside: Sequence[Adam] = ()
+    ) -> AdamPupil:
         """A fresh pupil. beside: the training of each lane, where they differ in what is traced."""
         return AdamPupil(self, core, brief, streams, beside or [self] * len(streams))
 
 
 class _Lesson(NamedTuple):
-    """A lesson as it is learned: the program and its material, (lane,) examples per update, settings, and the item
-    (lane, symbol) with which each symbol is first an answer.
+    """A lesson as it is learned: the program and its material, (lane,) examples per update,
+    settings, and the item (lane, symbol) with which each symbol is first an answer.
     """
 
     material: Any
@@ -110,33 +115,52 @@ class _Lesson(NamedTuple):
 
 
 class AdamPupil(SteppingPupil):
-    """A model in training. An update is made when its batch is full, so what is shown between two changes nothing.
-    further: outputs of the head besides those that are asked for.
+    """A model in training. An update is made when its batch is full, so what is shown between two
+    changes nothing. further: outputs of the head besides those that are asked for.
     """
 
     def __init__(
-        self, training: Adam, core: CoreSpec, brief: Brief, streams: Sequence[Streams], by_lane: Sequence[Adam],
+        self,
+        training: Adam,
+        core: CoreSpec,
+        brief: Brief,
+        streams: Sequence[Streams],
+        by_lane: Sequence[Adam],
         further: int = 0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.lanes = len(streams)
         self._training, self._by_lane = training, by_lane
         self._tokens = isinstance(brief.outputs, Tokens)
-        self._aside = Aside.of(training.rebuild, training.foretell, training.numbers, training.bits, brief)
+        self._aside = Aside.of(
+            training.rebuild, training.foretell, training.numbers, training.bits, brief
+        )
         further += self._aside.width if self._aside else 0
-        models = [Model.drawn(core, brief.inputs, brief.outputs.width + further, stream) for stream in streams]
+        models = [
+            Model.drawn(core, brief.inputs, brief.outputs.width + further, stream)
+            for stream in streams
+        ]
         self._arrays, self._frame, self._sizes = begun(models)
         self._widths = models[0].core.width, brief.outputs.width + further
         # A core without noise gets no key: its program is the same as if there were none.
         noisy = models[0].core.noisy
-        self._keys = stack_lanes([jax.random.key_data(stream.jax("noise")) for stream in streams]) if noisy else None
-        # Without penalties the program is the one without them; all penalties share another, in which one of 0 adds
-        # exactly nothing, and so do all schedules.
-        self._planned = brief.budget // (training.batch or 1) if training.schedule != "constant" else 0
+        self._keys = (
+            stack_lanes([jax.random.key_data(stream.jax("noise")) for stream in streams])
+            if noisy
+            else None
+        )
+        # Without penalties the program is the one without them; all penalties share another, in
+        # which one of 0 adds exactly nothing, and so do all schedules.
+        self._planned = (
+            brief.budget // (training.batch or 1) if training.schedule != "constant" else 0
+        )
         self._scheduled = bool(self._planned or training.clip)
         self._penalised = self._scheduled or any(lane.l1 or lane.l2 for lane in by_lane)
         self._core, self._leaks = models[0].core, models[0].core.leaks
-        # Side by side with others a sequence waits for the longest of all lanes, and nothing is saved by packing.
-        self._packs = self.lanes == 1 and hasattr(self._core, "unroll_packed") and self._aside is None
+        # Side by side with others a sequence waits for the longest of all lanes, and nothing is
+        # saved by packing.
+        self._packs = (
+            self.lanes == 1 and hasattr(self._core, "unroll_packed") and self._aside is None
+        )
         if self._leaks:
             check_leak(brief)
         # What is read packed goes on being so; a leak needs its answers written in.
@@ -150,7 +174,9 @@ class AdamPupil(SteppingPupil):
         self._exam: tuple[Exam, tuple[GroupedExam, tuple[int, ...] | None] | None] | None = None
         self._shown = np.zeros(self.lanes, dtype=np.int64)
         # (lane, symbol): what may be answered.
-        self._known = np.full((self.lanes, brief.outputs.width), not self._tokens or training.among == "all")
+        self._known = np.full(
+            (self.lanes, brief.outputs.width), not self._tokens or training.among == "all"
+        )
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """All updates whose batch fills up between start and stop, in one call."""
@@ -159,12 +185,17 @@ class AdamPupil(SteppingPupil):
         if lesson.stream and self.reads_streams:
             return self._learn_stream(lesson, start, stop)
         if self._aside:
-            raise NotApplicable("rebuild and foretell are for examples that follow one another without end, in batches")
+            raise NotApplicable(
+                "rebuild and foretell are for examples that follow one another without end, in"
+                " batches"
+            )
         if self._lesson is None or self._lesson[0] is not lesson:
             self._lesson = lesson, self._prepared(lesson)
         prepared = self._lesson[1]
         bounds = (lesson.within(start, stop) // prepared.batches[:, None]).astype(np.int32)
-        self._arrays = prepared.train(self._arrays, prepared.material, bounds, prepared.settings, self._keys)
+        self._arrays = prepared.train(
+            self._arrays, prepared.material, bounds, prepared.settings, self._keys
+        )
         self._shown += np.diff(lesson.within(start, stop))[:, 0]
         self._known |= prepared.first < (bounds[:, 1] * prepared.batches)[:, None]
         jax.block_until_ready(self._arrays)
@@ -172,10 +203,17 @@ class AdamPupil(SteppingPupil):
     def _learn_stream(self, lesson: Lesson, start: int, stop: int) -> None:
         """The same for a lesson that is one of many: an update is a call."""
         if self._streamed is None or self._streamed[0] is not lesson:
-            self._streamed = lesson, Batches.of_lesson(lesson, self._training.batch, self._core.stops)
+            self._streamed = (
+                lesson,
+                Batches.of_lesson(lesson, self._training.batch, self._core.stops),
+            )
             self._by_stream = True
             known = self._known.all()
-            self._new = np.zeros_like(self._known, np.int64) if known else first_answers(lesson, self._known.shape[1])
+            self._new = (
+                np.zeros_like(self._known, np.int64)
+                if known
+                else first_answers(lesson, self._known.shape[1])
+            )
         bounds = np.array([start, stop]) // self._training.batch
         settings = self._settings(np.full(self.lanes, self._training.batch))
         update = streaming(self._frame, self._losses, self.lanes)
@@ -187,8 +225,16 @@ class AdamPupil(SteppingPupil):
 
     def _prepared(self, lesson: Lesson) -> _Lesson:
         batch, whole = self._training.batch, self._training.batch == 0
-        first = first_answers(lesson, self._known.shape[1]) if self._tokens else np.zeros((self.lanes, 1), np.int64)
-        batches = np.array([lane.count for lane in lesson.examples]) if whole else np.full(self.lanes, batch)
+        first = (
+            first_answers(lesson, self._known.shape[1])
+            if self._tokens
+            else np.zeros((self.lanes, 1), np.int64)
+        )
+        batches = (
+            np.array([lane.count for lane in lesson.examples])
+            if whole
+            else np.full(self.lanes, batch)
+        )
         weights = None
         if whole:
             lesson, weights = whole_lesson(lesson, self._training.total == "questions")
@@ -217,13 +263,17 @@ class AdamPupil(SteppingPupil):
         return self._among_known(self._answered(exam)[..., : self._known.shape[1]])
 
     def rebuilt(self, exam: Exam) -> NDArray[np.float32] | None:
-        """(lane, question, number): what it gives back of what is read there; None if it was never asked to."""
+        """(lane, question, number): what it gives back of what is read there; None if it was never
+        asked to.
+        """
         if self._aside is None or not self._aside.rebuild:
             return None
         return np.asarray(self._aside.rebuilt(self._answered(exam)[..., -self._aside.width :]))
 
     def _among_known(self, scores: NDArray[Any]) -> NDArray[Any]:
-        """Scores (lane, ..., output) with those of symbols that may not be answered put out of reach."""
+        """Scores (lane, ..., output) with those of symbols that may not be answered put out of
+        reach.
+        """
         if self._known.all():
             return scores
         known = self._known.reshape(self.lanes, *[1] * (scores.ndim - 2), -1)
@@ -244,19 +294,27 @@ class AdamPupil(SteppingPupil):
         grouped, allowed = self._exam[1]
         answered = answering(self._frame, allowed, self.lanes)
         scores = np.asarray(answered(self._arrays, grouped.inputs, grouped.asked, grouped.steps))
-        return np.take_along_axis(scores.reshape(self.lanes, -1, scores.shape[-1]), grouped.found[:, :, None], axis=1)
+        return np.take_along_axis(
+            scores.reshape(self.lanes, -1, scores.shape[-1]), grouped.found[:, :, None], axis=1
+        )
 
     def _answered_stream(self, exam: Exam) -> NDArray[np.float32]:
         """In the lengths in which it has learned."""
         if self._tested is None or self._tested[0] is not exam:
             self._tested = exam, Batches.of_exam(exam, self._core.stops)
         batches, program = self._tested[1], answering_streams(self._frame, self.lanes)
-        scores = [program(self._arrays, cut.inputs, cut.places) for cut in batches.cuts(0, batches.order.shape[1])]
+        scores = [
+            program(self._arrays, cut.inputs, cut.places)
+            for cut in batches.cuts(0, batches.order.shape[1])
+        ]
         return batches.by_question([*map(np.asarray, scores)], exam.counted.shape[1])
 
     def _speaker(self) -> Model:
         if self._leaks:
-            raise NotApplicable("a core that is shown whole sequences, their answers included, cannot go step by step")
+            raise NotApplicable(
+                "a core that is shown whole sequences, their answers included, cannot go step by"
+                " step"
+            )
         return self._frame.filled(self._arrays)[0]  # type: ignore[no-any-return]
 
     def of_lanes(self, numbers: Sequence[int]) -> SomeLanes:
@@ -270,7 +328,8 @@ class AdamPupil(SteppingPupil):
     def snapshot(self) -> Snapshot:
         """Model, moments and keys, with the lane axis."""
         counts = {"shown": self._shown.copy(), "known": self._known.copy()}
-        # The two programs that answer differ in the last bits: a restored learner must use the same one.
+        # The two programs that answer differ in the last bits: a restored learner must use the same
+        # one.
         facts = {"by_stream": True} if self._by_stream else {}
         return Snapshot({**named_arrays(self._everything), **counts}, facts)
 
@@ -296,4 +355,7 @@ class AdamPupil(SteppingPupil):
             updates = self._shown // self._training.batch
         else:  # lessons may be of different sizes, and the moments have counted
             updates = np.asarray(self._frame.filled(self._arrays)[1].count)
-        return [Cost(int(shown), int(made), *self._sizes) for shown, made in zip(self._shown, updates, strict=True)]
+        return [
+            Cost(int(shown), int(made), *self._sizes)
+            for shown, made in zip(self._shown, updates, strict=True)
+        ]

@@ -1,5 +1,5 @@
-"""What a network is asked beside the questions, to learn sooner what to remember: to give back what it reads, and to
-foretell what it will read next.
+"""What a network is asked beside the questions, to learn sooner what to remember: to give back what
+it reads, and to foretell what it will read next.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ Read = Callable[[int], Any]
 class Aside:
     """Errors beside the loss of a question, from further outputs of the same head.
 
-    rebuild: weight of the error in what is read at the question (Hill et al. 2020: the reconstruction loss of the
-    published listener); foretell: of that in what is read one step later, which in a referential game is what the
-    speaker saw. Nothing but what the learner reads anyhow is used. numbers: of an input, the first so many are meant,
-    by their squared errors. bits: so many behind them are zeros and ones (in a game, the message), and are to be given
-    back too, by their cross-entropy.
+    rebuild: weight of the error in what is read at the question (Hill et al. 2020: the
+    reconstruction loss of the published listener); foretell: of that in what is read one step
+    later, which in a referential game is what the speaker saw. Nothing but what the learner reads
+    anyhow is used. numbers: of an input, the first so many are meant, by their squared errors.
+    bits: so many behind them are zeros and ones (in a game, the message), and are to be given back
+    too, by their cross-entropy.
     """
 
     rebuild: float
@@ -34,16 +35,24 @@ class Aside:
     bits: int = 0
 
     @classmethod
-    def of(cls, rebuild: float, foretell: float, numbers: int, bits: int, brief: Brief) -> Aside | None:
-        """None where nothing is asked. Raises NotApplicable where inputs are no real numbers, or too few."""
+    def of(
+        cls, rebuild: float, foretell: float, numbers: int, bits: int, brief: Brief
+    ) -> Aside | None:
+        """None where nothing is asked. Raises NotApplicable where inputs are no real numbers, or
+        too few.
+        """
         if not (rebuild or foretell):
             return None
         if not isinstance(brief.inputs, Reals):
-            raise NotApplicable(f"rebuild and foretell are for inputs of real numbers, not {brief.inputs}")
+            raise NotApplicable(
+                f"rebuild and foretell are for inputs of real numbers, not {brief.inputs}"
+            )
         numbers = numbers or brief.inputs.width
         if numbers + bits > brief.inputs.width:
             said = f"numbers + bits ({numbers} + {bits})" if bits else "numbers"
-            raise NotApplicable(f"{said} must be at most the {brief.inputs.width} of an input, got {numbers + bits}")
+            raise NotApplicable(
+                f"{said} must be at most the {brief.inputs.width} of an input, got {numbers + bits}"
+            )
         return cls(rebuild, foretell, numbers, bits if rebuild else 0)
 
     @property
@@ -59,7 +68,9 @@ class Aside:
         if self.foretell:
             later = read(1)
             there = (later != 0).any(axis=1)  # behind the end of an example nothing is read
-            total += self.foretell * given_back(outputs[:, -self.numbers :], later, self.numbers) * there
+            total += (
+                self.foretell * given_back(outputs[:, -self.numbers :], later, self.numbers) * there
+            )
         return total
 
     def rebuilt(self, outputs: Any) -> Any:
@@ -68,18 +79,22 @@ class Aside:
 
 
 def given_back(outputs: Any, read: Any, numbers: int, bits: int = 0) -> Any:
-    """(...,): the mean squared error in the first numbers read, and behind them the mean cross-entropy, in nats, of
-    zeros and ones, of which outputs are the logits.
+    """(...,): the mean squared error in the first numbers read, and behind them the mean
+    cross-entropy, in nats, of zeros and ones, of which outputs are the logits.
     """
     missed = jnp.square(outputs[..., :numbers] - read[..., :numbers]).mean(axis=-1)
     if bits:
         here = slice(numbers, numbers + bits)
-        missed += optax.sigmoid_binary_cross_entropy(outputs[..., here], read[..., here]).mean(axis=-1)
+        missed += optax.sigmoid_binary_cross_entropy(outputs[..., here], read[..., here]).mean(
+            axis=-1
+        )
     return missed
 
 
 def with_aside(losses: Callable[[Any, Any, Any], Any], aside: Aside | None) -> Callable[..., Any]:
-    """The loss at every question of outputs, targets, a key and what is read; the last outputs are those aside."""
+    """The loss at every question of outputs, targets, a key and what is read; the last outputs are
+    those aside.
+    """
     return _Together(losses, aside)
 
 

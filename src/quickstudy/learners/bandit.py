@@ -1,5 +1,5 @@
-"""Learning from the reward of one's own decisions where they change nothing that is seen: a policy gradient over whole
-sequences at once.
+"""Learning from the reward of one's own decisions where they change nothing that is seen: a policy
+gradient over whole sequences at once.
 """
 
 from __future__ import annotations
@@ -27,23 +27,25 @@ PAYOFF = "payoff"
 @training("bandit", version=1)
 @dataclass(frozen=True)
 class Bandit:
-    """Decides at every question by chance, as its scores say, and is told what that has brought, and nothing else.
+    """Decides at every question by chance, as its scores say, and is told what that has brought,
+    and nothing else.
 
-    No right answer is shown: of the payoffs in a lesson the one of the decision that was drawn is read, and no other.
-    estimate: how an update follows from it. `gradient`, decisions that brought more than was expected become likelier,
-    by the policy gradient, and what is expected moves to what came; all that is used of a payoff is how large it is.
-    `likelihood`, for games that are won or lost: the score of a decision is read as how likely it is to win, and the
-    payoff says whether it did (a win is above 0), so the loss is minus the logarithm of what was held likely to happen.
-    Of two decisions one wins, and to lose by one is to know the other: the reward then says as much as a teacher, and
-    a lesson teaches the same. Of more, to lose says little.
+    No right answer is shown: of the payoffs in a lesson the one of the decision that was drawn is
+    read, and no other. estimate: how an update follows from it. `gradient`, decisions that brought
+    more than was expected become likelier, by the policy gradient, and what is expected moves to
+    what came; all that is used of a payoff is how large it is. `likelihood`, for games that are won
+    or lost: the score of a decision is read as how likely it is to win, and the payoff says whether
+    it did (a win is above 0), so the loss is minus the logarithm of what was held likely to happen.
+    Of two decisions one wins, and to lose by one is to know the other: the reward then says as much
+    as a teacher, and a lesson teaches the same. Of more, to lose says little.
 
-    rate, batch, schedule, clip: as for `adam`; rebuild, foretell, numbers, bits too. entropy: weight of the policy's
-    entropy, which keeps it deciding by chance. value: weight of the expectation's squared error. Both are for
-    `gradient`.
+    rate, batch, schedule, clip: as for `adam`; rebuild, foretell, numbers, bits too. entropy:
+    weight of the policy's entropy, which keeps it deciding by chance. value: weight of the
+    expectation's squared error. Both are for `gradient`.
 
-    For lessons of payoffs only (the games family's `teaching=payoff`): there a decision changes nothing that is seen
-    later, so that all of a sequence can be decided at once. Source: Williams 1992, with a learned baseline; the
-    likelihood is ours.
+    For lessons of payoffs only (the games family's `teaching=payoff`): there a decision changes
+    nothing that is seen later, so that all of a sequence can be decided at once. Source: Williams
+    1992, with a learned baseline; the likelihood is ours.
     """
 
     rate: float = parameter(0.001, above=0)
@@ -74,16 +76,29 @@ class Bandit:
 
 
 class BanditPupil(AdamPupil):
-    """Models in training; by the policy gradient, an output behind those of the decisions is what is expected."""
+    """Models in training; by the policy gradient, an output behind those of the decisions is what
+    is expected.
+    """
 
-    def __init__(self, training: Bandit, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
+    def __init__(
+        self, training: Bandit, core: CoreSpec, brief: Brief, streams: Sequence[Streams]
+    ) -> None:
         plain = Adam(
-            rate=training.rate, batch=training.batch, passes=1, among="all", schedule=training.schedule,
-            clip=training.clip, rebuild=training.rebuild, foretell=training.foretell, numbers=training.numbers,
+            rate=training.rate,
+            batch=training.batch,
+            passes=1,
+            among="all",
+            schedule=training.schedule,
+            clip=training.clip,
+            rebuild=training.rebuild,
+            foretell=training.foretell,
+            numbers=training.numbers,
             bits=training.bits,
-        )  # fmt: skip
+        )
         by_gradient = training.estimate == "gradient"
-        super().__init__(plain, core, brief, streams, [plain] * len(streams), further=int(by_gradient))
+        super().__init__(
+            plain, core, brief, streams, [plain] * len(streams), further=int(by_gradient)
+        )
         self.reads_streams = True
         losses = Drawn(training.entropy, training.value) if by_gradient else won_or_lost
         self._losses = with_aside(losses, self._aside)
@@ -99,8 +114,8 @@ class BanditPupil(AdamPupil):
 
 @dataclass(frozen=True)
 class Drawn:
-    """The loss at every question, (question,), from outputs (question, decision + 1), payoffs (question, decision) and
-    a key, by which a decision is drawn.
+    """The loss at every question, (question,), from outputs (question, decision + 1), payoffs
+    (question, decision) and a key, by which a decision is drawn.
     """
 
     entropy: float
@@ -110,18 +125,26 @@ class Drawn:
         """A surrogate: its gradient is the policy's."""
         logs, expected = jax.nn.log_softmax(outputs[:, :-1]), outputs[:, -1]
         drawn = jax.random.categorical(key, lax.stop_gradient(logs))[:, None]
-        brought, chance = (jnp.take_along_axis(rows, drawn, axis=1)[:, 0] for rows in (payoffs, logs))
+        brought, chance = (
+            jnp.take_along_axis(rows, drawn, axis=1)[:, 0] for rows in (payoffs, logs)
+        )
         spread = -(jnp.exp(logs) * logs).sum(axis=1)
         surprise = brought - expected
-        return self.value * jnp.square(surprise) - lax.stop_gradient(surprise) * chance - self.entropy * spread
+        return (
+            self.value * jnp.square(surprise)
+            - lax.stop_gradient(surprise) * chance
+            - self.entropy * spread
+        )
 
 
 def won_or_lost(outputs: Any, payoffs: Any, key: Any) -> Any:
-    """(question,): minus the logarithm of the probability of what has happened, from outputs and payoffs (question,
-    decision): that the decision that was drawn wins, or that another would have.
+    """(question,): minus the logarithm of the probability of what has happened, from outputs and
+    payoffs (question, decision): that the decision that was drawn wins, or that another would have.
     """
     logs = jax.nn.log_softmax(outputs)
-    drawn = jax.nn.one_hot(jax.random.categorical(key, lax.stop_gradient(logs)), logs.shape[1], dtype=bool)
+    drawn = jax.nn.one_hot(
+        jax.random.categorical(key, lax.stop_gradient(logs)), logs.shape[1], dtype=bool
+    )
     won = jnp.where(drawn, payoffs, 0.0).sum(axis=1) > 0
     held_likely = jnp.where(drawn == won[:, None], logs, -jnp.inf)
     return -jax.nn.logsumexp(held_likely, axis=1)

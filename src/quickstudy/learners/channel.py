@@ -27,23 +27,27 @@ from quickstudy.tasks.games.play import GameWorld
 @training("channel", version=1)
 @dataclass(frozen=True)
 class Channel:
-    """Both players of a meta-referential game at once, by the right decision: gradients pass through the message.
+    """Both players of a meta-referential game at once, by the right decision: gradients pass
+    through the message.
 
-    The speaker's core reads what it is shown in every game, and its head gives a score to every token at every place of
-    the message; the listener's core reads its stimuli with the message, and then what the speaker saw with the same
-    message. Tokens are drawn by Gumbel noise; forward they are symbols, and backward their softmax (straight through).
-    The end of a message is never said. Neither player is shown the speaker's last message or the last result. rate,
-    batch, clip: of Adam on episodes; the rate falls over the last quarter. games: of an episode, the first so many are
-    learned from. heat: of the softmax. generation: updates after which one player is replaced by a newborn, listener
-    and speaker in turn, which must learn the language from the other (iterated learning: what is easily learned stays;
-    0: none ever is); in the last quarter of all updates nobody is replaced. foretell: weight of the squared error in
-    foretelling, at the decision, what the speaker sees of the target, which the feedback then shows; its gradients pass
-    through the message as well. rebuild: weight of the squared error in giving the target back from the message alone,
-    by a table of the speaker's own in which a place of the message stands for one number of a stimulus, which one being
-    learned: what is said is then about what is seen before anybody understands it. Both end with the training.
+    The speaker's core reads what it is shown in every game, and its head gives a score to every
+    token at every place of the message; the listener's core reads its stimuli with the message, and
+    then what the speaker saw with the same message. Tokens are drawn by Gumbel noise; forward they
+    are symbols, and backward their softmax (straight through). The end of a message is never said.
+    Neither player is shown the speaker's last message or the last result. rate, batch, clip: of
+    Adam on episodes; the rate falls over the last quarter. games: of an episode, the first so many
+    are learned from. heat: of the softmax. generation: updates after which one player is replaced
+    by a newborn, listener and speaker in turn, which must learn the language from the other
+    (iterated learning: what is easily learned stays; 0: none ever is); in the last quarter of all
+    updates nobody is replaced. foretell: weight of the squared error in foretelling, at the
+    decision, what the speaker sees of the target, which the feedback then shows; its gradients pass
+    through the message as well. rebuild: weight of the squared error in giving the target back from
+    the message alone, by a table of the speaker's own in which a place of the message stands for
+    one number of a stimulus, which one being learned: what is said is then about what is seen
+    before anybody understands it. Both end with the training.
 
-    Ours, and no agent of the publication: those learn from reward. Iterated: Kirby 2001; by replacement, Cogswell et
-    al. 2019. For `games/pair` with one round and feedback.
+    Ours, and no agent of the publication: those learn from reward. Iterated: Kirby 2001; by
+    replacement, Cogswell et al. 2019. For `games/pair` with one round and feedback.
     """
 
     rate: float = parameter(0.001, above=0)
@@ -81,38 +85,68 @@ class Pair(eqx.Module):
 
     def trainable(self) -> Any:
         """What the cores let be trained, both heads, and the speaker's table."""
-        return Pair(self.speaker.trainable(), self.listener.trainable(), jax.tree.map(lambda _: True, self.echo))
+        return Pair(
+            self.speaker.trainable(),
+            self.listener.trainable(),
+            jax.tree.map(lambda _: True, self.echo),
+        )
 
 
 class ChannelPupil(EpisodePupil):
     """Pairs in training, one per lane."""
 
-    def __init__(self, training: Channel, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
+    def __init__(
+        self, training: Channel, core: CoreSpec, brief: Brief, streams: Sequence[Streams]
+    ) -> None:
         parts = dict(brief.outputs.parts)  # type: ignore[union-attr]
-        # How many numbers of an input are a stimulus a brief does not say; outputs that are not needed stay untrained.
-        widths = parts["message"].width, parts["decision"].width + (brief.inputs.width if training.foretell else 0)
+        # How many numbers of an input are a stimulus a brief does not say; outputs that are not
+        # needed stay untrained.
+        widths = (
+            parts["message"].width,
+            parts["decision"].width + (brief.inputs.width if training.foretell else 0),
+        )
 
         def drawn(purpose: str) -> list[Pair]:
-            return [_pair(core, brief, widths, stream.numpy(purpose), training.rebuild > 0) for stream in streams]
+            return [
+                _pair(core, brief, widths, stream.numpy(purpose), training.rebuild > 0)
+                for stream in streams
+            ]
 
         super().__init__(drawn("core"), streams)
         self._training, self._drawn = training, drawn
         planned = max(1, brief.budget // training.batch)
         self._last_birth = int(LATE * planned)
-        values = training.rate, planned, training.clip, training.heat, training.foretell, training.rebuild
+        values = (
+            training.rate,
+            planned,
+            training.clip,
+            training.heat,
+            training.foretell,
+            training.rebuild,
+        )
         self._settings = Settings(*(jnp.float32(value) for value in values))
 
     def rehearse(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript | None:
-        """Learn from the episodes in batches; what is left over of a batch is not learned from. Nothing is played."""
+        """Learn from the episodes in batches; what is left over of a batch is not learned from.
+        Nothing is played.
+        """
         world, batch = _checked(rehearsal.world), self._training.batch
         games = min(self._training.games, world.sizes.games)
         for first in range(start, stop - batch + 1, batch):
             numbers = jnp.tile(jnp.arange(first, first + batch), (self.lanes, 1))
             (episodes, _), _ = begin_episodes(rehearsal, numbers)
             self._models, self._moments = learned(
-                world, self._trainable, self._models, self._moments, episodes, self._noise, jnp.int32(first),
-                self._settings, games, self.lanes,
-            )  # fmt: skip
+                world,
+                self._trainable,
+                self._models,
+                self._moments,
+                episodes,
+                self._noise,
+                jnp.int32(first),
+                self._settings,
+                games,
+                self.lanes,
+            )
             self._replace_one()
             counted = np.minimum(np.asarray(episodes.count), games)
             self._steps += (world.sizes.turns * counted - 1).sum(axis=1)
@@ -120,7 +154,9 @@ class ChannelPupil(EpisodePupil):
         return None
 
     def _replace_one(self) -> None:
-        """At the end of a generation, the listener or the speaker becomes a newborn; its moments go with it."""
+        """At the end of a generation, the listener or the speaker becomes a newborn; its moments go
+        with it.
+        """
         every = self._training.generation
         made = int(np.asarray(self._moments.count)[0]) if every else 1
         if not every or made % every or made > self._last_birth:
@@ -137,21 +173,29 @@ class ChannelPupil(EpisodePupil):
             return eqx.tree_at(player, moments, jax.tree.map(jnp.zeros_like, player(moments)))
 
         self._models = eqx.tree_at(player, self._models, player(born))
-        self._moments = self._moments._replace(mu=forgotten(self._moments.mu), nu=forgotten(self._moments.nu))
+        self._moments = self._moments._replace(
+            mu=forgotten(self._moments.mu), nu=forgotten(self._moments.nu)
+        )
 
     def perform(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
         """Play the episodes by the likeliest tokens and decisions."""
         world, keys = _checked(rehearsal.world), (rehearsal.keys, self._noise)
         return played_in_parts(
-            rehearsal, start, stop,
+            rehearsal,
+            start,
+            stop,
             lambda begun, numbers: performed(world, self._models, begun, keys, numbers, self.lanes),
-        )  # fmt: skip
+        )
 
 
-def _pair(core: CoreSpec, brief: Brief, widths: tuple[int, int], rng: np.random.Generator, echoes: bool) -> Pair:
+def _pair(
+    core: CoreSpec, brief: Brief, widths: tuple[int, int], rng: np.random.Generator, echoes: bool
+) -> Pair:
     """Both cores, both heads, then the speaker's table."""
     cores = [core.build(brief.inputs, rng) for _ in widths]
-    speaker, listener = (Model(one, Head.drawn(one, width, rng)) for one, width in zip(cores, widths, strict=True))
+    speaker, listener = (
+        Model(one, Head.drawn(one, width, rng)) for one, width in zip(cores, widths, strict=True)
+    )
     if not echoes:
         return Pair(speaker, listener)
     places = len(dict(brief.outputs.parts)["message"].parts)  # type: ignore[union-attr]
@@ -159,6 +203,11 @@ def _pair(core: CoreSpec, brief: Brief, widths: tuple[int, int], rng: np.random.
 
 
 def _checked(world: Any) -> Any:
-    if not isinstance(world, GameWorld) or world.players != 2 or world.sizes.rounds != 1 or not world.sizes.feedback:
+    if (
+        not isinstance(world, GameWorld)
+        or world.players != 2
+        or world.sizes.rounds != 1
+        or not world.sizes.feedback
+    ):
         raise NotApplicable("channel is for games/pair with one round and feedback")
     return world

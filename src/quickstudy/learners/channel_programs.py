@@ -1,4 +1,6 @@
-"""The compiled programs of pairs that learn through their channel: an update from whole episodes, and play."""
+"""The compiled programs of pairs that learn through their channel: an update from whole episodes,
+and play.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,9 @@ class Settings(NamedTuple):
 
 
 class Echo(eqx.Module):
-    """What a speaker takes its own words for: of every place, a number for each token; and which dimension of a
-    stimulus a place is about, as scores (place, dimension), of more dimensions than there may be.
+    """What a speaker takes its own words for: of every place, a number for each token; and which
+    dimension of a stimulus a place is about, as scores (place, dimension), of more dimensions than
+    there may be.
     """
 
     numbers: Any
@@ -44,52 +47,83 @@ class Echo(eqx.Module):
     def __call__(self, said: Any, dimensions: int) -> Any:
         """(..., dimension) from one-hot tokens (..., place, token)."""
         scores = 5 * self.about[:, :dimensions]
-        for _ in range(10):  # a place is about one dimension, and no dimension is left to nobody (Sinkhorn)
+        for _ in range(
+            10
+        ):  # a place is about one dimension, and no dimension is left to nobody (Sinkhorn)
             scores = scores - jax.nn.logsumexp(scores, axis=0, keepdims=True)
             scores = scores - jax.nn.logsumexp(scores, axis=1, keepdims=True)
         return (said * self.numbers).sum(axis=-1) @ jnp.exp(scores)
 
 
 def vectors_of(world: Any, stimuli: Any, tokens: Any, query: Any, turn: int, role: int) -> Any:
-    """(game, ...): observations as `as_vector` has them, from stimuli (game, stimulus, dimension), one-hot tokens
-    (game, place, token) and whether games are of the query; without results.
+    """(game, ...): observations as `as_vector` has them, from stimuli (game, stimulus, dimension),
+    one-hot tokens (game, place, token) and whether games are of the query; without results.
     """
     games = len(stimuli)
     fixed = [jnp.zeros(3), jax.nn.one_hot(turn, world.sizes.rounds + 1), jax.nn.one_hot(role, 2)]
     phase = jnp.stack([~query, query], axis=-1)
     rest = [jnp.broadcast_to(part, (games, len(part))) for part in fixed]
-    return jnp.concatenate([stimuli.reshape(games, -1), tokens.reshape(games, -1), phase, *rest], axis=-1)
+    return jnp.concatenate(
+        [stimuli.reshape(games, -1), tokens.reshape(games, -1), phase, *rest], axis=-1
+    )
 
 
 def shown_to(world: Any, role: int) -> Any:
     """(width,): 1 where an observation is read, by a player in its role."""
     sizes = world.sizes
-    return np.concatenate([np.ones(sizes.seen), np.full(sizes.heard, role == LISTENER), np.ones(2), np.zeros(3),
-                           np.ones(sizes.rounds + 1 + 2)]).astype(np.float32)  # fmt: skip
+    return np.concatenate(
+        [
+            np.ones(sizes.seen),
+            np.full(sizes.heard, role == LISTENER),
+            np.ones(2),
+            np.zeros(3),
+            np.ones(sizes.rounds + 1 + 2),
+        ]
+    ).astype(np.float32)
 
 
 def scores_of(world: Any, model: Model, features: Any) -> Any:
     """(..., place, token): of the message; its end is out of reach."""
-    scores = model.head(features).reshape(*features.shape[:-1], world.sizes.length, world.sizes.words + 1)
+    scores = model.head(features).reshape(
+        *features.shape[:-1], world.sizes.length, world.sizes.words + 1
+    )
     return scores.at[..., 0].set(OUT_OF_REACH)
 
 
 @eqx.filter_jit
 def learned(
-    world: Any, trainable: Any, pairs: Any, moments: Any, episodes: Any, noise: Any, first: Any, settings: Settings,
-    games: int, lanes: int,
-) -> Any:  # fmt: skip
-    """(pairs, moments) after one update from the first games of some episodes, (lane, episode, ...)."""
+    world: Any,
+    trainable: Any,
+    pairs: Any,
+    moments: Any,
+    episodes: Any,
+    noise: Any,
+    first: Any,
+    settings: Settings,
+    games: int,
+    lanes: int,
+) -> Any:
+    """(pairs, moments) after one update from the first games of some episodes, (lane, episode,
+    ...).
+    """
 
     def single(pair: Any, moments: Any, episodes: Any, noise: Any) -> Any:
         trained, fixed = eqx.partition(pair, trainable)
         rows, number = len(episodes.count), jnp.arange(games)
-        own, others, correct = episodes.speaker[:, :games], episodes.listener[:, :games], episodes.correct[:, :games]
+        own, others, correct = (
+            episodes.speaker[:, :games],
+            episodes.listener[:, :games],
+            episodes.correct[:, :games],
+        )
         query = number >= episodes.support[:, None]
-        counted = (number < episodes.count[:, None]) / jnp.minimum(episodes.count, games)[:, None] / rows
+        counted = (
+            (number < episodes.count[:, None]) / jnp.minimum(episodes.count, games)[:, None] / rows
+        )
         shape = rows, games, world.sizes.length, world.sizes.words + 1
         gumbel = jax.random.gumbel(jax.random.fold_in(noise, first), shape)
-        renamed = jax.nn.one_hot(episodes.renamed, world.sizes.words + 1)  # (row, place, said, heard)
+        renamed = jax.nn.one_hot(
+            episodes.renamed, world.sizes.words + 1
+        )  # (row, place, said, heard)
 
         def vectors(stimuli: Any, tokens: Any, turn: int, role: int) -> Any:
             def each(stimuli: Any, tokens: Any, query: Any) -> Any:
@@ -108,9 +142,16 @@ def learned(
             heard = jnp.einsum("bgps,bpsh->bgph", said, renamed)
             views = [vectors(others, heard, 1, LISTENER), vectors(own, heard, 2, LISTENER)]
             inputs = jnp.stack(views, axis=1).reshape(2 * games, rows, -1)
-            features = pair.listener.core.unroll(pair.listener.core.start(rows, 2 * games), inputs)[1][::2]
-            outputs, decisions = jnp.swapaxes(pair.listener.head(features), 0, 1), world.sizes.decisions
-            each = optax.softmax_cross_entropy_with_integer_labels(outputs[..., :decisions], correct)
+            features = pair.listener.core.unroll(pair.listener.core.start(rows, 2 * games), inputs)[
+                1
+            ][::2]
+            outputs, decisions = (
+                jnp.swapaxes(pair.listener.head(features), 0, 1),
+                world.sizes.decisions,
+            )
+            each = optax.softmax_cross_entropy_with_integer_labels(
+                outputs[..., :decisions], correct
+            )
             if outputs.shape[-1] > decisions:
                 foretold = outputs[..., decisions : decisions + world.sizes.dimensions]
                 each += settings.foretell * jnp.square(foretold - own[:, :, 0]).mean(axis=-1)
@@ -136,12 +177,16 @@ def performed(world: Any, pairs: Any, begun: Any, keys: Any, numbers: Any, lanes
         rows = len(numbers)
 
         def speak(memories: Any, seen: Any) -> Any:
-            own, features = pair.speaker.core.step(memories[0], seen[:, SPEAKER] * shown_to(world, SPEAKER))
+            own, features = pair.speaker.core.step(
+                memories[0], seen[:, SPEAKER] * shown_to(world, SPEAKER)
+            )
             said = jnp.argmax(scores_of(world, pair.speaker, features), axis=-1)
             return (own, memories[1]), said, jnp.zeros(rows, jnp.int32)
 
         def listen(memories: Any, seen: Any, said: Any) -> Any:
-            own, features = pair.listener.core.step(memories[1], seen[:, LISTENER] * shown_to(world, LISTENER))
+            own, features = pair.listener.core.step(
+                memories[1], seen[:, LISTENER] * shown_to(world, LISTENER)
+            )
             scores = pair.listener.head(features)[:, : world.sizes.decisions]
             return (memories[0], own), said, jnp.argmax(scores, axis=-1).astype(jnp.int32)
 
@@ -153,7 +198,10 @@ def performed(world: Any, pairs: Any, begun: Any, keys: Any, numbers: Any, lanes
                 lambda: listen(memories, seen, said),
             )
             both = jnp.stack([decision, decision], axis=1)
-            tokens = {str(place): jnp.stack([said[:, place]] * 2, axis=1) for place in range(world.sizes.length)}
+            tokens = {
+                str(place): jnp.stack([said[:, place]] * 2, axis=1)
+                for place in range(world.sizes.length)
+            }
             return (time + 1, memories, said), {"decision": both, "message": tokens}
 
         memories = (

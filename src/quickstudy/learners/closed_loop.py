@@ -1,5 +1,5 @@
-"""A learner whose answers decide what it reads next, as one compiled program: what it reaches, and how fast two of its
-futures part.
+"""A learner whose answers decide what it reads next, as one compiled program: what it reaches, and
+how fast two of its futures part.
 """
 
 from __future__ import annotations
@@ -21,12 +21,15 @@ EVERY = 5
 def reached(
     voice: Any, warm: NDArray[Any], plants: Any, advance: Callable[..., Any], steps: int, lanes: int
 ) -> NDArray[np.float64]:
-    """(lane, row, step, width): what speakers with a lane axis reach that first read warm (lane, time, row, width).
+    """(lane, row, step, width): what speakers with a lane axis reach that first read warm (lane,
+    time, row, width).
 
-    plants: with a lane axis, what they act on. advance(plant, answers, step, xp) -> (plant, what is read next, what was
-    reached), hashable, in JAX.
+    plants: with a lane axis, what they act on. advance(plant, answers, step, xp) -> (plant, what is
+    read next, what was reached), hashable, in JAX.
     """
-    found = _reached(voice, jnp.asarray(warm, float), jax.tree.map(_single, plants), advance, steps, lanes)
+    found = _reached(
+        voice, jnp.asarray(warm, float), jax.tree.map(_single, plants), advance, steps, lanes
+    )
     return np.asarray(found, np.float64)
 
 
@@ -47,7 +50,9 @@ def _reached(voice: Any, warm: Any, plants: Any, advance: Any, steps: int, lanes
             state, answers = voice.step(state, following)
             return (state, answers, plant), there
 
-        return jnp.swapaxes(lax.scan(go_on, (state, answers[-1], plant), jnp.arange(steps))[1], 0, 1)
+        return jnp.swapaxes(
+            lax.scan(go_on, (state, answers[-1], plant), jnp.arange(steps))[1], 0, 1
+        )
 
     return over_lanes(single, lanes)(voice, warm, plants)
 
@@ -55,13 +60,15 @@ def _reached(voice: Any, warm: Any, plants: Any, advance: Any, steps: int, lanes
 def exponents(
     voice: Any, warm: NDArray[Any], count: int, steps: int, lanes: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Per lane, of a learner that reads its own answers from warm (lane, time, width) on: its largest Lyapunov
-    exponents (lane, count), per step, and its answers (lane, step, width).
+    """Per lane, of a learner that reads its own answers from warm (lane, time, width) on: its
+    largest Lyapunov exponents (lane, count), per step, and its answers (lane, step, width).
 
-    By the growth of tangents that are kept at right angles (Benettin et al. 1980), through all that it keeps in mind,
-    counted after a fifth of all steps.
+    By the growth of tangents that are kept at right angles (Benettin et al. 1980), through all that
+    it keeps in mind, counted after a fifth of all steps.
     """
-    found, answers = _exponents(voice, jnp.asarray(warm, float), count, max(5, steps // EVERY), lanes)
+    found, answers = _exponents(
+        voice, jnp.asarray(warm, float), count, max(5, steps // EVERY), lanes
+    )
     return np.asarray(found, np.float64), np.asarray(answers, np.float64)
 
 
@@ -73,7 +80,9 @@ def _exponents(voice: Any, warm: Any, count: int, blocks: int, lanes: int) -> An
         smooth, rest = eqx.partition((state, answers[-1]), eqx.is_inexact_array)
         flat = _raveled(smooth)
         many = min(count, len(flat))
-        tangents = jnp.linalg.qr(jnp.asarray(np.random.default_rng(0).normal(size=(len(flat), many)), flat.dtype))[0]
+        tangents = jnp.linalg.qr(
+            jnp.asarray(np.random.default_rng(0).normal(size=(len(flat), many)), flat.dtype)
+        )[0]
 
         def once(flat: Any, rest: Any) -> Any:
             state, x = eqx.combine(_unraveled(flat, smooth), rest)
@@ -83,7 +92,9 @@ def _exponents(voice: Any, warm: Any, count: int, blocks: int, lanes: int) -> An
 
         def step(carry: Any, _: Any) -> Any:
             flat, rest, tangents = carry
-            following, pushed, (rest, answer) = jax.linearize(lambda flat: once(flat, rest), flat, has_aux=True)
+            following, pushed, (rest, answer) = jax.linearize(
+                lambda flat: once(flat, rest), flat, has_aux=True
+            )
             return (following, rest, jax.vmap(pushed, 1, 1)(tangents)), answer
 
         def block(carry: Any, _: Any) -> Any:
@@ -107,5 +118,8 @@ def _unraveled(flat: Any, like: Any) -> Any:
     """The inverse, for a tree of the shape of another."""
     leaves, structure = jax.tree.flatten(like)
     ends = np.cumsum([leaf.size for leaf in leaves])
-    parts = [flat[end - leaf.size : end].reshape(leaf.shape) for leaf, end in zip(leaves, ends, strict=True)]
+    parts = [
+        flat[end - leaf.size : end].reshape(leaf.shape)
+        for leaf, end in zip(leaves, ends, strict=True)
+    ]
     return jax.tree.unflatten(structure, parts)

@@ -1,4 +1,6 @@
-"""Evolution of a readout: candidates are tried as a whole, and only how good each was is asked for."""
+"""Evolution of a readout: candidates are tried as a whole, and only how good each was is asked
+for.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +35,15 @@ from quickstudy.learners.trained import Usual
 @training("cma", version=1)
 @dataclass(frozen=True)
 class Evolved:
-    """Evolution of a readout by CMA-ES: many candidates a generation, of each only how good it was is looked at.
+    """Evolution of a readout by CMA-ES: many candidates a generation, of each only how good it was
+    is looked at.
 
-    candidates: of a generation; none: 4 + 3 ln n for a readout of n numbers. spread: of the first, around 0. passes:
-    generations where there is material, each of which sees all of it (300 where no answer is shown). In a world one
-    episode is one candidate's trial. What answers is the best so far. Up to 100 numbers the whole covariance is
-    learned, above its diagonal. It goes by whatever loss it is told: squared errors, cross-entropy, a criterion on the
-    answers alone, or reward.
+    candidates: of a generation; none: 4 + 3 ln n for a readout of n numbers. spread: of the first,
+    around 0. passes: generations where there is material, each of which sees all of it (300 where
+    no answer is shown). In a world one episode is one candidate's trial. What answers is the best
+    so far. Up to 100 numbers the whole covariance is learned, above its diagonal. It goes by
+    whatever loss it is told: squared errors, cross-entropy, a criterion on the answers alone, or
+    reward.
 
     Source: Hansen 2016; Ros and Hansen 2008.
     """
@@ -76,11 +80,14 @@ class Voice(Speaker):
 
 
 class EvolvedPupil(ReservoirPupil):
-    """One cloud of readouts per lane. A candidate is drawn from its generation's number, so that a lesson may be cut
-    anywhere; a generation that is not over is played again from its beginning, and is the same.
+    """One cloud of readouts per lane. A candidate is drawn from its generation's number, so that a
+    lesson may be cut anywhere; a generation that is not over is played again from its beginning,
+    and is the same.
     """
 
-    def __init__(self, training: Evolved, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
+    def __init__(
+        self, training: Evolved, core: CoreSpec, brief: Brief, streams: Sequence[Streams]
+    ) -> None:
         super().__init__(core, brief, streams)
         self._brief, self._outputs = brief, brief.outputs.width
         self._strategy = Strategy((self._width + 1) * self._outputs, training.candidates)
@@ -102,7 +109,9 @@ class EvolvedPupil(ReservoirPupil):
             chosen = [self._drawn(lane) for lane in range(self.lanes)]
             rows, targets, weights = self._lesson[1]
             tables = self._tables(chosen)
-            losses = np.asarray(_losses(rows, targets, weights, tables, self._brief.loss, self.lanes))
+            losses = np.asarray(
+                _losses(rows, targets, weights, tables, self._brief.loss, self.lanes)
+            )
             for lane, (first, last) in enumerate(ends):
                 if first <= generation < last:
                     self._judged(lane, chosen[lane], losses[lane])
@@ -114,16 +123,25 @@ class EvolvedPupil(ReservoirPupil):
         exam = Exam(small.examples)
         shape = Shape.of(small.examples, self._cores)
         if max(lane.questions for lane in small.examples) * 4 * self._width > KEPT:
-            raise UsageError("cma holds the features of a whole lesson, and they do not fit; give a smaller core")
+            raise UsageError(
+                "cma holds the features of a whole lesson, and they do not fit; give a smaller core"
+            )
         rows = harvest(self._cores, exam, shape)
         found = exam.positions[..., 1]
-        weights = np.stack([own[numbers] for own, numbers in zip(times, found, strict=True)]) * exam.counted
+        weights = (
+            np.stack([own[numbers] for own, numbers in zip(times, found, strict=True)])
+            * exam.counted
+        )
         weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1e-30)
-        targets, weights = (grown(array, self.lanes, rows.shape[1]) for array in (exam.targets, weights))
+        targets, weights = (
+            grown(array, self.lanes, rows.shape[1]) for array in (exam.targets, weights)
+        )
         return rows, jnp.asarray(targets), jnp.asarray(weights, jnp.float32)
 
     def rehearse(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
-        """Episode n is played by candidate n of its generation, all of which are played side by side."""
+        """Episode n is played by candidate n of its generation, all of which are played side by
+        side.
+        """
         size = self._strategy.population
         pieces = []
         for first in range(start // size * size, stop, size):
@@ -132,7 +150,9 @@ class EvolvedPupil(ReservoirPupil):
             played = self._played(rehearsal, numbers, self._tables(chosen))
             self._waiting = -rewards_of(played)
             begin, end = max(start, first) - first, min(stop, first + size) - first
-            pieces.append(jax.tree.map(lambda part, a=begin, b=end: np.asarray(part)[:, a:b], played))
+            pieces.append(
+                jax.tree.map(lambda part, a=begin, b=end: np.asarray(part)[:, a:b], played)
+            )
             if end == size:
                 for lane in range(self.lanes):
                     self._judged(lane, chosen[lane], self._waiting[lane])
@@ -145,11 +165,21 @@ class EvolvedPupil(ReservoirPupil):
         played = self._played(rehearsal, np.arange(start, stop), self._best()[:, None])
         return Transcript(*(jax.tree.map(np.asarray, part) for part in played))
 
-    def _played(self, rehearsal: Rehearsal, numbers: NDArray[np.int64], weights: NDArray[np.float32]) -> Transcript:
+    def _played(
+        self, rehearsal: Rehearsal, numbers: NDArray[np.int64], weights: NDArray[np.float32]
+    ) -> Transcript:
         """weights: (lane, row, F+1, V), one row for each episode, or one for all."""
         numbers = np.tile(numbers, (self.lanes, 1))
         given = jnp.asarray(weights)
-        return _trials(rehearsal.world, self._cores, given, self._brief.outputs, rehearsal.keys, numbers, self.lanes)
+        return _trials(
+            rehearsal.world,
+            self._cores,
+            given,
+            self._brief.outputs,
+            rehearsal.keys,
+            numbers,
+            self.lanes,
+        )
 
     def _drawn(self, lane: int) -> NDArray[np.float64]:
         """The generation that is next."""
@@ -160,12 +190,18 @@ class EvolvedPupil(ReservoirPupil):
     def _judged(self, lane: int, chosen: NDArray[np.float64], losses: NDArray[np.float64]) -> None:
         bad = np.where(np.isfinite(losses), losses, np.inf)
         if not np.isfinite(bad).any():
-            raise LearnerFault("no candidate of a generation has a finite loss: the core has diverged")
+            raise LearnerFault(
+                "no candidate of a generation has a finite loss: the core has diverged"
+            )
         self._clouds[lane] = self._strategy.judged(self._clouds[lane], chosen, bad)
 
     def _tables(self, chosen: Sequence[NDArray[np.float64]]) -> NDArray[np.float32]:
         """(lane, candidate, F+1, V)."""
-        return np.stack(chosen).reshape(self.lanes, -1, self._width + 1, self._outputs).astype(np.float32)
+        return (
+            np.stack(chosen)
+            .reshape(self.lanes, -1, self._width + 1, self._outputs)
+            .astype(np.float32)
+        )
 
     def _best(self) -> NDArray[np.float32]:
         """(lane, F+1, V)."""
@@ -180,7 +216,9 @@ class EvolvedPupil(ReservoirPupil):
 
     def snapshot(self) -> Snapshot:
         """Core and clouds, with the lane axis."""
-        clouds = {name: np.stack([cloud[name] for cloud in self._clouds]) for name in self._clouds[0]}
+        clouds = {
+            name: np.stack([cloud[name] for cloud in self._clouds]) for name in self._clouds[0]
+        }
         return Snapshot({**named_arrays(self._cores), **clouds, "shown": self._shown.copy()})
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -198,7 +236,9 @@ class EvolvedPupil(ReservoirPupil):
 
     def cost(self) -> list[Cost]:
         """A generation is an update."""
-        return self._costs([int(cloud["generation"]) for cloud in self._clouds], self._strategy.size)
+        return self._costs(
+            [int(cloud["generation"]) for cloud in self._clouds], self._strategy.size
+        )
 
 
 def rewards_of(played: Transcript) -> NDArray[np.float64]:
@@ -216,10 +256,15 @@ def _losses(rows: Any, targets: Any, weights: Any, tables: Any, loss: str, lanes
         def of(table: Any) -> Any:
             given = rows @ table[:-1] + table[-1]
             if loss == "cross-entropy":
-                wrong = -jnp.take_along_axis(jax.nn.log_softmax(given), targets[:, None], axis=1)[:, 0]
+                wrong = -jnp.take_along_axis(jax.nn.log_softmax(given), targets[:, None], axis=1)[
+                    :, 0
+                ]
             elif loss == "modulus":
                 middle = (weights[:, None] * given).sum(axis=0)
-                wrong = (jnp.square(jnp.square(given - middle) - jnp.square(targets)) + jnp.square(middle)).sum(axis=1)
+                wrong = (
+                    jnp.square(jnp.square(given - middle) - jnp.square(targets))
+                    + jnp.square(middle)
+                ).sum(axis=1)
             else:
                 wrong = jnp.square(given - targets).sum(axis=1)
             return (weights * wrong).sum()
@@ -230,7 +275,9 @@ def _losses(rows: Any, targets: Any, weights: Any, tables: Any, loss: str, lanes
 
 
 @eqx.filter_jit
-def _trials(world: Any, cores: Any, weights: Any, outputs: Space, keys: Any, numbers: Any, lanes: int) -> Transcript:
+def _trials(
+    world: Any, cores: Any, weights: Any, outputs: Space, keys: Any, numbers: Any, lanes: int
+) -> Transcript:
     def single(core: Any, weights: Any, key: Any, numbers: Any) -> Transcript:
         def act(state: Any, observation: Any) -> Any:
             state, features = core.step(state, observation)

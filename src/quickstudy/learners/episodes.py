@@ -1,5 +1,5 @@
-"""Whole episodes of a pure world inside one compiled program; the rules that play there, controls that are declared
-`compiled`; and what all who learn there by Adam have in common.
+"""Whole episodes of a pure world inside one compiled program; the rules that play there, controls
+that are declared `compiled`; and what all who learn there by Adam have in common.
 """
 
 from __future__ import annotations
@@ -28,19 +28,23 @@ TOGETHER = 256
 
 @dataclass(frozen=True)
 class Ruled:
-    """A learner made of a compiled control(task, brief): a rule with `start` and `step`, the same in every lane."""
+    """A learner made of a compiled control(task, brief): a rule with `start` and `step`, the same
+    in every lane.
+    """
 
     control: Callable[[Any, Brief], Any]
     task: Any
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> RulePupil:
-        """The rule, with a lane for every stream; what it throws dice for comes from the stream `noise`."""
+        """The rule, with a lane for every stream; what it throws dice for comes from the stream
+        `noise`.
+        """
         return RulePupil(among_others(self.control, self.task, brief), streams)
 
 
 class OneOf(eqx.Module):
-    """One of some rules that keep the same things in mind. Its number is traced, so that all of them play by one
-    program: what there is to compile is the world, and the rules are little.
+    """One of some rules that keep the same things in mind. Its number is traced, so that all of
+    them play by one program: what there is to compile is the world, and the rules are little.
     """
 
     number: Any
@@ -52,7 +56,10 @@ class OneOf(eqx.Module):
 
     def step(self, state: Any, observation: Any, *, key: Any) -> Any:
         """What the one does."""
-        steps = [lambda state, seen, key, rule=rule: rule.step(state, seen, key=key) for rule in self.rules]
+        steps = [
+            lambda state, seen, key, rule=rule: rule.step(state, seen, key=key)
+            for rule in self.rules
+        ]
         return lax.switch(self.number, steps, state, observation, key)
 
 
@@ -65,7 +72,9 @@ def among_others(control: Callable[[Any, Brief], Any], task: Any, brief: Brief) 
             with contextlib.suppress(NotApplicable):
                 rules.append(other(task, brief))
     kept = jax.eval_shape(lambda: rule.start(1, 1))
-    rules = [other for other in rules if jax.eval_shape(lambda other=other: other.start(1, 1)) == kept]
+    rules = [
+        other for other in rules if jax.eval_shape(lambda other=other: other.start(1, 1)) == kept
+    ]
     return OneOf(np.int32(rules.index(rule)), tuple(rules)) if rule in rules else rule
 
 
@@ -90,7 +99,9 @@ class RulePupil:
         """Play the episodes."""
         numbers = np.tile(np.arange(start, stop, dtype=np.int32), (self.lanes, 1))
         begun = begin_tests(rehearsal, numbers)
-        played = _perform(rehearsal.world, self._rule, begun, rehearsal.keys, self._noise, numbers, self.lanes)
+        played = _perform(
+            rehearsal.world, self._rule, begun, rehearsal.keys, self._noise, numbers, self.lanes
+        )
         return jax.block_until_ready(played)  # type: ignore[no-any-return]
 
     def cost(self) -> list[Cost]:
@@ -99,7 +110,9 @@ class RulePupil:
 
 
 class EpisodePupil:
-    """Models in training by Adam on whole episodes, one per lane. `_steps`: that each has made in the world."""
+    """Models in training by Adam on whole episodes, one per lane. `_steps`: that each has made in
+    the world.
+    """
 
     def __init__(self, models: Sequence[Any], streams: Sequence[Streams]) -> None:
         self.lanes = len(streams)
@@ -111,7 +124,9 @@ class EpisodePupil:
 
     def snapshot(self) -> Snapshot:
         """Models and moments, with the lane axis."""
-        return Snapshot({**named_arrays((self._models, self._moments)), "steps": self._steps.copy()})
+        return Snapshot(
+            {**named_arrays((self._models, self._moments)), "steps": self._steps.copy()}
+        )
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
@@ -121,34 +136,43 @@ class EpisodePupil:
     def cost(self) -> list[Cost]:
         """Steps in the world, and updates."""
         made = np.asarray(self._moments.count)
-        return [Cost(int(steps), int(count), *self._sizes) for steps, count in zip(self._steps, made, strict=True)]
+        return [
+            Cost(int(steps), int(count), *self._sizes)
+            for steps, count in zip(self._steps, made, strict=True)
+        ]
 
 
 def begin_episodes(rehearsal: Rehearsal, numbers: Any) -> Any:
-    """(states, first observations) of the lanes' episodes of these numbers (lane, episode): a program by itself, which
-    all who play in a world share. Where episodes are drawn whole, that is most of what there is to compile.
+    """(states, first observations) of the lanes' episodes of these numbers (lane, episode): a
+    program by itself, which all who play in a world share. Where episodes are drawn whole, that is
+    most of what there is to compile.
     """
     return _begin(rehearsal.world, rehearsal.keys, numbers, len(numbers))
 
 
 def begin_tests(rehearsal: Rehearsal, numbers: Any) -> Any:
-    """The same, of episodes from which nothing is learned. On a CPU a world that can be read as sequences, too, draws
-    them by the program that does that: it takes longer to compile than to run, on however many episodes.
+    """The same, of episodes from which nothing is learned. On a CPU a world that can be read as
+    sequences, too, draws them by the program that does that: it takes longer to compile than to
+    run, on however many episodes.
     """
     if device_kind() != "cpu" or not hasattr(rehearsal.world, "drawn"):
         return begin_episodes(rehearsal, numbers)
     return _started(rehearsal.world, rehearsal.world.drawn(rehearsal.keys, numbers))
 
 
-def played_in_parts(rehearsal: Rehearsal, start: int, stop: int, play: Callable[[Any, Any], Any]) -> Transcript:
-    """Episodes start .. stop-1, some at a time: play(what `begin_tests` gives, numbers (lane, episode)) gives their
-    transcript.
+def played_in_parts(
+    rehearsal: Rehearsal, start: int, stop: int, play: Callable[[Any, Any], Any]
+) -> Transcript:
+    """Episodes start .. stop-1, some at a time: play(what `begin_tests` gives, numbers (lane,
+    episode)) gives their transcript.
     """
     if stop <= start:
         raise UsageError(f"no episodes between {start} and {stop}")
     parts = []
     for first in range(start, stop, TOGETHER):
-        numbers = np.tile(np.arange(first, min(first + TOGETHER, stop), dtype=np.int32), (len(rehearsal.keys), 1))
+        numbers = np.tile(
+            np.arange(first, min(first + TOGETHER, stop), dtype=np.int32), (len(rehearsal.keys), 1)
+        )
         parts.append(jax.tree.map(np.asarray, play(begin_tests(rehearsal, numbers), numbers)))
     return jax.tree.map(lambda *rows: np.concatenate(rows, axis=1), *parts)  # type: ignore[no-any-return]
 
@@ -156,7 +180,9 @@ def played_in_parts(rehearsal: Rehearsal, start: int, stop: int, play: Callable[
 @eqx.filter_jit
 def _begin(world: Any, keys: Any, numbers: Any, lanes: int) -> Any:
     def single(key: Any, numbers: Any) -> Any:
-        return opened(world, jax.vmap(lambda number: episode_keys(key, number)[0])(numbers), numbers)
+        return opened(
+            world, jax.vmap(lambda number: episode_keys(key, number)[0])(numbers), numbers
+        )
 
     return over_lanes(single, lanes)(keys, numbers)
 
@@ -167,30 +193,40 @@ def _started(world: Any, episodes: Any) -> Any:
 
 
 @eqx.filter_jit
-def _perform(world: Any, rule: Any, begun: Any, keys: Any, noise: Any, numbers: Any, lanes: int) -> Any:
+def _perform(
+    world: Any, rule: Any, begun: Any, keys: Any, noise: Any, numbers: Any, lanes: int
+) -> Any:
     def single(begun: Any, key: Any, noise: Any, numbers: Any) -> Transcript:
-        return play(world, rule.start(len(numbers), world.horizon), rule.step, key, noise, numbers, begun)[1]
+        return play(
+            world, rule.start(len(numbers), world.horizon), rule.step, key, noise, numbers, begun
+        )[1]
 
     return over_lanes(single, lanes)(begun, keys, noise, numbers)
 
 
 def opened(world: Any, keys: Any, numbers: Any) -> Any:
-    """(states, first observations) of a world's episodes of these numbers, by their keys for the reset."""
+    """(states, first observations) of a world's episodes of these numbers, by their keys for the
+    reset.
+    """
     if hasattr(world, "episode"):
         return jax.vmap(world.episode)(keys, numbers)
     return jax.vmap(world.reset)(keys)
 
 
 def action_keys(noise: Any, numbers: Any) -> Any:
-    """(episode,) keys of the actor, from its own noise: fold in the time (`at_time`) to draw an action.
+    """(episode,) keys of the actor, from its own noise: fold in the time (`at_time`) to draw an
+    action.
 
-    Never hand one to `world.step`: a world that draws there would then draw what the actor has just drawn.
+    Never hand one to `world.step`: a world that draws there would then draw what the actor has just
+    drawn.
     """
     return jax.vmap(lambda number: jax.random.fold_in(noise, number))(numbers)
 
 
 def step_keys(key: Any, numbers: Any) -> Any:
-    """(episode,) keys of the world, from the lane's key: fold in the time (`at_time`) to take a step."""
+    """(episode,) keys of the world, from the lane's key: fold in the time (`at_time`) to take a
+    step.
+    """
     return jax.vmap(lambda number: episode_keys(key, number)[1])(numbers)
 
 
@@ -201,15 +237,23 @@ def at_time(keys: Any, time: Any) -> Any:
 
 
 def play(
-    world: Any, state: Any, step: Callable[..., Any], key: Any, noise: Any, numbers: Any, begun: Any = None
+    world: Any,
+    state: Any,
+    step: Callable[..., Any],
+    key: Any,
+    noise: Any,
+    numbers: Any,
+    begun: Any = None,
 ) -> tuple[Any, Transcript]:
-    """Play a lane's episodes of these numbers side by side, to the horizon. For use inside compiled functions.
+    """Play a lane's episodes of these numbers side by side, to the horizon. For use inside compiled
+    functions.
 
-    step(state, observation, key=) -> (state, action): one row per episode in everything, keys too, then the players if
-    there are several. key: the lane's, from which the world draws; noise: the actor's own. Each episode draws from
-    keys of its number, so that it is the same in whatever company. begun: the lane's part of `begin_episodes`, if
-    somebody has asked for it before. Gives the last state, and a transcript of (episode, step, ...). Gradients pass:
-    what a training needs of its own choices it keeps in the state.
+    step(state, observation, key=) -> (state, action): one row per episode in everything, keys too,
+    then the players if there are several. key: the lane's, from which the world draws; noise: the
+    actor's own. Each episode draws from keys of its number, so that it is the same in whatever
+    company. begun: the lane's part of `begin_episodes`, if somebody has asked for it before. Gives
+    the last state, and a transcript of (episode, step, ...). Gradients pass: what a training needs
+    of its own choices it keeps in the state.
     """
     first, later = jax.vmap(lambda number: episode_keys(key, number))(numbers)
     own = action_keys(noise, numbers)
@@ -218,25 +262,36 @@ def play(
         state, places, observation = carry
         state, action = step(state, observation, key=at_time(own, time))
         places, said = jax.vmap(world.step)(at_time(later, time), places, action)
-        return (state, places, said.observation), Transcript(action, said.reward, said.done, said.info)
+        return (state, places, said.observation), Transcript(
+            action, said.reward, said.done, said.info
+        )
 
     begun = opened(world, first, numbers) if begun is None else begun
     (state, *_), played = lax.scan(turn, (state, *begun), jnp.arange(world.horizon))
     return state, jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1), played)
 
 
-def play_until(world: Any, state: Any, act: Callable[..., Any], key: Any, numbers: Any) -> Transcript:
-    """Play a lane's episodes of these numbers side by side, no further than to where the last is over: what is left of
-    their steps stays blank. For use inside compiled functions; no gradients pass.
+def play_until(
+    world: Any, state: Any, act: Callable[..., Any], key: Any, numbers: Any
+) -> Transcript:
+    """Play a lane's episodes of these numbers side by side, no further than to where the last is
+    over: what is left of their steps stays blank. For use inside compiled functions; no gradients
+    pass.
 
-    act(state, observation) -> (state, action), one row per episode; nothing in it is random. Keys as in `play`.
+    act(state, observation) -> (state, action), one row per episode; nothing in it is random. Keys
+    as in `play`.
     """
     first, later = jax.vmap(lambda number: episode_keys(key, number))(numbers)
 
     def turn(time: Any, state: Any, places: Any, observation: Any) -> Any:
         state, action = act(state, observation)
         places, said = jax.vmap(world.step)(at_time(later, time), places, action)
-        return state, places, said.observation, Transcript(action, said.reward, said.done, said.info)
+        return (
+            state,
+            places,
+            said.observation,
+            Transcript(action, said.reward, said.done, said.info),
+        )
 
     begun = (state, *opened(world, first, numbers))
     kinds = jax.eval_shape(lambda: turn(0, *begun)[3])
@@ -245,19 +300,25 @@ def play_until(world: Any, state: Any, act: Callable[..., Any], key: Any, number
     def go_on(carry: Any) -> Any:
         time, over, *now, kept = carry
         *now, happened = turn(time, *now)
-        kept = jax.tree.map(lambda whole, one: lax.dynamic_update_index_in_dim(whole, one, time, 0), kept, happened)
+        kept = jax.tree.map(
+            lambda whole, one: lax.dynamic_update_index_in_dim(whole, one, time, 0), kept, happened
+        )
         return time + 1, over | happened.done, *now, kept
 
     def is_on(carry: Any) -> Any:
         return (carry[0] < world.horizon) & ~carry[1].all()
 
-    *_, kept = lax.while_loop(is_on, go_on, (jnp.int32(0), jnp.zeros(len(numbers), bool), *begun, blank))
+    *_, kept = lax.while_loop(
+        is_on, go_on, (jnp.int32(0), jnp.zeros(len(numbers), bool), *begun, blank)
+    )
     happened: Transcript = jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1), kept)
     return happened
 
 
 class Lived(NamedTuple):
-    """What happened, (lane, step, episode, ...), with the players behind the episode where there are several."""
+    """What happened, (lane, step, episode, ...), with the players behind the episode where there
+    are several.
+    """
 
     observations: Any
     actions: Any
@@ -278,7 +339,9 @@ class Lived(NamedTuple):
 
 
 def as_rows(world: Any, tree: Any) -> Any:
-    """Episodes and players as rows of one batch: (episode, player, ...) to (episode * player, ...)."""
+    """Episodes and players as rows of one batch: (episode, player, ...) to (episode * player,
+    ...).
+    """
     if players_of(world) == 1:
         return tree
     return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), tree)

@@ -1,4 +1,6 @@
-"""An exam as a core reads it: in groups of sequences that are about equally long, or too large to be held at once."""
+"""An exam as a core reads it: in groups of sequences that are about equally long, or too large to
+be held at once.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +18,21 @@ from quickstudy.learners.features import KEPT
 from quickstudy.learners.lanes import rounded
 
 PACKED_TOGETHER, PADDED_TOGETHER = 48, 16
-"""Sequences of an exam that are read side by side, by a core that takes any length and by one that does not: enough
-for fast products, few enough to be about equally long."""
+"""Sequences of an exam that are read side by side, by a core that takes any length and by one that
+does not: enough for fast products, few enough to be about equally long.
+"""
 
 
 def is_large(exam: Exam, width: int, outputs: int) -> bool:
-    """Whether what is held at once is more than a lane may: copies of the inputs, features of a group, and by example
-    and question its place, copied, and the scores.
+    """Whether what is held at once is more than a lane may: copies of the inputs, features of a
+    group, and by example and question its place, copied, and the scores.
     """
 
     def held(lane: Examples) -> Any:
         asked = lane.count * int(lane.asked.sum(axis=0).max(initial=0))
-        return 4 * (lane.inputs.nbytes + PACKED_TOGETHER * lane.steps * width + asked * (outputs + 4))
+        return 4 * (
+            lane.inputs.nbytes + PACKED_TOGETHER * lane.steps * width + asked * (outputs + 4)
+        )
 
     return bool(max(map(held, exam.examples)) > KEPT)
 
@@ -35,9 +40,10 @@ def is_large(exam: Exam, width: int, outputs: int) -> bool:
 class GroupedExam(NamedTuple):
     """An exam in groups of sequences that are about equally long, the longest first.
 
-    inputs: (lane, group, T, rows, ...). asked: (lane, group, rows, Q), the steps of every sequence's questions, 0 in
-    the padding. steps: (group, 1), of the longest in any lane. found: (lane, question), where each question stands
-    among all of `asked` (group * rows * Q), 0 in the padding.
+    inputs: (lane, group, T, rows, ...). asked: (lane, group, rows, Q), the steps of every
+    sequence's questions, 0 in the padding. steps: (group, 1), of the longest in any lane. found:
+    (lane, question), where each question stands among all of `asked` (group * rows * Q), 0 in the
+    padding.
     """
 
     inputs: Any
@@ -49,7 +55,8 @@ class GroupedExam(NamedTuple):
 def grouped_exam(
     lanes: Sequence[Examples], needed: Sequence[NDArray[np.int64]], together: int, fineness: int = 3
 ) -> GroupedExam:
-    """Groups of at most `together` sequences, each of which needs so many of its steps. Lanes are equally long.
+    """Groups of at most `together` sequences, each of which needs so many of its steps. Lanes are
+    equally long.
 
     fineness: of rounding the questions of a sequence.
     """
@@ -64,20 +71,30 @@ def grouped_exam(
         order = np.argsort(-wanted, kind="stable")
         longest = wanted[order[::rows]]
         steps[: len(longest), 0] = np.maximum(steps[: len(longest), 0], longest)
-        sorted_inputs = np.zeros((lane.steps, groups * rows, *lane.inputs.shape[2:]), lane.inputs.dtype)
+        sorted_inputs = np.zeros(
+            (lane.steps, groups * rows, *lane.inputs.shape[2:]), lane.inputs.dtype
+        )
         sorted_inputs[:, : lane.count] = lane.inputs[:, order]
-        inputs.append(np.moveaxis(sorted_inputs.reshape(lane.steps, groups, rows, *lane.inputs.shape[2:]), 1, 0))
+        inputs.append(
+            np.moveaxis(
+                sorted_inputs.reshape(lane.steps, groups, rows, *lane.inputs.shape[2:]), 1, 0
+            )
+        )
         sorted_asked = np.zeros((groups * rows, width), np.int32)
         sorted_asked[: lane.count, : table.shape[1]] = table[order]
         asked.append(sorted_asked.reshape(groups, rows, width))
         example, number = np.nonzero(there)
-        found.append(np.pad(np.argsort(order)[example] * width + number, (0, questions - lane.questions)))
+        found.append(
+            np.pad(np.argsort(order)[example] * width + number, (0, questions - lane.questions))
+        )
     given, places = handed_over((np.stack(inputs), np.stack(asked)))
     return GroupedExam(given, places, steps, np.stack(found))
 
 
 def exam_for(core: Any, exam: Exam) -> tuple[GroupedExam, tuple[int, ...] | None]:
-    """The exam; for a core that does not take any length, with the lengths that its groups may have."""
+    """The exam; for a core that does not take any length, with the lengths that its groups may
+    have.
+    """
     leaks, stops = core.leaks, core.stops
     lanes = padded_lanes(exam.examples, leaks, stops)
     if hasattr(core, "unroll_packed"):
@@ -92,7 +109,9 @@ def exam_for(core: Any, exam: Exam) -> tuple[GroupedExam, tuple[int, ...] | None
     if stops:
         grouped = grouped_exam(lanes, needed, PACKED_TOGETHER, 0)
         return grouped._replace(steps=np.zeros(len(grouped.steps), np.int32)), (lanes[0].steps,)
-    if hasattr(core, "unroll_at"):  # more sequences, for no more memory than all their steps would take
+    if hasattr(
+        core, "unroll_at"
+    ):  # more sequences, for no more memory than all their steps would take
         most = max(int(lane.asked.sum(axis=0).max()) for lane in lanes)
         together = min(PACKED_TOGETHER, together * lanes[0].steps // most)
     grouped = grouped_exam(lanes, needed, together)

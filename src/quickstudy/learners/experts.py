@@ -1,4 +1,6 @@
-"""The experts behind `voting`: tables and copiers, how they are judged, and the correction on top of them."""
+"""The experts behind `voting`: tables and copiers, how they are judged, and the correction on top
+of them.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,21 @@ from quickstudy.gateway import jax, jnp, lax
 from quickstudy.learners.readout import Rule
 
 HITS, MISSES = 1.0, 0.2
-"""A copier starts as if it had been right once and wrong a fifth of a time: bold, so that one question unmasks it."""
+"""A copier starts as if it had been right once and wrong a fifth of a time: bold, so that one
+question unmasks it.
+"""
 FLAT, NOVEL = 2.0, 0.2
-"""Answers so far count as evenly spread over FLAT more of each; part of the chance kept for answers never given."""
+"""Answers so far count as evenly spread over FLAT more of each; part of the chance kept for answers
+never given.
+"""
 EVEN, SETTLED = 4.0, 8.0
-"""Who knows the possible answers beforehand holds them for equally frequent, as if by EVEN answers, and takes what was
-counted half for settled after SETTLED questions."""
+"""Who knows the possible answers beforehand holds them for equally frequent, as if by EVEN answers,
+and takes what was counted half for settled after SETTLED questions.
+"""
 HESITATION, PATIENCE, KEPT = 12.0, 8.0, 0.98
-"""The correction starts e**-HESITATION behind the vote, half of it after PATIENCE questions; records fade by KEPT."""
+"""The correction starts e**-HESITATION behind the vote, half of it after PATIENCE questions;
+records fade by KEPT.
+"""
 SCALE_STEP, SCALE_RANGE = 0.02, (0.1, 2.0)
 """Step and bounds of the weight that the vote has within the correction."""
 ROWS_TOGETHER = 128
@@ -26,8 +35,8 @@ LEAST = 1e-30
 
 
 class Shared(NamedTuple):
-    """Rows of codes that have their symbols in common with others: numbers (R, F-S) of each, and which (R,) of the
-    symbols (D, S) are theirs.
+    """Rows of codes that have their symbols in common with others: numbers (R, F-S) of each, and
+    which (R,) of the symbols (D, S) are theirs.
     """
 
     symbols: Any
@@ -38,13 +47,14 @@ class Shared(NamedTuple):
 class VotingState(NamedTuple):
     """F codes with W levels, of which S are symbols and may be copied; G gates; V answers.
 
-    tables: (F, W, V) questions so far, by code, level and answer. levels: (F, W) how often each level was read.
-    claimed: (F, V) the share of each answer, over all levels, that a table has counted; free: (F,) what is left to
-    doubt. answers: (V,) given so far. known: (V,) may be answers. hits, tries: (G, W, S) of the copiers, by gate and
-    its level. prior: (F+S,) and evidence: (G, W, F+S), logarithms of the experts' weights, and gates: (G,) those of the
-    gates. direct: (F, W, V) and copied: (G, W, S), the correction, with the sums of their squared gradients. scale: of
-    the vote within the correction. record: (2,) how likely vote and correction have made the answers. doubt, step:
-    settings.
+    tables: (F, W, V) questions so far, by code, level and answer. levels: (F, W) how often each
+    level was read. claimed: (F, V) the share of each answer, over all levels, that a table has
+    counted; free: (F,) what is left to doubt. answers: (V,) given so far. known: (V,) may be
+    answers. hits, tries: (G, W, S) of the copiers, by gate and its level. prior: (F+S,) and
+    evidence: (G, W, F+S), logarithms of the experts' weights, and gates: (G,) those of the gates.
+    direct: (F, W, V) and copied: (G, W, S), the correction, with the sums of their squared
+    gradients. scale: of the vote within the correction. record: (2,) how likely vote and correction
+    have made the answers. doubt, step: settings.
     """
 
     tables: Any
@@ -69,8 +79,9 @@ class VotingState(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """One row of codes, read: codes (F,); every = 0 .. F-1; gate and level: which of the gates' entries are in force;
-    where: (S,) symbols that would be copied; there: whether they can be answers; awake: (F+S,) who knows anything.
+    """One row of codes, read: codes (F,); every = 0 .. F-1; gate and level: which of the gates'
+    entries are in force; where: (S,) symbols that would be copied; there: whether they can be
+    answers; awake: (F+S,) who knows anything.
     """
 
     codes: Any
@@ -86,11 +97,12 @@ class _Row(NamedTuple):
 class VotingRule(Rule):
     """Experts are tables (the answer depends on this code) and copiers (the answer is this symbol).
 
-    p(answer) = sum over gates and experts of weight x p(answer | expert), weights by Bayes' rule. A gate is one of the
-    last symbols read (or nothing): experts have weights of their own for each symbol there. A table that has never met
-    its level is silent; a copier with nothing to copy is, too, and is neither blamed nor praised (Freund et al. 1997).
-    On top of it a correction: softmax(scale log p + a weight for every code and answer + weights for copies), learned
-    by gradient (Duchi et al. 2011). It is heard when it has been better than the vote.
+    p(answer) = sum over gates and experts of weight x p(answer | expert), weights by Bayes' rule. A
+    gate is one of the last symbols read (or nothing): experts have weights of their own for each
+    symbol there. A table that has never met its level is silent; a copier with nothing to copy is,
+    too, and is neither blamed nor praised (Freund et al. 1997). On top of it a correction:
+    softmax(scale log p + a weight for every code and answer + weights for copies), learned by
+    gradient (Duchi et al. 2011). It is heard when it has been better than the vote.
     """
 
     symbols: int
@@ -100,11 +112,17 @@ class VotingRule(Rule):
     scale = "logits"
 
     def prepare(self, state: VotingState, rows: Any, targets: Any, counted: Any) -> VotingState:
-        """As the published programs: which answers there are, and how the features are distributed."""
+        """As the published programs: which answers there are, and how the features are
+        distributed.
+        """
         width = state.levels.shape[1]
-        levels = jax.vmap(lambda codes: jnp.zeros(width).at[codes].add(counted))(rows.astype(jnp.int32).T)
+        levels = jax.vmap(lambda codes: jnp.zeros(width).at[codes].add(counted))(
+            rows.astype(jnp.int32).T
+        )
         known = jnp.zeros_like(state.known).at[targets].max(counted)
-        return state._replace(levels=levels, known=known, free=jnp.full_like(state.free, 1.0 / state.doubt))
+        return state._replace(
+            levels=levels, known=known, free=jnp.full_like(state.free, 1.0 / state.doubt)
+        )
 
     def _base(self, state: VotingState) -> Any:
         """(V,) chances of the answers before anything is looked at."""
@@ -127,8 +145,9 @@ class VotingRule(Rule):
         return (counts + state.doubt * base) / (counts.sum(axis=-1, keepdims=True) + state.doubt)
 
     def _balanced(self, state: VotingState, base: Any, chances: Any) -> Any:
-        """(F, ..., V) the same, when it is known how often each level comes: a table that would give one answer too
-        often over all levels must give it less, so that a level that differs from the one seen speaks for another.
+        """(F, ..., V) the same, when it is known how often each level comes: a table that would
+        give one answer too often over all levels must give it less, so that a level that differs
+        from the one seen speaks for another.
         """
         if not self.peek:
             return chances
@@ -147,17 +166,30 @@ class VotingRule(Rule):
             there, met = there & state.known[where], jnp.ones(len(codes), bool)
         else:
             met = state.tables[every, codes].sum(axis=1) > 0
-        return _Row(codes, every, jnp.arange(self.context + 1), level, where, there, jnp.concatenate([met, there]))
+        return _Row(
+            codes,
+            every,
+            jnp.arange(self.context + 1),
+            level,
+            where,
+            there,
+            jnp.concatenate([met, there]),
+        )
 
     def _heard(self, state: VotingState) -> Any:
-        """(F+S,) logarithms of the weights before any evidence. The more a code varies, the more its table counts."""
-        # As if one more level had been read once, so that nobody is silenced before anything could vary.
+        """(F+S,) logarithms of the weights before any evidence. The more a code varies, the more
+        its table counts.
+        """
+        # As if one more level had been read once, so that nobody is silenced before anything could
+        # vary.
         shares = state.levels / (state.levels.sum(axis=1, keepdims=True) + 1.0)
         variety = 1.0 - (shares**2).sum(axis=1)
         return state.prior + jnp.concatenate([jnp.log(variety), jnp.zeros(self.symbols)])
 
     def _said(self, row: _Row, base: Any, weights: Any, chances: Any, sure: Any) -> Any:
-        """(G, V) what is said behind each gate, by weights (G, F+S), chances (F, V) and reliabilities (G, S)."""
+        """(G, V) what is said behind each gate, by weights (G, F+S), chances (F, V) and
+        reliabilities (G, S).
+        """
         tables, copiers = weights[:, : len(row.codes)], weights[:, len(row.codes) :]
         other = copiers * (1 - sure) / (1 - base[row.where])
         copies = (copiers * sure - other * base[row.where]) @ jax.nn.one_hot(row.where, len(base))
@@ -190,8 +222,8 @@ class VotingRule(Rule):
         vote = jax.nn.softmax(state.gates) @ opinions
         final = jax.nn.softmax(self._pushed(state, row, self._voted(state, vote)))
 
-        # Counts are written after everything has been read, or they would be copied for every question: so the one that
-        # is counted comes out of the last thing computed.
+        # Counts are written after everything has been read, or they would be copied for every
+        # question: so the one that is counted comes out of the last thing computed.
         one = jnp.where(final[target] < 0, 0.0, 1.0)
         right = row.there & (row.where == target)
         copying = jnp.where(right, sure, (1 - sure) * base[target] / (1 - base[row.where]))
@@ -224,9 +256,13 @@ class VotingRule(Rule):
             tries=state.tries.at[force].add(jnp.broadcast_to(row.there * one, sure.shape)),
             evidence=state.evidence.at[force].add(jnp.log(likely)),
             gates=state.gates + jnp.log(opinions[:, target]),
-            direct=state.direct.at[cell].add(state.step * error / jnp.sqrt(1 + direct_squares[cell])),
+            direct=state.direct.at[cell].add(
+                state.step * error / jnp.sqrt(1 + direct_squares[cell])
+            ),
             direct_squares=direct_squares,
-            copied=state.copied.at[force].add(state.step * push / jnp.sqrt(1 + copied_squares[force])),
+            copied=state.copied.at[force].add(
+                state.step * push / jnp.sqrt(1 + copied_squares[force])
+            ),
             copied_squares=copied_squares,
             scale=jnp.clip(scale, *SCALE_RANGE),
             record=KEPT * state.record + jnp.log(jnp.stack([vote[target], final[target]]) + 1e-3),
@@ -235,8 +271,9 @@ class VotingRule(Rule):
     def scores(self, state: VotingState, rows: Any) -> Any:
         """Logarithms of the chances of the answers to rows, or to rows that share their symbols.
 
-        What symbols say does not depend on the numbers next to them: it is found once for all rows that share them.
-        Weights are made to sum to one at the end, when the numbers have spoken, too.
+        What symbols say does not depend on the numbers next to them: it is found once for all rows
+        that share them. Weights are made to sum to one at the end, when the numbers have spoken,
+        too.
         """
         base, first, last = self._base(state), self.symbols, len(state.free)
         chances = self._balanced(state, base, self._chances(state, base, state.tables))
@@ -265,19 +302,32 @@ class VotingRule(Rule):
             said = said + weights @ told[cell]
             total = said[:, :1]
             vote = gates @ jnp.where(total > LEAST, said[:, 1:] / jnp.maximum(total, LEAST), base)
-            final = jax.nn.softmax(self._voted(state, vote) + pushed + state.direct[first:][cell].sum(axis=0))
+            final = jax.nn.softmax(
+                self._voted(state, vote) + pushed + state.direct[first:][cell].sum(axis=0)
+            )
             return jnp.log(trust[0] * vote + trust[1] * final + 1e-9)
 
         if isinstance(rows, Shared):
             known = _in_batches(by_symbols, rows.symbols)
             return _in_batches(
-                lambda row: by_all(row[0], *(part[row[1]] for part in known)), (rows.numbers, rows.which)
+                lambda row: by_all(row[0], *(part[row[1]] for part in known)),
+                (rows.numbers, rows.which),
             )
         return _in_batches(lambda row: by_all(row[first:], *by_symbols(row[:first])), rows)
 
     def trained(self, state: VotingState) -> int:
-        """All that answers rest on: counts of the tables and copiers, weights of experts, gates and correction."""
-        parts = (state.tables, state.hits, state.tries, state.evidence, state.gates, state.direct, state.copied)
+        """All that answers rest on: counts of the tables and copiers, weights of experts, gates and
+        correction.
+        """
+        parts = (
+            state.tables,
+            state.hits,
+            state.tries,
+            state.evidence,
+            state.gates,
+            state.direct,
+            state.copied,
+        )
         return sum(int(part.size) for part in parts)
 
 

@@ -1,4 +1,6 @@
-"""The adapter that makes a pupil of anything with `learn` and `predict`, in plain Python and NumPy."""
+"""The adapter that makes a pupil of anything with `learn` and `predict`, in plain Python and
+NumPy.
+"""
 
 from __future__ import annotations
 
@@ -31,14 +33,16 @@ from quickstudy.learners.host_values import (
 )
 
 MANY = 256
-"""Sequences that are put to `predict_many` in one call: an exam of any size then takes bounded memory."""
+"""Sequences that are put to `predict_many` in one call: an exam of any size then takes bounded
+memory.
+"""
 
 
 @dataclass(frozen=True)
 class Hosted:
-    """A learner made of make(brief, seed). One lane. declared: the class that says its pace and what it is for, if
-    `make` is not that class itself. control: it is a rule of the task's, and may be shown what no learner is (see
-    `catalogue.control`). given: its pace, where parameters set it.
+    """A learner made of make(brief, seed). One lane. declared: the class that says its pace and
+    what it is for, if `make` is not that class itself. control: it is a rule of the task's, and may
+    be shown what no learner is (see `catalogue.control`). given: its pace, where parameters set it.
     """
 
     make: Callable[[Brief, int], HostLearner]
@@ -54,8 +58,8 @@ class Hosted:
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> HostPupil:
         """A fresh host learner, seeded from the stream `host`.
 
-        Raises NotApplicable for spaces that it is not for: it names others in `reads` and `gives`, or it asks for the
-        number of symbols where there are none.
+        Raises NotApplicable for spaces that it is not for: it names others in `reads` and `gives`,
+        or it asks for the number of symbols where there are none.
         """
         said = self.declared or self.make
         called = getattr(said, "id", getattr(said, "__name__", "the learner"))
@@ -73,7 +77,8 @@ class Hosted:
             ) from error
         if host is None:
             raise LearnerFault(
-                f"{name_of(said)} returned None; what is called with (brief, seed) must return a learner"
+                f"{name_of(said)} returned None; what is called with (brief, seed) must return a"
+                " learner"
             )
         return HostPupil(host, brief, self.control, self.pace.batch)
 
@@ -81,19 +86,21 @@ class Hosted:
 class HostPupil:
     """Talks to a host learner, one sequence a call, and checks every answer.
 
-    Every array that is handed out is a copy and the host's own: a view that is only locked can be unlocked, and a
-    library that shares its memory writes through it into the data of all other learners. A copy costs as much as a
-    locked view did, 0.3 microseconds.
+    Every array that is handed out is a copy and the host's own: a view that is only locked can be
+    unlocked, and a library that shares its memory writes through it into the data of all other
+    learners. A copy costs as much as a locked view did, 0.3 microseconds.
 
-    by_prediction: a step is a prediction for the whole prefix; who has whole sequences had better ask `answer`.
-    is_rule: it is a control, whose predictions take no time worth mentioning.
-    batch: examples per update, for a host with `learn_many`; 0: the whole lesson.
+    by_prediction: a step is a prediction for the whole prefix; who has whole sequences had better
+    ask `answer`. is_rule: it is a control, whose predictions take no time worth mentioning. batch:
+    examples per update, for a host with `learn_many`; 0: the whole lesson.
     """
 
     lanes = 1
     by_prediction = True
 
-    def __init__(self, host: HostLearner, brief: Brief, control: bool = False, batch: int | None = None) -> None:
+    def __init__(
+        self, host: HostLearner, brief: Brief, control: bool = False, batch: int | None = None
+    ) -> None:
         self.host, self._batch = host, batch
         self._brief, self._control, self.is_rule = brief, control, control
         usual = "order" if isinstance(brief.outputs, Tokens) else "values"
@@ -110,12 +117,21 @@ class HostPupil:
             self.live = self._live
         if control and hasattr(host, "watch"):
             self.watch = host.watch
-        if hasattr(host, "predict") and not self._told:  # who steps is asked before anybody knows the answers
+        if (
+            hasattr(host, "predict") and not self._told
+        ):  # who steps is asked before anybody knows the answers
             own = all(hasattr(host, name) for name in ("start", "step", "rows"))
             stepper: Any = host if own else Prefixes(self._all_predicted)
-            self._stepper, self.start, self.rows, self.step = stepper, stepper.start, stepper.rows, self._step
+            self._stepper, self.start, self.rows, self.step = (
+                stepper,
+                stepper.start,
+                stepper.rows,
+                self._step,
+            )
             self.by_prediction = not own
-            if not own or hasattr(host, "unroll"):  # what is read at once need not be read again after every step
+            if not own or hasattr(
+                host, "unroll"
+            ):  # what is read at once need not be read again after every step
                 self.unroll = self._unroll
             for name in ("same", "fingerprint"):
                 if own and hasattr(host, name):
@@ -146,8 +162,8 @@ class HostPupil:
         return self._scale
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
-        """Show the items one after another, or in batches to a host with `learn_many`: an update is made
-        when its batch is full, as by the built-in trainings.
+        """Show the items one after another, or in batches to a host with `learn_many`: an update is
+        made when its batch is full, as by the built-in trainings.
         """
         face(self.host, HostLearner)
         if hasattr(self.host, "learn_many"):
@@ -186,8 +202,13 @@ class HostPupil:
         scores = np.zeros((1, len(positions), self._brief.outputs.width))
         counted = positions[exam.counted[0]]
         starts = np.flatnonzero(np.diff(counted[:, 1], prepend=-1))
-        pieces = [slice(*bounds) for bounds in zip(starts, [*starts[1:], len(counted)], strict=True)]
-        read = [examples.inputs[: counted[piece, 0][-1] + 1, counted[piece.start, 1]] for piece in pieces]
+        pieces = [
+            slice(*bounds) for bounds in zip(starts, [*starts[1:], len(counted)], strict=True)
+        ]
+        read = [
+            examples.inputs[: counted[piece, 0][-1] + 1, counted[piece.start, 1]]
+            for piece in pieces
+        ]
         predicted = self._predicted_at(read, [counted[piece, 0] for piece in pieces])
         for piece, inputs in zip(pieces, read, strict=True):
             if self._told:
@@ -203,29 +224,46 @@ class HostPupil:
         return (rows[at] for rows, at in zip(self._all_predicted(read), places, strict=True))
 
     def _all_predicted(self, read: Sequence[NDArray[Any]]) -> Iterator[NDArray[np.float64]]:
-        return self._many_predicted(read) if hasattr(self.host, "predict_many") else map(self._predicted, read)
+        return (
+            self._many_predicted(read)
+            if hasattr(self.host, "predict_many")
+            else map(self._predicted, read)
+        )
 
     def _many_predicted(self, read: Sequence[NDArray[Any]]) -> Iterator[NDArray[np.float64]]:
-        """What is predicted for each of some sequences, side by side. The first and the last of the first exam are also
-        asked alone: what stands beside a sequence must not change its answers.
+        """What is predicted for each of some sequences, side by side. The first and the last of the
+        first exam are also asked alone: what stands beside a sequence must not change its answers.
         """
         for start in range(0, len(read), MANY):
             some = read[start : start + MANY]
             given = list(self.host.predict_many([own_copy(inputs) for inputs in some]))  # type: ignore[attr-defined]
             if len(given) != len(some):
-                raise LearnerFault(f"predict_many must give one answer per sequence: {len(some)}, got {len(given)}")
+                raise LearnerFault(
+                    f"predict_many must give one answer per sequence: {len(some)}, got {len(given)}"
+                )
             rows = [self._rows(one, len(inputs)) for one, inputs in zip(given, some, strict=True)]
             if not self._many_checked:
                 self._many_checked = True
                 for place in {0, len(some) - 1}:
                     alone = self._predicted(some[place])
-                    # Programs for other shapes round differently; sums of thousands of float32 to about 1e-5.
-                    if not np.allclose(rows[place], alone, rtol=1e-3, atol=1e-4 * max(1.0, float(np.abs(alone).max()))):
-                        raise LearnerFault("predict_many gives other answers to a sequence than predict to it alone")
+                    # Programs for other shapes round differently; sums of thousands of float32 to
+                    # about 1e-5.
+                    if not np.allclose(
+                        rows[place],
+                        alone,
+                        rtol=1e-3,
+                        atol=1e-4 * max(1.0, float(np.abs(alone).max())),
+                    ):
+                        raise LearnerFault(
+                            "predict_many gives other answers to a sequence than predict to it"
+                            " alone"
+                        )
             yield from rows
 
     def cost(self) -> list[Cost]:
-        """Items shown, steps lived while it might learn; parameters and bits where the host says them."""
+        """Items shown, steps lived while it might learn; parameters and bits where the host says
+        them.
+        """
         trained, fixed = parameters_counted(self.host)
         if trained is None and (self._control or not getattr(self.host, "learns", True)):
             trained = 0  # a rule has none
@@ -238,7 +276,9 @@ class HostPupil:
         getattr(self.host, "close", lambda: None)()
 
     def _items(self, lesson: Lesson, start: int, stop: int) -> Iterator[tuple[Any, Any] | None]:
-        """What the host is shown for each item: inputs and targets; nothing, where nothing is asked."""
+        """What the host is shown for each item: inputs and targets; nothing, where nothing is
+        asked.
+        """
         examples = lesson.examples[0]
         if lesson.item == "example":
             for index in lesson.order[0, start:stop]:
@@ -248,7 +288,9 @@ class HostPupil:
             for time, index in positions[lesson.order[0, start:stop]]:
                 yield self._item(examples, int(index), np.arange(examples.steps) == time)
 
-    def _item(self, examples: Examples, index: int, asked: NDArray[np.bool_]) -> tuple[Any, Any] | None:
+    def _item(
+        self, examples: Examples, index: int, asked: NDArray[np.bool_]
+    ) -> tuple[Any, Any] | None:
         if not asked.any():
             return None
         length = int(np.flatnonzero(asked)[-1]) + 1
@@ -264,7 +306,11 @@ class HostPupil:
         return self._rows(self.host.predict(own_copy(inputs)), len(inputs))
 
     def _act(
-        self, observation: Any, reward: NDArray[np.float32], first: NDArray[np.bool_], learning: bool = True
+        self,
+        observation: Any,
+        reward: NDArray[np.float32],
+        first: NDArray[np.bool_],
+        learning: bool = True,
     ) -> Any:
         gained = float(reward[0]) if reward.ndim == 1 else reward[0]
         action = self._host_act(learning)(of_lane(observation, 0), gained, bool(first[0]))
@@ -272,16 +318,23 @@ class HostPupil:
         return as_lanes([self._checked(action, gained)])
 
     def _live(self, world: World, steps: int, first: bool, learning: bool = True) -> Life:
-        # With a host that echoes, in a world that only compares, one core: 0.3 million steps/s by `act`, through
-        # arrays of one lane; here 1.4 million where the world has no loop of its own, 4.1 million where it has one.
+        # With a host that echoes, in a world that only compares, one core: 0.3 million steps/s by
+        # `act`, through arrays of one lane; here 1.4 million where the world has no loop of its
+        # own, 4.1 million where it has one.
         act, checked = self._host_act(learning), self._checked
-        tokens = self._brief.outputs.size if isinstance(self._brief.outputs, Tokens) and world.players == 1 else 0
+        tokens = (
+            self._brief.outputs.size
+            if isinstance(self._brief.outputs, Tokens) and world.players == 1
+            else 0
+        )
 
         def plain(observation: Any, reward: Any) -> Any:
             nonlocal first
             action = act(observation, reward, first)
             first = False
-            if action.__class__ is int and 0 <= action < tokens:  # a tenth of a microsecond less than to ask
+            if (
+                action.__class__ is int and 0 <= action < tokens
+            ):  # a tenth of a microsecond less than to ask
                 return action
             return checked(action, reward)
 
@@ -305,7 +358,9 @@ class HostPupil:
     def _unroll(self, state: Any, inputs: Any) -> tuple[Any, NDArray[np.float64]]:
         if self.by_prediction:
             if isinstance(inputs, Mapping):
-                raise NotApplicable("a host learner that has no step of its own reads arrays, not fields")
+                raise NotApplicable(
+                    "a host learner that has no step of its own reads arrays, not fields"
+                )
             state, answers = self._stepper.unroll(state, own_copy(inputs[0]))
             return state, answers[None]
         state, answers = self._stepper.unroll(state, own_copy(of_lane(inputs, 0)))
@@ -320,11 +375,15 @@ class HostPupil:
         if isinstance(kept, Mapping):
             kept = Snapshot(kept)
         if not isinstance(kept, Snapshot):
-            raise LearnerFault(f"snapshot must give a Snapshot, or a mapping of arrays, got {type(kept).__name__}")
+            raise LearnerFault(
+                f"snapshot must give a Snapshot, or a mapping of arrays, got {type(kept).__name__}"
+            )
         lanes = {str(name): np.asarray(array)[None] for name, array in kept.arrays.items()}
         objects = [name for name, array in lanes.items() if array.dtype.hasobject]
         if objects:
-            raise LearnerFault(f"snapshot must give arrays of numbers or text, {objects[0]!r} is none")
+            raise LearnerFault(
+                f"snapshot must give arrays of numbers or text, {objects[0]!r} is none"
+            )
         return Snapshot(lanes, {**kept.facts, "shown": self._shown})
 
     def _restore(self, snapshot: Snapshot) -> None:

@@ -1,4 +1,6 @@
-"""What passes between us and a host learner: what it is handed is its own, and what it gives is looked at."""
+"""What passes between us and a host learner: what it is handed is its own, and what it gives is
+looked at.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from quickstudy.base.spaces import Space, Tokens, check_distributions
 
 
 def checked_rows(predicted: Any, length: int, outputs: Space, scale: str) -> NDArray[np.float64]:
-    """(length, width) scores out of what `predict` gave. Raises LearnerFault where that is none, or no number."""
+    """(length, width) scores out of what `predict` gave. Raises LearnerFault where that is none, or
+    no number.
+    """
     if predicted is None:
         raise LearnerFault("predict returned None; it must return one row per input row")
     try:
@@ -29,10 +33,14 @@ def checked_rows(predicted: Any, length: int, outputs: Space, scale: str) -> NDA
     width = outputs.width
     if rows.shape == (length,) and isinstance(outputs, Tokens):
         if not np.issubdtype(rows.dtype, np.integer) or rows.min() < 0 or rows.max() >= width:
-            raise LearnerFault(f"predict must give tokens 0..{width - 1}, got {rows.min()}..{rows.max()}")
+            raise LearnerFault(
+                f"predict must give tokens 0..{width - 1}, got {rows.min()}..{rows.max()}"
+            )
         return np.asarray(rows[:, None] == np.arange(width), dtype=np.float64)
     if rows.shape != (length, width):
-        raise LearnerFault(f"predict must give one row per input row: ({length}, {width}), got {rows.shape}")
+        raise LearnerFault(
+            f"predict must give one row per input row: ({length}, {width}), got {rows.shape}"
+        )
     if not np.isfinite(rows).all():
         raise LearnerFault("predict gave a score that is not finite")
     if scale == "probabilities":
@@ -41,21 +49,26 @@ def checked_rows(predicted: Any, length: int, outputs: Space, scale: str) -> NDA
 
 
 def parameters_counted(host: Any) -> tuple[int | None, int]:
-    """Trained and fixed parameters of a host: what it says under `parameters`, a whole number, or the numbers in its
-    arrays, or a function that gives either. Trained: None where it says nothing that can be counted.
+    """Trained and fixed parameters of a host: what it says under `parameters`, a whole number, or
+    the numbers in its arrays, or a function that gives either. Trained: None where it says nothing
+    that can be counted.
     """
     own: Any = getattr(host, "parameters", None)
     try:
         said = own() if callable(own) else own
         # What can be gone through only once would count nothing at the next test.
-        if isinstance(said, bool) or (said is own and not isinstance(said, list | tuple | numbers.Integral)):
+        if isinstance(said, bool) or (
+            said is own and not isinstance(said, list | tuple | numbers.Integral)
+        ):
             return None, 0
         if isinstance(said, numbers.Integral):
             return int(said), 0
         sizes = [(getattr(part, "requires_grad", True), _size(part)) for part in said]
     except Exception:  # a method of that name that is for something else
         return None, 0
-    return sum(size for trained, size in sizes if trained), sum(size for trained, size in sizes if not trained)
+    return sum(size for trained, size in sizes if trained), sum(
+        size for trained, size in sizes if not trained
+    )
 
 
 def _size(array: Any) -> int:
@@ -63,12 +76,15 @@ def _size(array: Any) -> int:
 
 
 def action_checker(space: Space) -> Callable[[Any, Any], Any]:
-    """A function of (action, reward): the action if it is in the space, else LearnerFault. Rewards tell the players."""
+    """A function of (action, reward): the action if it is in the space, else LearnerFault. Rewards
+    tell the players.
+    """
     tokens = space.size if isinstance(space, Tokens) else 0
     index, several = operator.index, np.ndarray
 
     def checked(action: Any, reward: Any) -> Any:
-        # One token of one player needs no array to be looked at: 0.1 microseconds where the rest takes 12.
+        # One token of one player needs no array to be looked at: 0.1 microseconds where the rest
+        # takes 12.
         if tokens and reward.__class__ is not several:
             try:
                 token = index(action)
@@ -82,25 +98,35 @@ def action_checker(space: Space) -> Callable[[Any, Any], Any]:
 
 
 class Prefixes:
-    """Stepping by prediction alone: what was read is kept, and read again after every step. predicted: of several
-    sequences, what is predicted for each.
+    """Stepping by prediction alone: what was read is kept, and read again after every step.
+    predicted: of several sequences, what is predicted for each.
     """
 
-    def __init__(self, predicted: Callable[[list[NDArray[Any]]], Iterable[NDArray[np.float64]]]) -> None:
+    def __init__(
+        self, predicted: Callable[[list[NDArray[Any]]], Iterable[NDArray[np.float64]]]
+    ) -> None:
         self._predicted = predicted
 
     def start(self, rows: int, capacity: int) -> tuple[list[Any], ...]:
         """Of every row what it has read."""
         return ([],) * rows
 
-    def step(self, state: tuple[list[Any], ...], inputs: Any) -> tuple[tuple[list[Any], ...], NDArray[np.float64]]:
+    def step(
+        self, state: tuple[list[Any], ...], inputs: Any
+    ) -> tuple[tuple[list[Any], ...], NDArray[np.float64]]:
         """The last row of every prediction."""
         if isinstance(inputs, Mapping):
-            raise NotApplicable("a host learner that has no step of its own reads arrays, not fields")
+            raise NotApplicable(
+                "a host learner that has no step of its own reads arrays, not fields"
+            )
         longer = tuple([*read, x] for read, x in zip(state, inputs, strict=True))
-        return longer, np.stack([rows[-1] for rows in self._predicted([np.stack(read) for read in longer])])
+        return longer, np.stack(
+            [rows[-1] for rows in self._predicted([np.stack(read) for read in longer])]
+        )
 
-    def unroll(self, state: tuple[list[Any], ...], inputs: NDArray[Any]) -> tuple[Any, NDArray[np.float64]]:
+    def unroll(
+        self, state: tuple[list[Any], ...], inputs: NDArray[Any]
+    ) -> tuple[Any, NDArray[np.float64]]:
         """Many steps (time, row, ...), each row read once: (time, row, output) predictions."""
         longer = tuple([*read, *inputs[:, row]] for row, read in enumerate(state))
         predicted = self._predicted([np.stack(read) for read in longer])
@@ -119,7 +145,9 @@ def of_lane(value: Any, lane: int) -> Any:
 
 
 def as_lanes(values: Sequence[Any]) -> Any:
-    """Values of one space, one per lane, with a lane axis in front, through all the fields they have."""
+    """Values of one space, one per lane, with a lane axis in front, through all the fields they
+    have.
+    """
     if isinstance(values[0], Mapping):
         return {name: as_lanes([value[name] for value in values]) for name in values[0]}
     return np.stack([np.asarray(value) for value in values])
@@ -132,7 +160,9 @@ def answers_before(targets: NDArray[Any]) -> NDArray[Any]:
 
 
 _TYPES: dict[str, Any] = {"i": np.int32, "u": np.int32, "f": np.float64}
-"""What a host is given, whatever a task has made: a model must not meet another type in the next task."""
+"""What a host is given, whatever a task has made: a model must not meet another type in the next
+task.
+"""
 
 
 def own_copy(values: Any) -> Any:

@@ -1,4 +1,6 @@
-"""Lanes: the same program for several repetitions at once. Arrays carry a first axis with one entry per lane."""
+"""Lanes: the same program for several repetitions at once. Arrays carry a first axis with one entry
+per lane.
+"""
 
 from __future__ import annotations
 
@@ -13,25 +15,31 @@ from quickstudy.base.errors import TooManyLanes, UsageError
 from quickstudy.gateway import device_kind, device_memory, double, eqx, handed_over, jax, jnp, lax
 
 MOST_OF_THE_MEMORY = 2 / 3
-"""The largest part of a device's memory that one array of features may take: tests hold a second, smaller one, and
-programs need room to work in."""
+"""The largest part of a device's memory that one array of features may take: tests hold a second,
+smaller one, and programs need room to work in.
+"""
 
 
 def over_lanes(function: Callable[..., Any], lanes: int) -> Callable[..., Any]:
-    """A function of one lane, made to work on all. One lane is no special case of vmap: it is faster without."""
+    """A function of one lane, made to work on all. One lane is no special case of vmap: it is
+    faster without.
+    """
     if lanes > 1:
         return eqx.filter_vmap(function)
 
     def single(*arguments: Any) -> Any:
         inner = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, arguments)
-        return jax.tree.map(lambda leaf: leaf[None] if eqx.is_array(leaf) else leaf, function(*inner))
+        return jax.tree.map(
+            lambda leaf: leaf[None] if eqx.is_array(leaf) else leaf, function(*inner)
+        )
 
     return single
 
 
 def lane_by_lane(function: Callable[..., Any], lanes: int) -> Callable[..., Any]:
-    """The same, but on a CPU one lane after the other within the program: each has, bit for bit, what it has alone, its
-    weights stay in the cache, and the Python around a call is paid once for all.
+    """The same, but on a CPU one lane after the other within the program: each has, bit for bit,
+    what it has alone, its weights stay in the cache, and the Python around a call is paid once for
+    all.
     """
     if lanes == 1 or device_kind() != "cpu":
         return over_lanes(function, lanes)
@@ -48,12 +56,19 @@ def stack_lanes(trees: Sequence[Any]) -> Any:
     if len(trees) == 1:
         leaves, structure = jax.tree.flatten(trees[0])
         alone = iter(_with_an_axis([leaf for leaf in leaves if eqx.is_array(leaf)]))
-        return jax.tree.unflatten(structure, [next(alone) if eqx.is_array(leaf) else leaf for leaf in leaves])
-    # On the host: stacking a hundred device arrays would be a program of its own, and seconds of compilation.
+        return jax.tree.unflatten(
+            structure, [next(alone) if eqx.is_array(leaf) else leaf for leaf in leaves]
+        )
+    # On the host: stacking a hundred device arrays would be a program of its own, and seconds of
+    # compilation.
     rows = [jax.tree.flatten(tree)[0] for tree in trees]
     stacked = [leaves[0] for leaves in zip(*rows, strict=True)]
-    bare = [place for place, leaf in enumerate(stacked) if eqx.is_array(leaf) and leaf is _bare(leaf)]
-    arrays = handed_over([np.stack([np.asarray(leaves[place]) for leaves in rows]) for place in bare])
+    bare = [
+        place for place, leaf in enumerate(stacked) if eqx.is_array(leaf) and leaf is _bare(leaf)
+    ]
+    arrays = handed_over(
+        [np.stack([np.asarray(leaves[place]) for leaves in rows]) for place in bare]
+    )
     for place, leaf in enumerate(stacked):
         if eqx.is_array(leaf) and leaf is not _bare(leaf):
             stacked[place] = jnp.stack([leaves[place] for leaves in rows])
@@ -68,19 +83,24 @@ def _with_an_axis(arrays: Any) -> Any:
 
 
 def check_room(lanes: int, bytes_of_lane: int) -> None:
-    """Raise TooManyLanes, with how many fit, if an array that all lanes hold would not leave the device enough memory.
+    """Raise TooManyLanes, with how many fit, if an array that all lanes hold would not leave the
+    device enough memory.
 
-    Said before anything is allocated: to be refused by the device, lanes after lanes, takes seconds each time.
+    Said before anything is allocated: to be refused by the device, lanes after lanes, takes seconds
+    each time.
     """
     memory = device_memory()
     if lanes > 1 and memory is not None and lanes * bytes_of_lane > MOST_OF_THE_MEMORY * memory:
-        reason = f"{lanes} lanes of {bytes_of_lane / 1e9:.2f} GB are too many for {memory / 1e9:.1f} GB"
+        reason = (
+            f"{lanes} lanes of {bytes_of_lane / 1e9:.2f} GB are too many for {memory / 1e9:.1f} GB"
+        )
         raise TooManyLanes(reason, int(MOST_OF_THE_MEMORY * memory / bytes_of_lane))
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A tree without its arrays, by which programs can be kept: bare arrays make a call cheaper than trees do.
+    """A tree without its arrays, by which programs can be kept: bare arrays make a call cheaper
+    than trees do.
 
     others: the leaves that are no arrays, None in the place of one.
     """
@@ -98,11 +118,14 @@ class Frame:
     def filled(self, arrays: Sequence[Any]) -> Any:
         """The tree with these arrays."""
         given = iter(arrays)
-        return self.structure.unflatten([next(given) if other is None else other for other in self.others])
+        return self.structure.unflatten(
+            [next(given) if other is None else other for other in self.others]
+        )
 
 
 def rounded(count: int, fineness: int) -> int:
-    """Round up so that nearby sizes share one compiled program: to 1/2**fineness of the power of two below.
+    """Round up so that nearby sizes share one compiled program: to 1/2**fineness of the power of
+    two below.
 
     >>> [rounded(count, 2) for count in (3, 19, 64, 145)]
     [3, 20, 64, 160]
@@ -112,9 +135,15 @@ def rounded(count: int, fineness: int) -> int:
 
 
 def grown(array: NDArray[Any], *lengths: int) -> NDArray[Any]:
-    """Padded with zeros at the end of its first axes, to these lengths; itself where nothing is missing."""
+    """Padded with zeros at the end of its first axes, to these lengths; itself where nothing is
+    missing.
+    """
     grow = [(0, length - size) for length, size in zip(lengths, array.shape, strict=False)]
-    return np.pad(array, grow + [(0, 0)] * (array.ndim - len(lengths))) if any(more for _, more in grow) else array
+    return (
+        np.pad(array, grow + [(0, 0)] * (array.ndim - len(lengths)))
+        if any(more for _, more in grow)
+        else array
+    )
 
 
 def numbers_of(tree: Any, lanes: int) -> list[int]:
@@ -126,7 +155,11 @@ def numbers_of(tree: Any, lanes: int) -> list[int]:
 def named_arrays(tree: Any) -> dict[str, NDArray[Any]]:
     """Every array of a tree by its path."""
     leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
-    return {jax.tree_util.keystr(path): np.asarray(_bare(leaf)) for path, leaf in leaves if eqx.is_array(leaf)}
+    return {
+        jax.tree_util.keystr(path): np.asarray(_bare(leaf))
+        for path, leaf in leaves
+        if eqx.is_array(leaf)
+    }
 
 
 def _bare(leaf: Any) -> Any:
@@ -135,7 +168,9 @@ def _bare(leaf: Any) -> Any:
 
 
 def with_arrays(tree: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
-    """The tree with its arrays replaced by those of the same path. Raises UsageError unless names and shapes fit."""
+    """The tree with its arrays replaced by those of the same path. Raises UsageError unless names
+    and shapes fit.
+    """
 
     def place(path: Any, leaf: Any) -> Any:
         if not eqx.is_array(leaf):
@@ -144,10 +179,16 @@ def with_arrays(tree: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
         bare = _bare(leaf)
         if name not in arrays or arrays[name].shape != bare.shape:
             found = arrays[name].shape if name in arrays else "nothing"
-            raise UsageError(f"a snapshot of another learner: {name} should be {bare.shape}, found {found}")
+            raise UsageError(
+                f"a snapshot of another learner: {name} should be {bare.shape}, found {found}"
+            )
         with double():  # else a float64 would lose its half
             array = jnp.asarray(arrays[name], bare.dtype)
-        return array if bare is leaf else jax.random.wrap_key_data(array, impl=jax.random.key_impl(leaf))
+        return (
+            array
+            if bare is leaf
+            else jax.random.wrap_key_data(array, impl=jax.random.key_impl(leaf))
+        )
 
     return jax.tree_util.tree_map_with_path(place, tree)
 

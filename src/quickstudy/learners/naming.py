@@ -1,7 +1,9 @@
-"""From a learner's name to the learner: `esn`, `esn+rls:units=200`, `majority`, `my_model.py:Make:width=8`.
+"""From a learner's name to the learner: `esn`, `esn+rls:units=200`, `majority`,
+`my_model.py:Make:width=8`.
 
-A core's name is a learner: the core with its usual way of training, by what is asked (`quickstudy.base.task.ASKED`).
-`core+training` says another way. Parameters of core and training are given side by side.
+A core's name is a learner: the core with its usual way of training, by what is asked
+(`quickstudy.base.task.ASKED`). `core+training` says another way. Parameters of core and training
+are given side by side.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ from quickstudy.learners.outside import reached_with
 
 
 class _Brought(NamedTuple):
-    """What was brought under a name: the class or object, the parameters of a partial, where its code comes from."""
+    """What was brought under a name: the class or object, the parameters of a partial, where its
+    code comes from.
+    """
 
     name: str
     found: Any
@@ -47,8 +51,9 @@ _brought: dict[str, _Brought] = {}
 
 
 def bring(learner: Any) -> str:
-    """Make an object of this process nameable: a host class, a `functools.partial` of one, or a learner with
-    parameters. Gives its name. What it is made of is looked at now, and again when it is brought again.
+    """Make an object of this process nameable: a host class, a `functools.partial` of one, or a
+    learner with parameters. Gives its name. What it is made of is looked at now, and again when it
+    is brought again.
     """
     if isinstance(learner, str):
         return learner
@@ -58,13 +63,16 @@ def bring(learner: Any) -> str:
         found, given = learner.func, learner.keywords
         if learner.args:
             raise UsageError(
-                f"{_called(found)}: a partial gives parameters by name, got {learner.args!r} without names"
+                f"{_called(found)}: a partial gives parameters by name, got {learner.args!r}"
+                " without names"
             )
     name = _called(found)
     if name in learner_names():
         raise UsageError(f'"{name}" is a learner of ours; give yours another name')
     # The parameters of a dataclass are in the identity already.
-    looked_at = found if hasattr(found, "__name__") or not dataclasses.is_dataclass(found) else type(found)
+    looked_at = (
+        found if hasattr(found, "__name__") or not dataclasses.is_dataclass(found) else type(found)
+    )
     brought = _Brought(name, found, dict(given), object_origin(looked_at))
     label = labelled(name, given)
     _brought[label] = brought
@@ -78,8 +86,8 @@ def bring_all(learners: Sequence[Any]) -> list[str]:
         name = bring(learner)
         if names.setdefault(name, learner) is not learner and not isinstance(learner, str):
             raise UsageError(
-                f'two learners are called "{name}"; give each class a name of its own, or parameters, by '
-                f"functools.partial({_called(learner)}, width=64)"
+                f'two learners are called "{name}"; give each class a name of its own, or'
+                f" parameters, by functools.partial({_called(learner)}, width=64)"
             )
     return list(names)
 
@@ -90,13 +98,15 @@ def _called(found: Any) -> str:
 
 
 def choose_learner(text: str, convention: str, task: Any = None, asked: str = "symbols") -> Choice:
-    """The learner of that name under a convention, as is usual for what is asked. Raises UsageError with the nearest
-    name, parameter or range.
+    """The learner of that name under a convention, as is usual for what is asked. Raises UsageError
+    with the nearest name, parameter or range.
     """
     if text in _brought:
         return choose_named(text, {}, convention, task, asked)
     name, _, assignments = text.partition(":")
-    if ".py" in text and name not in catalogue.learner:  # a parameter of one of ours may name a file as well
+    if (
+        ".py" in text and name not in catalogue.learner
+    ):  # a parameter of one of ours may name a file as well
         return _from_file(text, convention, asked)
     return choose_named(name, parse_assignments(assignments), convention, task, asked)
 
@@ -120,7 +130,9 @@ def choose_named(
     if name in catalogue.learner:
         found = catalogue.learner.get(name)
         chosen = whole_learner(found.id, found, given, convention, found.version, asked)
-        return dataclasses.replace(chosen, what={**chosen.what, **code_of(found)}, origins=_origins(found))
+        return dataclasses.replace(
+            chosen, what={**chosen.what, **code_of(found)}, origins=_origins(found)
+        )
     core, _, training = name.partition("+")
     if core not in catalogue.core:
         raise UsageError(f'no learner "{core}"; {nearest(core, learner_names())}')
@@ -128,19 +140,28 @@ def choose_named(
 
 
 class Fitted(NamedTuple):
-    """A learner's name with only the parameters that it has for what is asked, and the names of those left out."""
+    """A learner's name with only the parameters that it has for what is asked, and the names of
+    those left out.
+    """
 
     name: str
     left_out: tuple[str, ...] = ()
 
 
 def fitted(text: str, convention: str, asked: str) -> Fitted:
-    """One name for several families: the core in all of them, its parameters where core or training have them.
+    """One name for several families: the core in all of them, its parameters where core or training
+    have them.
 
-    What is not a core by its name alone, `esn+rls` among others, is taken as it is. Raises UsageError for no learner.
+    What is not a core by its name alone, `esn+rls` among others, is taken as it is. Raises
+    UsageError for no learner.
     """
     name, _, assignments = text.partition(":")
-    if text in _brought or name in catalogue.learner or name in catalogue.control or name not in catalogue.core:
+    if (
+        text in _brought
+        or name in catalogue.learner
+        or name in catalogue.control
+        or name not in catalogue.core
+    ):
         return Fitted(text)
     from quickstudy.learners.trained import default_training
 
@@ -148,14 +169,21 @@ def fitted(text: str, convention: str, asked: str) -> Fitted:
     known = _names(core_class)
     with contextlib.suppress(NotApplicable):  # the run will say why
         known |= _names(catalogue.training.get(default_training(core_class, convention, asked)))
-    parts = {part.partition("=")[0].strip(): part for part in filter(None, cut_assignments(assignments))}
+    parts = {
+        part.partition("=")[0].strip(): part for part in filter(None, cut_assignments(assignments))
+    }
     kept = ",".join(part for parameter, part in parts.items() if parameter in known)
-    return Fitted(f"{name}:{kept}" if kept else name, tuple(parameter for parameter in parts if parameter not in known))
+    return Fitted(
+        f"{name}:{kept}" if kept else name,
+        tuple(parameter for parameter in parts if parameter not in known),
+    )
 
 
 def learner_names() -> list[str]:
     """Everything that can be named as a learner: cores, whole learners, controls."""
-    return sorted({*catalogue.core.names(), *catalogue.learner.names(), *catalogue.control.names(), "oracle"})
+    return sorted(
+        {*catalogue.core.names(), *catalogue.learner.names(), *catalogue.control.names(), "oracle"}
+    )
 
 
 def _control(name: str, given: Mapping[str, Any]) -> Choice:
@@ -183,7 +211,12 @@ def _origins(*components: Any) -> tuple[Origin, ...]:
 
 
 def _trained(
-    core_name: str, training_name: str, given: Mapping[str, Any], convention: str, asked: str, task: Any = None
+    core_name: str,
+    training_name: str,
+    given: Mapping[str, Any],
+    convention: str,
+    asked: str,
+    task: Any = None,
 ) -> Choice:
     from quickstudy.learners.trained import Trained, default_training
 
@@ -203,9 +236,17 @@ def _trained(
             f'{core_name}+{training_name}: no parameter "{unknown[0]}"; '
             f"{nearest(unknown[0], core_fields | training_fields)}"
         )
-    by_task: Mapping[str, Any] = getattr(training_class, "usual_on", lambda task, convention: {})(task, convention)
+    by_task: Mapping[str, Any] = getattr(training_class, "usual_on", lambda task, convention: {})(
+        task, convention
+    )
     core, training = (
-        configure(name, owner, {n: v for n, v in {**by_task, **given}.items() if n in known}, convention, asked)
+        configure(
+            name,
+            owner,
+            {n: v for n, v in {**by_task, **given}.items() if n in known},
+            convention,
+            asked,
+        )
         for name, owner, known in (
             (core_name, core_class, core_fields),
             (training_name, training_class, training_fields),
@@ -213,10 +254,15 @@ def _trained(
     )
     if getattr(core, "coded", False) and not getattr(training, "reads_codes", False):
         if not hasattr(core, "reader"):
-            raise UsageError(f"{core_name} gives codes, and {training_name} cannot read them; use {core_name}")
+            raise UsageError(
+                f"{core_name} gives codes, and {training_name} cannot read them; use {core_name}"
+            )
         core = dataclasses.replace(core, reader="one-hot")
     training.check_core(core)
-    changed = {**changed_parameters(core, convention, asked), **changed_parameters(training, convention, asked)}
+    changed = {
+        **changed_parameters(core, convention, asked),
+        **changed_parameters(training, convention, asked),
+    }
     changed = {name: value for name, value in changed.items() if by_task.get(name) != value}
     shown = core_name if training_name == usual else f"{core_name}+{training_name}"
     parameters = {**parameters_of(core), **parameters_of(training)}
@@ -227,20 +273,38 @@ def _trained(
         **code_of(core_class, training_class),
     }
     traced = getattr(training_class, "traced", ())
-    shared = {**what, "parameters": {name: value for name, value in parameters.items() if name not in traced}}
+    shared = {
+        **what,
+        "parameters": {name: value for name, value in parameters.items() if name not in traced},
+    }
     return Choice(
-        labelled(shown, changed), what, "learner", lambda _: Trained(core, training), training_class.programs, True,
-        getattr(training, "most_lanes", LANES[-1]), _origins(core_class, training_class),
+        labelled(shown, changed),
+        what,
+        "learner",
+        lambda _: Trained(core, training),
+        training_class.programs,
+        True,
+        getattr(training, "most_lanes", LANES[-1]),
+        _origins(core_class, training_class),
         digest(shared) if traced else "",
-    )  # fmt: skip
+    )
 
 
 def _untrained(
-    name: str, core_class: Any, given: Mapping[str, Any], convention: str, asked: str, reason: NotApplicable
+    name: str,
+    core_class: Any,
+    given: Mapping[str, Any],
+    convention: str,
+    asked: str,
+    reason: NotApplicable,
 ) -> Choice:
-    """A core that nothing here trains for what is asked: not applicable, with the reason, when it is to begin."""
+    """A core that nothing here trains for what is asked: not applicable, with the reason, when it
+    is to begin.
+    """
     known = _names(core_class)
-    core = configure(name, core_class, {n: v for n, v in given.items() if n in known}, convention, asked)
+    core = configure(
+        name, core_class, {n: v for n, v in given.items() if n in known}, convention, asked
+    )
     of_training = {parameter: value for parameter, value in given.items() if parameter not in known}
     what = {
         "id": core_class.id,
@@ -261,8 +325,8 @@ def _names(component: Any) -> set[str]:
 
 
 def place(text: str) -> str:
-    """The name of a learner. If it is in a file: with the whole path of that, to be found from any folder, and with
-    its class, also where the file has only one and the user has left it out.
+    """The name of a learner. If it is in a file: with the whole path of that, to be found from any
+    folder, and with its class, also where the file has only one and the user has left it out.
     """
     path, dot, rest = text.partition(".py")
     file = pathlib.Path(path + dot).expanduser()
@@ -314,7 +378,11 @@ def without_place(text: str) -> str:
     ('model.py:Model:units=8', 'recorded:file=runs/model.py.jsonl')
     """
     path, dot, rest = text.partition(".py")
-    return f"{pathlib.PurePath(path + dot).name}{rest}" if dot and "=" not in path and text not in _brought else text
+    return (
+        f"{pathlib.PurePath(path + dot).name}{rest}"
+        if dot and "=" not in path and text not in _brought
+        else text
+    )
 
 
 def _from_file(text: str, convention: str, asked: str) -> Choice:
@@ -331,7 +399,8 @@ def _from_file(text: str, convention: str, asked: str) -> Choice:
     if name not in known:
         wanted = f'no learner "{name}" in {file}' if name else f"which learner of {file}?"
         raise UsageError(f"{wanted}; {nearest(name, known)}; type {file}:NAME")
-    # Its code is its version: a changed file is another learner, and old results are not mixed with new ones.
+    # Its code is its version: a changed file is another learner, and old results are not mixed with
+    # new ones.
     origin = file_origin(str(file.resolve()))
     found: Any = getattr(module, name)
     given: dict[str, Any] = {**parse_assignments(assignments)}
@@ -345,11 +414,15 @@ def _from_file(text: str, convention: str, asked: str) -> Choice:
 
 
 def _learns(found: Any) -> bool:
-    """Whether something of a user's file can be nothing but a learner: it has the methods of one, or is a partial of
-    what has. A function may make one, or be a helper.
+    """Whether something of a user's file can be nothing but a learner: it has the methods of one,
+    or is a partial of what has. A function may make one, or be a helper.
     """
     made = found.func if isinstance(found, functools.partial) else found
-    return hasattr(made, "begin") or hasattr(made, "act") or (hasattr(made, "learn") and hasattr(made, "predict"))
+    return (
+        hasattr(made, "begin")
+        or hasattr(made, "act")
+        or (hasattr(made, "learn") and hasattr(made, "predict"))
+    )
 
 
 def revive(snapshot: Snapshot, file: str | pathlib.Path | None = None, trust: str = "") -> Pupil:
@@ -365,13 +438,15 @@ def revive(snapshot: Snapshot, file: str | pathlib.Path | None = None, trust: st
     try:
         what, brief = snapshot.facts["learner"], Brief.from_facts(snapshot.facts["brief"])
     except KeyError as error:
-        raise UsageError(f"the snapshot does not say which learner it is: no {error} in its facts") from error
+        raise UsageError(
+            f"the snapshot does not say which learner it is: no {error} in its facts"
+        ) from error
     _check_reach(what, trust)
     choice = _choice_in(what, snapshot.facts.get("convention", "corrected"), file)
     if choice.what["version"] != what["version"]:
         raise UsageError(
-            f"{what['id']} is at version {choice.what['version']}, the snapshot at {what['version']}: "
-            "its code has changed since"
+            f"{what['id']} is at version {choice.what['version']}, the snapshot at"
+            f" {what['version']}: its code has changed since"
         )
     # Whatever is drawn here is overwritten by the snapshot.
     pupil = choice.make(None).begin(brief, [Streams(0, "revived", 0)])
@@ -405,5 +480,13 @@ def _choice_in(what: Mapping[str, Any], convention: str, file: str | pathlib.Pat
     usual = choose_learner(f"{file}:{kind}", convention)
     # What is as usual need not be typed, and might not be spelled as it would have to be.
     defaults = usual.what["parameters"]
-    changed = {one: value for one, value in what["parameters"].items() if one not in defaults or defaults[one] != value}
-    return choose_learner(f"{file}:{kind}:{write_assignments(changed)}", convention) if changed else usual
+    changed = {
+        one: value
+        for one, value in what["parameters"].items()
+        if one not in defaults or defaults[one] != value
+    }
+    return (
+        choose_learner(f"{file}:{kind}:{write_assignments(changed)}", convention)
+        if changed
+        else usual
+    )

@@ -51,7 +51,9 @@ class NgramHost:
         return [tuple(tokens[position + 1 - size : position + 1]) for size in range(most + 1)]
 
     def _probabilities(self, tokens: Sequence[int], position: int) -> NDArray[np.float64]:
-        """Interpolated: a context with t kinds of answers among n gives t / (n + t) to shorter ones."""
+        """Interpolated: a context with t kinds of answers among n gives t / (n + t) to shorter
+        ones.
+        """
         found = np.full(self._answers, 1.0 / self._answers)
         for context in self._contexts(tokens, position):
             counts = self._counts.get(context)
@@ -81,7 +83,8 @@ class NgramHost:
 @learner("ngram", version=1)
 @dataclass(frozen=True)
 class Ngram:
-    """Counts what was right after the last symbols, and asks shorter contexts where a longer one has seen little.
+    """Counts what was right after the last symbols, and asks shorter contexts where a longer one
+    has seen little.
 
     order: symbols of the longest context.
 
@@ -98,4 +101,6 @@ class Ngram:
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> HostPupil:
         """A pupil of one lane."""
-        return Hosted(lambda brief, seed: NgramHost(self.order, brief.outputs.width), Ngram).begin(brief, streams)
+        return Hosted(lambda brief, seed: NgramHost(self.order, brief.outputs.width), Ngram).begin(
+            brief, streams
+        )

@@ -1,5 +1,5 @@
-"""Linear readouts that learn online, one update per question: by gradient, softmax as the paper of the language tasks
-writes it or one-vs-rest as its programs do, and by recursive least squares.
+"""Linear readouts that learn online, one update per question: by gradient, softmax as the paper of
+the language tasks writes it or one-vs-rest as its programs do, and by recursive least squares.
 """
 
 from __future__ import annotations
@@ -34,17 +34,22 @@ class Statistics(NamedTuple):
 
     @classmethod
     def whole(cls, rows: Any, counted: Any) -> Statistics:
-        """Of all counted rows, in two passes over blocks of them: a copy of all would be as large as all."""
+        """Of all counted rows, in two passes over blocks of them: a copy of all would be as large
+        as all.
+        """
         block = min(1024, len(rows))
         starts = jnp.arange(0, len(rows), block)
 
         def total(value: Any) -> Any:
             def add(sums: Any, start: Any) -> Any:
-                # The last block begins early enough to be whole; what it shares with the one before counts once.
+                # The last block begins early enough to be whole; what it shares with the one before
+                # counts once.
                 first = jnp.minimum(start, len(rows) - block)
                 part = lax.dynamic_slice_in_dim(rows, first, block)
                 fresh = first + jnp.arange(block) >= start
-                weight = (lax.dynamic_slice_in_dim(counted, first, block) & fresh)[:, None].astype(rows.dtype)
+                weight = (lax.dynamic_slice_in_dim(counted, first, block) & fresh)[:, None].astype(
+                    rows.dtype
+                )
                 return sums + (value(part) * weight).sum(axis=0), None
 
             return lax.scan(add, jnp.zeros(rows.shape[1], rows.dtype), starts)[0]
@@ -71,14 +76,19 @@ class Statistics(NamedTuple):
         return (row - self.mean) * self.inverse()
 
     def linear(self, weights: Any, bias: Any, rows: Any) -> Any:
-        """(R, V) values of weights (V, F) on standardised rows, without standardising the rows themselves."""
+        """(R, V) values of weights (V, F) on standardised rows, without standardising the rows
+        themselves.
+        """
         scaled = weights * self.inverse()
-        # Row by row: a matrix product may round the last rows differently, and classes that are level would not be.
+        # Row by row: a matrix product may round the last rows differently, and classes that are
+        # level would not be.
         return rows @ scaled.T + (bias - (scaled * self.mean).sum(axis=1))
 
 
 class ReadoutTraining:
-    """What the online readouts have in common: reservoirs only, and a program for every kind of call."""
+    """What the online readouts have in common: reservoirs only, and a program for every kind of
+    call.
+    """
 
     id: ClassVar[str]
     batch: ClassVar[int] = 1
@@ -89,13 +99,17 @@ class ReadoutTraining:
         """Reservoirs only, and none that is to be shaken."""
         check_frozen(self.id, core)
         if getattr(core, "state_noise", 0.0) or getattr(core, "input_noise", 0.0):
-            raise UsageError(f"{self.id} learns online, without noise; use +ridge, or leave the noise out")
+            raise UsageError(
+                f"{self.id} learns online, without noise; use +ridge, or leave the noise out"
+            )
 
 
 class GradientState(NamedTuple):
-    """weights (V, F) and bias (V,) on standardised features; rate and decay as arrays; classes (V,): seen so far.
+    """weights (V, F) and bias (V,) on standardised features; rate and decay as arrays; classes
+    (V,): seen so far.
 
-    A symbol that has never been an answer is never given as one: with weights still near zero it would often win.
+    A symbol that has never been an answer is never given as one: with weights still near zero it
+    would often win.
     """
 
     weights: Any
@@ -106,14 +120,26 @@ class GradientState(NamedTuple):
     classes: Any
 
     @classmethod
-    def fresh(cls, features: int, outputs: int, rate: float, decay: float, known: bool = False) -> GradientState:
+    def fresh(
+        cls, features: int, outputs: int, rate: float, decay: float, known: bool = False
+    ) -> GradientState:
         """Zero weights, nothing seen; known: all classes count as seen from the start."""
-        weights, bias, none = jnp.zeros((outputs, features)), jnp.zeros(outputs), Statistics.empty(features)
-        return cls(weights, bias, none, jnp.float32(rate), jnp.float32(decay), jnp.full(outputs, known))
+        weights, bias, none = (
+            jnp.zeros((outputs, features)),
+            jnp.zeros(outputs),
+            Statistics.empty(features),
+        )
+        return cls(
+            weights, bias, none, jnp.float32(rate), jnp.float32(decay), jnp.full(outputs, known)
+        )
 
-    def pushed(self, push: Any, features: Any, statistics: Statistics, classes: Any) -> GradientState:
+    def pushed(
+        self, push: Any, features: Any, statistics: Statistics, classes: Any
+    ) -> GradientState:
         """One step: w <- (1 - rate decay) w + rate push z, and the bias without decay."""
-        weights = (1.0 - self.rate * self.decay) * self.weights + self.rate * push[:, None] * features
+        weights = (1.0 - self.rate * self.decay) * self.weights + self.rate * push[
+            :, None
+        ] * features
         bias = self.bias + self.rate * push
         return self._replace(weights=weights, bias=bias, statistics=statistics, classes=classes)
 
@@ -137,8 +163,8 @@ class GradientRule(Rule):
 
 @dataclass(frozen=True)
 class SoftmaxRule(GradientRule):
-    """w_c <- (1 - rate decay) w_c + rate (1[y = c] - p_c) z, with z the standardised features and p the softmax over
-    the classes seen so far. plain: z are the features as they are.
+    """w_c <- (1 - rate decay) w_c + rate (1[y = c] - p_c) z, with z the standardised features and p
+    the softmax over the classes seen so far. plain: z are the features as they are.
     """
 
     plain: bool = False
@@ -146,12 +172,16 @@ class SoftmaxRule(GradientRule):
     scale = "logits"
 
     def update(self, state: GradientState, row: Any, target: Any) -> GradientState:
-        """Statistics first, so that the very first row has some. Empty ones leave a row as it is."""
+        """Statistics first, so that the very first row has some. Empty ones leave a row as it
+        is.
+        """
         statistics = state.statistics if self.plain else state.statistics.seen(row)
         features = statistics.standardised(row)
         classes = state.classes.at[target].set(True)
         chances = jax.nn.softmax(state.weights @ features + state.bias, where=classes)
-        return state.pushed(jax.nn.one_hot(target, len(state.bias)) - chances, features, statistics, classes)
+        return state.pushed(
+            jax.nn.one_hot(target, len(state.bias)) - chances, features, statistics, classes
+        )
 
 
 @training("sgd", version=1)
@@ -159,9 +189,10 @@ class SoftmaxRule(GradientRule):
 class OnlineSoftmax(ReadoutTraining):
     """Online softmax readout: one gradient step of cross-entropy per question.
 
-    rate: step size. decay: L2 strength on the weights. passes: times the material is shown (1: each example once;
-    more is replay; for whole strings, 10). Features are standardised by running statistics, and a symbol that has never
-    been an answer is never given as one; plain: as printed, neither. Source: Cisneros et al. 2022, Table 6.
+    rate: step size. decay: L2 strength on the weights. passes: times the material is shown (1: each
+    example once; more is replay; for whole strings, 10). Features are standardised by running
+    statistics, and a symbol that has never been an answer is never given as one; plain: as printed,
+    neither. Source: Cisneros et al. 2022, Table 6.
     """
 
     rate: float = parameter(0.001, above=0)
@@ -180,18 +211,22 @@ class OnlineSoftmax(ReadoutTraining):
         """A fresh pupil."""
 
         def start(features: int) -> GradientState:
-            return GradientState.fresh(features, brief.outputs.width, self.rate, self.decay, known=self.plain)
+            return GradientState.fresh(
+                features, brief.outputs.width, self.rate, self.decay, known=self.plain
+            )
 
         return ReadoutPupil(core, SoftmaxRule(self.plain), start, brief, streams)
 
 
 @dataclass(frozen=True)
 class OneVersusRestRule(GradientRule):
-    """For every class c with y = +1 or -1: w_c <- (1 - rate decay) w_c - rate d/dw log(1 + exp(-y (w_c z + b_c))).
+    """For every class c with y = +1 or -1: w_c <- (1 - rate decay) w_c - rate d/dw log(1 + exp(-y
+    (w_c z + b_c))).
 
-    peek: standardise by the statistics of the whole lesson, and allow only its classes, before the first update.
-    With two classes the two regressions are mirror images: the same decisions as one binary regression. Of real targets
-    each, cut off at 0 and 1, is a chance: b <- b + rate (target - sigmoid), and the answers are chances too.
+    peek: standardise by the statistics of the whole lesson, and allow only its classes, before the
+    first update. With two classes the two regressions are mirror images: the same decisions as one
+    binary regression. Of real targets each, cut off at 0 and 1, is a chance: b <- b + rate (target
+    - sigmoid), and the answers are chances too.
     """
 
     peek: bool = False
@@ -207,7 +242,9 @@ class OneVersusRestRule(GradientRule):
         statistics = state.statistics if self.peek else state.statistics.seen(row)
         features = statistics.standardised(row)
         if self.reals:
-            push = jnp.clip(target, 0.0, 1.0) - jax.nn.sigmoid(state.weights @ features + state.bias)
+            push = jnp.clip(target, 0.0, 1.0) - jax.nn.sigmoid(
+                state.weights @ features + state.bias
+            )
             return state.pushed(push, features, statistics, state.classes)
         sign = 2.0 * jax.nn.one_hot(target, len(state.bias)) - 1.0
         push = sign * jax.nn.sigmoid(-sign * (state.weights @ features + state.bias))
@@ -224,11 +261,12 @@ class OneVersusRestRule(GradientRule):
 class OnlineLogistic(ReadoutTraining):
     """Online one-vs-rest logistic readout: one gradient step per question and class.
 
-    rate: step size. decay: L2 strength on the weights, none on the intercept. passes: times the material is shown.
-    peek: standardise features by the whole training set before the first update and count only its classes, as the
-    published programs do; otherwise by running statistics. Real numbers are taken for chances, those below 0 as 0 and
-    those above 1 as 1: for targets that are 0 and 1, as where sequences are told apart (there rate 0.01, 20 passes).
-    Source: the programs of Cisneros et al. 2022.
+    rate: step size. decay: L2 strength on the weights, none on the intercept. passes: times the
+    material is shown. peek: standardise features by the whole training set before the first update
+    and count only its classes, as the published programs do; otherwise by running statistics. Real
+    numbers are taken for chances, those below 0 as 0 and those above 1 as 1: for targets that are 0
+    and 1, as where sequences are told apart (there rate 0.01, 20 passes). Source: the programs of
+    Cisneros et al. 2022.
     """
 
     rate: float = parameter(0.001, above=0)
@@ -237,7 +275,9 @@ class OnlineLogistic(ReadoutTraining):
     peek: bool = False
 
     gives: ClassVar[tuple[type[Space], ...]] = (Tokens, Reals)
-    usual_for: ClassVar[tuple[Usual, ...]] = (Usual("symbols", frozen=True, convention="published"),)
+    usual_for: ClassVar[tuple[Usual, ...]] = (
+        Usual("symbols", frozen=True, convention="published"),
+    )
     usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {"reals": {"rate": 0.01, "passes": 20}}
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"peek": True}}
 
@@ -245,15 +285,20 @@ class OnlineLogistic(ReadoutTraining):
         """A fresh pupil."""
 
         def start(features: int) -> GradientState:
-            return GradientState.fresh(features, brief.outputs.width, self.rate, self.decay, known=reals)
+            return GradientState.fresh(
+                features, brief.outputs.width, self.rate, self.decay, known=reals
+            )
 
         reals = not isinstance(brief.outputs, Tokens)
-        return ReadoutPupil(core, OneVersusRestRule(self.peek and not reals, reals), start, brief, streams)
+        return ReadoutPupil(
+            core, OneVersusRestRule(self.peek and not reals, reals), start, brief, streams
+        )
 
 
 class SquaresState(NamedTuple):
-    """weights (V, F+1), the last column the bias; inverse (F+1, F+1), of the regularised second moment; forgetting;
-    classes (V,): symbols that have been answers, or all outputs when they are real numbers.
+    """weights (V, F+1), the last column the bias; inverse (F+1, F+1), of the regularised second
+    moment; forgetting; classes (V,): symbols that have been answers, or all outputs when they are
+    real numbers.
     """
 
     weights: Any
@@ -264,7 +309,9 @@ class SquaresState(NamedTuple):
 
 @dataclass(frozen=True)
 class SquaresRule(Rule):
-    """k = P z / (f + z P z), W <- W + (y - W z) k, P <- (P - k (P z)) / f, with z the features and a constant 1."""
+    """k = P z / (f + z P z), W <- W + (y - W z) k, P <- (P - k (P z)) / f, with z the features and
+    a constant 1.
+    """
 
     def update(self, state: SquaresState, row: Any, target: Any) -> SquaresState:
         """One rank-one change of the inverse."""
@@ -274,7 +321,9 @@ class SquaresRule(Rule):
         wrong = one_hot(target, len(state.weights)) - state.weights @ features
         inverse = (state.inverse - gain[:, None] * spread) / state.forgetting
         classes = state.classes | (one_hot(target, len(state.weights)) > 0)
-        return state._replace(weights=state.weights + wrong[:, None] * gain, inverse=inverse, classes=classes)
+        return state._replace(
+            weights=state.weights + wrong[:, None] * gain, inverse=inverse, classes=classes
+        )
 
     def scores(self, state: SquaresState, rows: Any) -> Any:
         """The regression's values; a symbol that has not been seen never wins."""
@@ -288,11 +337,13 @@ class SquaresRule(Rule):
 @training("rls", version=1)
 @dataclass(frozen=True)
 class RecursiveLeastSquares(ReadoutTraining):
-    """Recursive least squares readout: ridge regression on all questions so far, renewed after each.
+    """Recursive least squares readout: ridge regression on all questions so far, renewed after
+    each.
 
-    ridge: strength of the prior that weights are zero; below 0.001 float32 loses the inverse (measured on NARMA-10:
-    errors ten times too large at 1e-6). forgetting: weight of the past per question, 1 keeps all.
-    passes: times the material is shown (more than 1 counts it several times). Symbols are one-hot targets.
+    ridge: strength of the prior that weights are zero; below 0.001 float32 loses the inverse
+    (measured on NARMA-10: errors ten times too large at 1e-6). forgetting: weight of the past per
+    question, 1 keeps all. passes: times the material is shown (more than 1 counts it several
+    times). Symbols are one-hot targets.
     """
 
     ridge: float = parameter(1.0, at_least=1e-3)
@@ -305,6 +356,8 @@ class RecursiveLeastSquares(ReadoutTraining):
         def start(features: int) -> SquaresState:
             weights = jnp.zeros((brief.outputs.width, features + 1))
             known = jnp.full(brief.outputs.width, not isinstance(brief.outputs, Tokens))
-            return SquaresState(weights, jnp.eye(features + 1) / self.ridge, jnp.float32(self.forgetting), known)
+            return SquaresState(
+                weights, jnp.eye(features + 1) / self.ridge, jnp.float32(self.forgetting), known
+            )
 
         return ReadoutPupil(core, SquaresRule(), start, brief, streams)

@@ -1,4 +1,6 @@
-"""Learning from reward in whole episodes of a pure world: proximal policy optimisation with a memory."""
+"""Learning from reward in whole episodes of a pure world: proximal policy optimisation with a
+memory.
+"""
 
 from __future__ import annotations
 
@@ -66,17 +68,20 @@ class Settings(NamedTuple):
 @training("ppo", version=2)
 @dataclass(frozen=True)
 class PPO:
-    """Proximal policy optimisation with a memory: plays a batch of whole episodes, then makes some updates from it.
+    """Proximal policy optimisation with a memory: plays a batch of whole episodes, then makes some
+    updates from it.
 
-    rate: of Adam, rising over the first 3 % of all updates and falling to 0. batch: episodes that are played side by
-    side. parts, epochs: updates, from a part of the episodes each, that are made of a batch, and times it is gone
-    through. discount, decay: gamma of the return and lambda of its estimate; with discount 0 only the reward that
-    follows at once counts, which is right where an action has no later effect. ratio: how far a probability may move
-    before it counts no more. entropy: weight of the policy's entropy. clip: length of a gradient.
+    rate: of Adam, rising over the first 3 % of all updates and falling to 0. batch: episodes that
+    are played side by side. parts, epochs: updates, from a part of the episodes each, that are made
+    of a batch, and times it is gone through. discount, decay: gamma of the return and lambda of its
+    estimate; with discount 0 only the reward that follows at once counts, which is right where an
+    action has no later effect. ratio: how far a probability may move before it counts no more.
+    entropy: weight of the policy's entropy. clip: length of a gradient.
 
-    Where a world says beforehand how long its episodes are, a batch has some of about equal length. Several players are
-    one network, each with a memory of its own. Actions are drawn while it learns, and the likeliest
-    are taken when it is tested. Source: Schulman et al. 2017; estimates of Schulman et al. 2016.
+    Where a world says beforehand how long its episodes are, a batch has some of about equal length.
+    Several players are one network, each with a memory of its own. Actions are drawn while it
+    learns, and the likeliest are taken when it is tested. Source: Schulman et al. 2017; estimates
+    of Schulman et al. 2016.
     """
 
     rate: float = parameter(0.001, above=0)
@@ -111,7 +116,9 @@ class PPO:
 class PPOPupil(EpisodePupil):
     """Actors in training, one per lane."""
 
-    def __init__(self, training: PPO, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
+    def __init__(
+        self, training: PPO, core: CoreSpec, brief: Brief, streams: Sequence[Streams]
+    ) -> None:
         actors = []
         for stream in streams:
             rng = stream.numpy("core")
@@ -121,15 +128,26 @@ class PPOPupil(EpisodePupil):
         super().__init__(actors, streams)
         self._training = training
         planned = max(1, brief.budget // training.batch) * training.epochs * training.parts
-        values = training.rate, planned, training.clip, training.discount, training.decay, training.ratio
+        values = (
+            training.rate,
+            planned,
+            training.clip,
+            training.discount,
+            training.decay,
+            training.ratio,
+        )
         self._settings = Settings(*(jnp.float32(value) for value in (*values, training.entropy)))
 
     def rehearse(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
-        """Play the episodes in batches, and learn from each. What is left over of a batch is only played."""
+        """Play the episodes in batches, and learn from each. What is left over of a batch is only
+        played.
+        """
         if stop <= start:
             raise UsageError(f"no episodes between {start} and {stop}")
         batches, rest = in_batches(rehearsal, start, stop, self._training.batch)
-        parts = [self._played(rehearsal, batches[:, number], True) for number in range(batches.shape[1])]
+        parts = [
+            self._played(rehearsal, batches[:, number], True) for number in range(batches.shape[1])
+        ]
         parts += [self._played(rehearsal, rest, False)] if rest.size else []
         # Back in the order of their numbers.
         order = np.argsort(np.concatenate([batches.reshape(self.lanes, -1), rest], axis=1), axis=1)
@@ -142,7 +160,9 @@ class PPOPupil(EpisodePupil):
         """Episodes of these numbers (lane, episode), from which it perhaps learns."""
         world, numbers = rehearsal.world, jnp.asarray(numbers)
         begun = begin_episodes(rehearsal, numbers)
-        lived = _live(world, self._models, begun, (rehearsal.keys, self._noise), numbers, self.lanes)
+        lived = _live(
+            world, self._models, begun, (rehearsal.keys, self._noise), numbers, self.lanes
+        )
         played: Transcript = jax.tree.map(np.asarray, lived.transcript())
         self._steps += played.steps()
         if learns:
@@ -150,18 +170,29 @@ class PPOPupil(EpisodePupil):
             steps = min(world.horizon, rounded(longest, 2))
             cropped = jax.tree.map(lambda leaf: leaf[:, :steps], lived.learned_from())
             self._models, self._moments = _learn(
-                world, self._trainable, self._models, self._moments, cropped, self._noise, numbers[:, 0],
-                self._settings, self._training.epochs, self._training.parts, self.lanes,
-            )  # fmt: skip
+                world,
+                self._trainable,
+                self._models,
+                self._moments,
+                cropped,
+                self._noise,
+                numbers[:, 0],
+                self._settings,
+                self._training.epochs,
+                self._training.parts,
+                self.lanes,
+            )
         return played
 
     def perform(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
         """Play the episodes by the likeliest actions."""
         world, keys = rehearsal.world, (rehearsal.keys, self._noise)
         return played_in_parts(
-            rehearsal, start, stop,
+            rehearsal,
+            start,
+            stop,
             lambda begun, numbers: _perform(world, self._models, begun, keys, numbers, self.lanes),
-        )  # fmt: skip
+        )
 
 
 @eqx.filter_jit
@@ -177,11 +208,21 @@ def _live(world: Any, actors: Any, begun: Any, keys: Any, numbers: Any, lanes: i
             memory, features = actor.core.step(memory, as_rows(world, seen))
             policy = Policy(world.outputs, by_player(world, actor.policy(features)))
             of_actor, of_world = at_time(own, time), at_time(later, time)
-            uniform = jax.vmap(lambda key: jax.random.uniform(key, policy.scores.shape[1:]))(of_actor)
+            uniform = jax.vmap(lambda key: jax.random.uniform(key, policy.scores.shape[1:]))(
+                of_actor
+            )
             action = policy.draw(uniform)
             places, said = jax.vmap(world.step)(of_world, places, action)
             expected = by_player(world, actor.value(features)[:, 0])
-            lived = Lived(seen, action, policy.log_probability(action), expected, said.reward, said.done, said.info)
+            lived = Lived(
+                seen,
+                action,
+                policy.log_probability(action),
+                expected,
+                said.reward,
+                said.done,
+                said.info,
+            )
             return (memory, places, said.observation, over | said.done), lived
 
         rows = len(numbers) * players_of(world)
@@ -197,7 +238,11 @@ def _live(world: Any, actors: Any, begun: Any, keys: Any, numbers: Any, lanes: i
         def step(state: Any) -> Any:
             time, carry, log = state
             carry, lived = turn(carry, time)
-            return time + 1, carry, jax.tree.map(lambda rows, row: rows.at[time].set(row), log, lived)
+            return (
+                time + 1,
+                carry,
+                jax.tree.map(lambda rows, row: rows.at[time].set(row), log, lived),
+            )
 
         return lax.while_loop(on, step, (0, first, log))[2]  # type: ignore[no-any-return]
 
@@ -220,9 +265,18 @@ def _perform(world: Any, actors: Any, begun: Any, keys: Any, numbers: Any, lanes
 
 @eqx.filter_jit
 def _learn(
-    world: Any, trainable: Any, actors: Any, moments: Any, lived: Any, noise: Any, first: Any, settings: Settings,
-    epochs: int, parts: int, lanes: int,
-) -> Any:  # fmt: skip
+    world: Any,
+    trainable: Any,
+    actors: Any,
+    moments: Any,
+    lived: Any,
+    noise: Any,
+    first: Any,
+    settings: Settings,
+    epochs: int,
+    parts: int,
+    lanes: int,
+) -> Any:
     def single(actor: Any, moments: Any, lived: Lived, noise: Any, first: Any) -> Any:
         trained, fixed = eqx.partition(actor, trainable)
         players = players_of(world)
@@ -242,7 +296,9 @@ def _learn(
             inputs = jax.vmap(partial(as_rows, world))(shown.observations)
             rows = jax.tree.leaves(inputs)[0].shape[1]
             features = actor.core.unroll(actor.core.start(rows, world.horizon), inputs)[1]
-            policy = Policy(world.outputs, jax.vmap(partial(by_player, world))(actor.policy(features)))
+            policy = Policy(
+                world.outputs, jax.vmap(partial(by_player, world))(actor.policy(features))
+            )
             ratio = jnp.exp(policy.log_probability(shown.actions) - shown.chances)
             near = jnp.clip(ratio, 1 - settings.ratio, 1 + settings.ratio)
             expected = jax.vmap(partial(by_player, world))(actor.value(features)[..., 0])

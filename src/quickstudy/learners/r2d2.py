@@ -1,5 +1,5 @@
-"""Learning what actions are worth, from sequences that are lived once and learned from many times: R2D2, and for
-players with a common reward VDN and SAD.
+"""Learning what actions are worth, from sequences that are lived once and learned from many times:
+R2D2, and for players with a common reward VDN and SAD.
 """
 
 from __future__ import annotations
@@ -38,34 +38,38 @@ ROOM = 2e9
 @training("r2d2", version=2)
 @dataclass(frozen=True)
 class R2D2:
-    """Recurrent replay distributed deep Q-learning: actors live, sequences of it are kept, and what actions are worth
-    is learned from those that surprised most, many times over.
+    """Recurrent replay distributed deep Q-learning: actors live, sequences of it are kept, and what
+    actions are worth is learned from those that surprised most, many times over.
 
-    batch: actors, each of which plays one episode after another. Of actor i, 0.4 ^ (1 + 2 i / (batch - 1)) of all
-    actions are drawn blindly in the end, more before: from 1 it falls within about `exploring` steps in the world.
-    every: steps in the world (of all actors) for one update. sequences: that an update is made of. unroll: steps of
-    one; one begins every `overlap` steps of an episode, with the memory as the actor had it then (stored states).
-    burn_in: steps at its beginning that only bring the memory up to date; the first of an episode are so never learned
-    from. replay: observations that are kept. steps: rewards that are added up before a value is trusted (n). urgency,
-    importance: exponents of the priority by which a sequence is drawn, and of what it then counts less; peak: a
-    priority is so much of the largest error of a sequence and the rest of the mean one. target: updates after which the
-    network that is trusted becomes that which is trained; soft: above 0, it moves so much of the way there with every
-    update instead (the authors' later programs: 0.0004). rate, clip: of Adam (epsilon 1e-12). discount: gamma. rescale:
-    values are learned squeezed. rebuild: weight of the squared error in giving back the first `numbers` numbers read
-    (0: all), and of the cross-entropy of `bits` zeros and ones behind them, which in a game are the message: in that of
-    three numbers and three tokens out of six words 21. rebuild_every: 0, with every update; above, only with the first
-    after every so many episodes that were begun (the published programs: 2 to 10). Double Q-learning and dueling heads
-    always; parts of an action (tokens of a message) have values that add up.
+    batch: actors, each of which plays one episode after another. Of actor i, 0.4 ^ (1 + 2 i /
+    (batch - 1)) of all actions are drawn blindly in the end, more before: from 1 it falls within
+    about `exploring` steps in the world. every: steps in the world (of all actors) for one update.
+    sequences: that an update is made of. unroll: steps of one; one begins every `overlap` steps of
+    an episode, with the memory as the actor had it then (stored states). burn_in: steps at its
+    beginning that only bring the memory up to date; the first of an episode are so never learned
+    from. replay: observations that are kept. steps: rewards that are added up before a value is
+    trusted (n). urgency, importance: exponents of the priority by which a sequence is drawn, and of
+    what it then counts less; peak: a priority is so much of the largest error of a sequence and the
+    rest of the mean one. target: updates after which the network that is trusted becomes that which
+    is trained; soft: above 0, it moves so much of the way there with every update instead (the
+    authors' later programs: 0.0004). rate, clip: of Adam (epsilon 1e-12). discount: gamma. rescale:
+    values are learned squeezed. rebuild: weight of the squared error in giving back the first
+    `numbers` numbers read (0: all), and of the cross-entropy of `bits` zeros and ones behind them,
+    which in a game are the message: in that of three numbers and three tokens out of six words 21.
+    rebuild_every: 0, with every update; above, only with the first after every so many episodes
+    that were begun (the published programs: 2 to 10). Double Q-learning and dueling heads always;
+    parts of an action (tokens of a message) have values that add up.
 
-    vdn: with several players, their values add up to one, which learns from the common reward; else each learns its
-    own. sad: a player is also shown what the other would have done, had it not explored. Several players are one
-    network, each with a memory of its own. A memory reads what it is shown, and (where that is real numbers) what it
-    has just done.
+    vdn: with several players, their values add up to one, which learns from the common reward; else
+    each learns its own. sad: a player is also shown what the other would have done, had it not
+    explored. Several players are one network, each with a memory of its own. A memory reads what it
+    is shown, and (where that is real numbers) what it has just done.
 
-    The defaults are those of Denamganaï et al. 2022, Table 5. Not said there: updates by step (here one for a step of
-    each of 32 actors), and the clip (here that of Ape-X). Source: Kapturowski et al. 2019; Sunehag et al. 2018 for
-    VDN; Hu and Foerster 2020 for SAD. Departures: a fresh sequence is as urgent as the most urgent one, not as its own
-    error says; numbers are given back as they are, where the original's are pressed into 0 .. 1 by a sigmoid.
+    The defaults are those of Denamganaï et al. 2022, Table 5. Not said there: updates by step (here
+    one for a step of each of 32 actors), and the clip (here that of Ape-X). Source: Kapturowski et
+    al. 2019; Sunehag et al. 2018 for VDN; Hu and Foerster 2020 for SAD. Departures: a fresh
+    sequence is as urgent as the most urgent one, not as its own error says; numbers are given back
+    as they are, where the original's are pressed into 0 .. 1 by a sigmoid.
     """
 
     batch: int = parameter(32, at_least=1)
@@ -104,11 +108,14 @@ class R2D2:
             raise ValueError(f"burn_in must be below unroll ({self.unroll}), got {self.burn_in}")
         if self.overlap > self.unroll - self.burn_in:
             raise ValueError(
-                f"overlap must be at most unroll - burn_in ({self.unroll - self.burn_in}), or steps between sequences "
-                f"are never learned from, got {self.overlap}"
+                f"overlap must be at most unroll - burn_in ({self.unroll - self.burn_in}), or steps"
+                f" between sequences are never learned from, got {self.overlap}"
             )
         if self.rebuild_every and not self.rebuild:
-            raise ValueError(f"rebuild_every is about rebuild, which is 0, got {self.rebuild_every}; give rebuild=1")
+            raise ValueError(
+                f"rebuild_every is about rebuild, which is 0, got {self.rebuild_every}; give"
+                " rebuild=1"
+            )
 
     def check_core(self, core: CoreSpec) -> None:
         """Any core that goes step by step: of a reservoir, only the heads are trained."""
@@ -122,19 +129,31 @@ class R2D2:
 
 
 class R2D2Pupil:
-    """Networks in training, one per lane, each with what it trusts, what it keeps, and how far it is."""
+    """Networks in training, one per lane, each with what it trusts, what it keeps, and how far it
+    is.
+    """
 
-    def __init__(self, training: R2D2, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
+    def __init__(
+        self, training: R2D2, core: CoreSpec, brief: Brief, streams: Sequence[Streams]
+    ) -> None:
         self.lanes, self._training, self._brief = len(streams), training, brief
         inputs = widened(brief.inputs, brief.outputs, training.sad)
         aside = Aside.of(training.rebuild, 0.0, training.numbers, training.bits, brief)
-        numbers = aside.width if aside else min(training.numbers or brief.inputs.width, brief.inputs.width)
+        numbers = (
+            aside.width
+            if aside
+            else min(training.numbers or brief.inputs.width, brief.inputs.width)
+        )
         networks = [
-            ActionValues.drawn(core, inputs, brief.outputs, numbers, stream.numpy("core")) for stream in streams
+            ActionValues.drawn(core, inputs, brief.outputs, numbers, stream.numpy("core"))
+            for stream in streams
         ]
         self._trainable = networks[0].trainable()
         trained = eqx.filter(networks[0], self._trainable)
-        self._sizes = size_of(trained), size_of(eqx.filter(networks[0], eqx.is_inexact_array)) - size_of(trained)
+        self._sizes = (
+            size_of(trained),
+            size_of(eqx.filter(networks[0], eqx.is_inexact_array)) - size_of(trained),
+        )
         self._network = self._trusted = stack_lanes(networks)
         self._moments = stack_lanes([ADAM.init(trained)] * self.lanes)
         self._noise = key_from_words(np.stack([stream.words("noise", 2) for stream in streams]))
@@ -143,32 +162,54 @@ class R2D2Pupil:
         self._tail: Any = None
         self._found: Mapping[str, Any] | None = None
         self._layout = Layout(
-            training.unroll, training.overlap, training.burn_in, training.steps, training.sequences, training.vdn,
-            training.sad, training.rescale, training.rebuild > 0, aside.bits if aside else 0,
+            training.unroll,
+            training.overlap,
+            training.burn_in,
+            training.steps,
+            training.sequences,
+            training.vdn,
+            training.sad,
+            training.rescale,
+            training.rebuild > 0,
+            aside.bits if aside else 0,
             training.rebuild_every,
-        )  # fmt: skip
+        )
         values = (
-            training.rate, training.clip, training.discount, training.urgency, training.importance, training.peak,
-            training.target, training.exploring, training.rebuild, training.soft,
-        )  # fmt: skip
+            training.rate,
+            training.clip,
+            training.discount,
+            training.urgency,
+            training.importance,
+            training.peak,
+            training.target,
+            training.exploring,
+            training.rebuild,
+            training.soft,
+        )
         self._settings = Settings(*(jnp.float32(value) for value in values))
 
     def rehearse(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
-        """Play the episodes, as many at once as there are actors, each in the place of one that has ended, and after
-        some steps of all of them make the updates that are due.
+        """Play the episodes, as many at once as there are actors, each in the place of one that has
+        ended, and after some steps of all of them make the updates that are due.
         """
         if stop <= start:
             raise UsageError(f"no episodes between {start} and {stop}")
         world, parts = self._checked(rehearsal.world), []
         few, many = (size * self._training.batch for size in LESSONS)
-        room = few if stop - start <= few else many  # few shapes: what is drawn and not played costs little
+        room = (
+            few if stop - start <= few else many
+        )  # few shapes: what is drawn and not played costs little
         for first in range(start, stop, room):
             numbers = jnp.tile(jnp.arange(first, first + room), (self.lanes, 1))
             material = drawn(rehearsal, numbers)
-            parts.append(self._lesson(world, rehearsal.keys, material, first, min(room, stop - first)))
+            parts.append(
+                self._lesson(world, rehearsal.keys, material, first, min(room, stop - first))
+            )
         return jax.tree.map(lambda *rows: np.concatenate(rows, axis=1), *parts)  # type: ignore[no-any-return]
 
-    def _lesson(self, world: Any, keys: Any, material: Any, first: int, episodes: int) -> Transcript:
+    def _lesson(
+        self, world: Any, keys: Any, material: Any, first: int, episodes: int
+    ) -> Transcript:
         """Play so many episodes that were drawn, and learn from them."""
         batch, stop = self._training.batch, jnp.int32(episodes)
         logs: list[Any] = []
@@ -176,14 +217,34 @@ class R2D2Pupil:
         actors = entered(world, self._network, material, stop, batch, self.lanes)
         while not logs or not actors.slots.over(episodes):
             actors, pieces, log = lived(
-                world, self._network, material, actors, (keys, self._noise), jnp.int32(first), stop, self._steps,
-                self._settings, self._layout, self.lanes,
-            )  # fmt: skip
+                world,
+                self._network,
+                material,
+                actors,
+                (keys, self._noise),
+                jnp.int32(first),
+                stop,
+                self._steps,
+                self._settings,
+                self._layout,
+                self.lanes,
+            )
             learning = self._network, self._trusted, self._moments, self._replay
             learning, self._tail, self._steps, self._episodes = learned(
-                world, self._trainable, learning, self._tail, pieces, self._noise, self._steps, self._episodes,
-                jnp.int32(self._training.every), most, self._settings, self._layout, self.lanes,
-            )  # fmt: skip
+                world,
+                self._trainable,
+                learning,
+                self._tail,
+                pieces,
+                self._noise,
+                self._steps,
+                self._episodes,
+                jnp.int32(self._training.every),
+                most,
+                self._settings,
+                self._layout,
+                self.lanes,
+            )
             self._network, self._trusted, self._moments, self._replay = learning
             logs.append(jax.tree.map(np.asarray, log))  # the device goes on meanwhile
         return transcript(logs, episodes, world.horizon)
@@ -192,9 +253,13 @@ class R2D2Pupil:
         """Play the episodes by the actions that are held best."""
         world, keys = self._checked(rehearsal.world), (rehearsal.keys, self._noise)
         return played_in_parts(
-            rehearsal, start, stop,
-            lambda begun, numbers: performed(world, self._network, begun, keys, numbers, self._layout, self.lanes),
-        )  # fmt: skip
+            rehearsal,
+            start,
+            stop,
+            lambda begun, numbers: performed(
+                world, self._network, begun, keys, numbers, self._layout, self.lanes
+            ),
+        )
 
     def _checked(self, world: Any) -> Any:
         """The world, when there is room for what is kept of it."""
@@ -202,13 +267,16 @@ class R2D2Pupil:
             raise NotApplicable(f"sad is for two players, not {players_of(world)}")
         if self._replay is None:
             room = -(-self._training.replay // self._training.overlap)
-            alone = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, self._network)
+            alone = jax.tree.map(
+                lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, self._network
+            )
             shapes = jax.eval_shape(lambda: empty_replay(world, alone, self._layout, room))
             needed = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(shapes))
             if needed > ROOM:
                 raise NotApplicable(
-                    f"{room} sequences with their memories are {needed / 1e9:.1f} GB for a run, more than "
-                    f"{ROOM / 1e9:.0f}: give a smaller replay, or a core with a smaller memory"
+                    f"{room} sequences with their memories are {needed / 1e9:.1f} GB for a run,"
+                    f" more than {ROOM / 1e9:.0f}: give a smaller replay, or a core with a smaller"
+                    " memory"
                 )
             self._replay, self._tail = self._nothing_lived(shapes)
             if self._found is not None:
@@ -222,9 +290,13 @@ class R2D2Pupil:
         empty = jax.tree.map(lambda leaf: jnp.zeros((self.lanes, *leaf.shape), leaf.dtype), replay)
         lead = self.lanes, layout.tail, layout.gap, actors
         kept = jax.tree.map(
-            lambda leaf: jnp.zeros((*lead, *leaf.shape[3:]), leaf.dtype), empty.kept._replace(state=None)
+            lambda leaf: jnp.zeros((*lead, *leaf.shape[3:]), leaf.dtype),
+            empty.kept._replace(state=None),
         )
-        state = jax.tree.map(lambda leaf: jnp.zeros((*lead[:2], actors, *leaf.shape[2:]), leaf.dtype), empty.kept.state)
+        state = jax.tree.map(
+            lambda leaf: jnp.zeros((*lead[:2], actors, *leaf.shape[2:]), leaf.dtype),
+            empty.kept.state,
+        )
         nowhere = jnp.full(lead, -1, jnp.int32)
         return empty, Pieces(kept._replace(there=nowhere), nowhere[:, :, 0], state)
 
@@ -233,7 +305,9 @@ class R2D2Pupil:
         kept = named_arrays((self._network, self._trusted, self._moments))
         lived = {"replay": self._replay, "tail": self._tail}
         kept |= named_arrays(lived) if self._replay is not None else dict(self._found or {})
-        return Snapshot({**kept, "steps": np.asarray(self._steps), "episodes": np.asarray(self._episodes)})
+        return Snapshot(
+            {**kept, "steps": np.asarray(self._steps), "episodes": np.asarray(self._episodes)}
+        )
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
@@ -241,10 +315,18 @@ class R2D2Pupil:
         self._network, self._trusted, self._moments = with_arrays(learning, snapshot.arrays)
         self._steps = jnp.asarray(snapshot.arrays["steps"])
         # Snapshots were made before episodes were counted.
-        self._episodes = jnp.asarray(snapshot.arrays.get("episodes", np.zeros(self.lanes, np.int32)))
-        self._replay, self._found = None, {
-            name: array for name, array in snapshot.arrays.items() if name.startswith(("['replay']", "['tail']"))
-        } or None  # fmt: skip
+        self._episodes = jnp.asarray(
+            snapshot.arrays.get("episodes", np.zeros(self.lanes, np.int32))
+        )
+        self._replay, self._found = (
+            None,
+            {
+                name: array
+                for name, array in snapshot.arrays.items()
+                if name.startswith(("['replay']", "['tail']"))
+            }
+            or None,
+        )
 
     def cost(self) -> list[Cost]:
         """Steps in the world, and updates."""

@@ -1,4 +1,6 @@
-"""The compiled programs by which R2D2 plays: in slots, in pieces that sequences are cut from; and in a test."""
+"""The compiled programs by which R2D2 plays: in slots, in pieces that sequences are cut from; and
+in a test.
+"""
 
 from __future__ import annotations
 
@@ -40,13 +42,16 @@ class Layout:
 
     @property
     def length(self) -> int:
-        """Steps of a sequence: those that are learned from, and those whose rewards are added up behind the last."""
+        """Steps of a sequence: those that are learned from, and those whose rewards are added up
+        behind the last.
+        """
         return self.unroll + self.steps
 
     @property
     def gap(self) -> int:
-        """Steps among which at most one sequence begins that is learned from: it goes on in its episode for more than
-        `burn_in` steps, and the next of that episode begins `overlap` steps behind.
+        """Steps among which at most one sequence begins that is learned from: it goes on in its
+        episode for more than `burn_in` steps, and the next of that episode begins `overlap` steps
+        behind.
         """
         return min(self.overlap, self.burn_in + 1)
 
@@ -76,7 +81,9 @@ class Settings(NamedTuple):
 
 
 class Before(NamedTuple):
-    """Of every (episode, player): what was done last and what was held best then, in ones and zeros."""
+    """Of every (episode, player): what was done last and what was held best then, in ones and
+    zeros.
+    """
 
     done: Any
     best: Any
@@ -119,9 +126,14 @@ def empty_replay(world: Any, network: ActionValues, layout: Layout, room: int) -
     length, players = layout.unroll + layout.steps, players_of(world)
     actions = Policy(world.outputs, jnp.zeros((1, players, world.outputs.width))).draw()
     actions = jax.tree.map(lambda leaf: leaf.astype(jnp.int32), actions)
-    inputs, actions = jax.tree.map(lambda leaf: jnp.zeros((length, *leaf.shape[1:]), leaf.dtype), (inputs, actions))
+    inputs, actions = jax.tree.map(
+        lambda leaf: jnp.zeros((length, *leaf.shape[1:]), leaf.dtype), (inputs, actions)
+    )
     state = network.start(players, world.horizon)
-    return Replay.empty(Sequences(inputs, actions, jnp.zeros((length, players)), jnp.zeros(length, bool), state), room)
+    return Replay.empty(
+        Sequences(inputs, actions, jnp.zeros((length, players)), jnp.zeros(length, bool), state),
+        room,
+    )
 
 
 class Actors(NamedTuple):
@@ -146,12 +158,22 @@ def entered(world: Any, networks: Any, material: Any, stop: Any, actors: int, la
 
 @eqx.filter_jit
 def lived(
-    world: Any, networks: Any, material: Any, actors: Actors, keys: Any, first: Any, stop: Any, before: Any,
-    settings: Settings, layout: Layout, lanes: int,
-) -> Any:  # fmt: skip
-    """Some steps of all actors, each with its own share of blind actions: actors after them, what was lived, in pieces,
-    and the same as (number of the episode, its time, what happened), by step. first: the number of the lesson's first
-    episode. before: (lane,) steps that were made in the world before. keys: (lane,) of the world, and of the learner.
+    world: Any,
+    networks: Any,
+    material: Any,
+    actors: Actors,
+    keys: Any,
+    first: Any,
+    stop: Any,
+    before: Any,
+    settings: Settings,
+    layout: Layout,
+    lanes: int,
+) -> Any:
+    """Some steps of all actors, each with its own share of blind actions: actors after them, what
+    was lived, in pieces, and the same as (number of the episode, its time, what happened), by step.
+    first: the number of the lesson's first episode. before: (lane,) steps that were made in the
+    world before. keys: (lane,) of the world, and of the learner.
     """
     count, players = actors.slots.number.shape[1], players_of(world)
 
@@ -171,20 +193,30 @@ def lived(
             scores = network.scores(world.outputs, features).reshape(count, players, -1)
             own = at_time(action_keys(noise, first + slots.number), slots.time)
             of_world = at_time(step_keys(world_key, first + slots.number), slots.time)
-            uniform = jax.vmap(lambda key: jax.random.uniform(key, (players, scores.shape[-1] + 1)))(own)
+            uniform = jax.vmap(
+                lambda key: jax.random.uniform(key, (players, scores.shape[-1] + 1))
+            )(own)
             share = floor + (1 - floor) * jnp.exp(-(before + time * count) / settings.exploring)
             blind = uniform[..., -1] < share[:, None]
             best, drawn = (
                 Policy(world.outputs, scores).draw(),
                 Policy(world.outputs, 0 * scores).draw(uniform[..., :-1]),
             )
-            action = jax.tree.map(lambda one, other: jnp.where(blind, other, one).astype(jnp.int32), best, drawn)
+            action = jax.tree.map(
+                lambda one, other: jnp.where(blind, other, one).astype(jnp.int32), best, drawn
+            )
             number = jnp.where(slots.ended, -1, slots.number)
             now = slots.time
             slots, said, fresh = slots.step(row, begun, of_world, _for_world(world, action), stop)
             rewards = _with_players(world, said.reward)
-            kept = Sequences(inputs, action, rewards, jnp.where(number < 0, -1, first + number), None)
-            happened = number, now, Transcript(_for_world(world, action), said.reward, said.done, said.info)
+            kept = Sequences(
+                inputs, action, rewards, jnp.where(number < 0, -1, first + number), None
+            )
+            happened = (
+                number,
+                now,
+                Transcript(_for_world(world, action), said.reward, said.done, said.info),
+            )
             before_it = Before(written(world.outputs, action), written(world.outputs, best))
             memory = restarted(jnp.repeat(fresh, players), nothing[0], memory)
             before_it = restarted(fresh, nothing[1], before_it)
@@ -198,15 +230,22 @@ def lived(
             return actors, (Pieces(kept, start, state), happened)
 
         actors, (pieces, happened) = lax.scan(piece, actors, jnp.arange(layout.pieces(world)))
-        return actors, pieces, jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), happened)
+        return (
+            actors,
+            pieces,
+            jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), happened),
+        )
 
     return over_lanes(single, lanes)(networks, material, actors, keys, before)
 
 
 @eqx.filter_jit
-def performed(world: Any, networks: Any, begun: Any, keys: Any, numbers: Any, layout: Layout, lanes: int) -> Transcript:
-    """Play episodes by what is held best. What is given back of what was read is logged beside what the world says, as
-    `rebuilt`: (..., number) the distance of every number from what it was, of the last player.
+def performed(
+    world: Any, networks: Any, begun: Any, keys: Any, numbers: Any, layout: Layout, lanes: int
+) -> Transcript:
+    """Play episodes by what is held best. What is given back of what was read is logged beside what
+    the world says, as `rebuilt`: (..., number) the distance of every number from what it was, of
+    the last player.
     """
 
     def single(network: Any, begun: Any, keys: Any, numbers: Any) -> Transcript:
@@ -217,7 +256,9 @@ def performed(world: Any, networks: Any, begun: Any, keys: Any, numbers: Any, la
             inputs = _read(world, layout, seen, before_it)
             memory, features = network.step(memory, flat(inputs))
             scores = network.scores(world.outputs, features).reshape(rows, players, -1)
-            best = jax.tree.map(lambda leaf: leaf.astype(jnp.int32), Policy(world.outputs, scores).draw())
+            best = jax.tree.map(
+                lambda leaf: leaf.astype(jnp.int32), Policy(world.outputs, scores).draw()
+            )
             if layout.rebuilds:
                 given = network.rebuilt(features).reshape(rows, players, -1)
                 distance = jnp.abs(given[..., :width] - inputs[..., :width])[:, -1]
@@ -227,8 +268,15 @@ def performed(world: Any, networks: Any, begun: Any, keys: Any, numbers: Any, la
 
         width = network.rebuilt.bias.size - layout.bits if layout.rebuilds else 0
         memory = network.start(rows * players, world.horizon)
-        state = jnp.int32(0), memory, Before.fresh(world, rows), jnp.zeros((rows, world.horizon, width))
+        state = (
+            jnp.int32(0),
+            memory,
+            Before.fresh(world, rows),
+            jnp.zeros((rows, world.horizon, width)),
+        )
         (*_, missed), played = play(world, state, step, keys[0], keys[1], numbers, begun)
-        return played._replace(info={**played.info, "rebuilt": missed}) if layout.rebuilds else played
+        return (
+            played._replace(info={**played.info, "rebuilt": missed}) if layout.rebuilds else played
+        )
 
     return over_lanes(single, lanes)(networks, begun, keys, numbers)  # type: ignore[no-any-return]

@@ -19,29 +19,49 @@ ADAM = optax.scale_by_adam(eps=1e-12)
 
 @eqx.filter_jit
 def learned(
-    world: Any, trainable: Any, learning: Any, tail: Pieces, pieces: Pieces, noise: Any, steps: Any, episodes: Any,
-    every: Any, most: int, settings: Settings, layout: Layout, lanes: int,
-) -> Any:  # fmt: skip
-    """(networks, what they trust, moments, replay) with the sequences that are at their end now, and after as many
-    updates as are due, one for `every` steps, at most so many; the pieces that are still open; (lane,): steps with
-    those of these pieces, and episodes that had been begun when the last update was due.
+    world: Any,
+    trainable: Any,
+    learning: Any,
+    tail: Pieces,
+    pieces: Pieces,
+    noise: Any,
+    steps: Any,
+    episodes: Any,
+    every: Any,
+    most: int,
+    settings: Settings,
+    layout: Layout,
+    lanes: int,
+) -> Any:
+    """(networks, what they trust, moments, replay) with the sequences that are at their end now,
+    and after as many updates as are due, one for `every` steps, at most so many; the pieces that
+    are still open; (lane,): steps with those of these pieces, and episodes that had been begun when
+    the last update was due.
     """
 
-    def single(learning: Any, tail: Pieces, pieces: Pieces, noise: Any, steps: Any, episodes: Any) -> Any:
+    def single(
+        learning: Any, tail: Pieces, pieces: Pieces, noise: Any, steps: Any, episodes: Any
+    ) -> Any:
         network, trusted, moments, replay = learning
         made = steps + (pieces.kept.there >= 0).sum()
         known = jax.tree.map(lambda one, other: jnp.concatenate([one, other]), tail, pieces)
-        start, state = jax.tree.map(lambda leaf: leaf[: len(leaf) - layout.tail], (known.start, known.state))
+        start, state = jax.tree.map(
+            lambda leaf: leaf[: len(leaf) - layout.tail], (known.start, known.state)
+        )
         sequences, valid = cut_into_sequences(known.kept, start, state, layout.length)
         replay = replay.with_more(sequences, valid & sequences.there[:, layout.burn_in])
         trained, fixed = eqx.partition(network, trainable)
         target, _ = eqx.partition(trusted, trainable)
-        due = jnp.where((replay.priorities > 0).sum() >= layout.sequences, made // every - steps // every, 0)
+        due = jnp.where(
+            (replay.priorities > 0).sum() >= layout.sequences, made // every - steps // every, 0
+        )
 
         before, apart = episodes, layout.rebuild_every
         if apart:
             known_by = jnp.maximum(episodes, begun_when_due(pieces.kept.there, steps, every, most))
-            before = jnp.concatenate([episodes[None], known_by])  # of every update, when the one before it was due
+            before = jnp.concatenate(
+                [episodes[None], known_by]
+            )  # of every update, when the one before it was due
             episodes = before[jnp.minimum(due, most)]
 
         def update(carry: Any, number: Any) -> Any:
@@ -51,22 +71,30 @@ def learned(
                 again = before[number + 1] // apart > before[number] // apart
                 weighed = settings._replace(rebuild=jnp.where(again, settings.rebuild, 0.0))
             now = replay._replace(priorities=priorities)
-            key = jax.random.fold_in(jax.random.fold_in(jax.random.fold_in(noise, steps), number), 1)
+            key = jax.random.fold_in(
+                jax.random.fold_in(jax.random.fold_in(noise, steps), number), 1
+            )
             chosen, probabilities = now.drawn(key, layout.sequences, settings.urgency)
             batch = jax.tree.map(lambda leaf: leaf[chosen], now.kept)
             counted = now.importance(probabilities, settings.importance)
             other = eqx.combine(target, fixed)
 
             def loss(trained: Any) -> Any:
-                return _loss(world, layout, weighed, eqx.combine(trained, fixed), other, batch, counted)
+                return _loss(
+                    world, layout, weighed, eqx.combine(trained, fixed), other, batch, counted
+                )
 
             gradient, errors = jax.grad(loss, has_aux=True)(trained)
             steps_of, moments = ADAM.update(cut(gradient, settings.clip), moments)
-            trained = jax.tree.map(lambda weight, step: weight - settings.rate * step, trained, steps_of)
+            trained = jax.tree.map(
+                lambda weight, step: weight - settings.rate * step, trained, steps_of
+            )
             priorities = now.priced(chosen, _urgency(errors, settings.peak)).priorities
             fresh = (moments.count % settings.target.astype(jnp.int32) == 0) & (settings.soft == 0)
             target = jax.tree.map(
-                lambda new, old: jnp.where(fresh, new, old + settings.soft * (new - old)), trained, target
+                lambda new, old: jnp.where(fresh, new, old + settings.soft * (new - old)),
+                trained,
+                target,
             )
             return trained, target, moments, priorities
 
@@ -83,10 +111,11 @@ def learned(
 
 
 def begun_when_due(numbers: Any, steps: Any, every: Any, most: int) -> Any:
-    """(update,): how many episodes had been begun when each of so many updates is due, one for `every` steps.
+    """(update,): how many episodes had been begun when each of so many updates is due, one for
+    `every` steps.
 
-    numbers: (piece, step, actor), of the episode that each actor is in, -1 for none; steps: made before. Episodes are
-    begun in the order of their numbers, from 0.
+    numbers: (piece, step, actor), of the episode that each actor is in, -1 for none; steps: made
+    before. Episodes are begun in the order of their numbers, from 0.
 
     >>> numbers = jnp.array([[[0, 1], [0, 1], [2, 1]], [[2, 3], [2, -1], [2, -1]]])
     >>> begun_when_due(numbers, 0, 4, 2).tolist(), begun_when_due(numbers, 3, 4, 3).tolist()
@@ -106,8 +135,8 @@ def _urgency(errors: Any, peak: Any) -> Any:
 
 
 def _both(layout: Layout, network: Any, trusted: Any, memory: Any, inputs: Any) -> Any:
-    """What is read behind the burn-in, and its features (time, row, feature), of a network and of the one it trusts: on
-    a GPU side by side, since it waits for steps and not for what is in them.
+    """What is read behind the burn-in, and its features (time, row, feature), of a network and of
+    the one it trusts: on a GPU side by side, since it waits for steps and not for what is in them.
     """
     early, later = (
         jax.tree.map(lambda leaf: leaf[: layout.burn_in], inputs),
@@ -121,23 +150,35 @@ def _both(layout: Layout, network: Any, trusted: Any, memory: Any, inputs: Any) 
     if device_kind() == "cpu":
         return later, (read(network), read(trusted))
     pair = jax.tree.map(
-        lambda one, other: jnp.stack([one, other]) if eqx.is_array(one) else one, network, lax.stop_gradient(trusted)
+        lambda one, other: jnp.stack([one, other]) if eqx.is_array(one) else one,
+        network,
+        lax.stop_gradient(trusted),
     )
     return later, eqx.filter_vmap(read)(pair)
 
 
 def _loss(
-    world: Any, layout: Layout, settings: Settings, network: Any, trusted: Any, batch: Sequences, counted: Any
+    world: Any,
+    layout: Layout,
+    settings: Settings,
+    network: Any,
+    trusted: Any,
+    batch: Sequences,
+    counted: Any,
 ) -> Any:
     """The loss of some sequences, and their errors (time, sequence, player or 1)."""
     rows, players = counted.shape[0], players_of(world)
 
     def by_time(tree: Any) -> Any:
-        return jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1).reshape(leaf.shape[1], -1, *leaf.shape[3:]), tree)
+        return jax.tree.map(
+            lambda leaf: jnp.swapaxes(leaf, 0, 1).reshape(leaf.shape[1], -1, *leaf.shape[3:]), tree
+        )
 
     actions, there = by_time(batch.actions), batch.there.T[layout.burn_in :, :, None]
     actions = jax.tree.map(lambda leaf: leaf[layout.burn_in :], actions)
-    later, (features, other) = _both(layout, network, trusted, flat(batch.state), by_time(batch.inputs))
+    later, (features, other) = _both(
+        layout, network, trusted, flat(batch.state), by_time(batch.inputs)
+    )
 
     def joined(values: Any) -> Any:
         values = values.reshape(len(values), rows, players)
@@ -149,12 +190,16 @@ def _loss(
     rewards = jnp.swapaxes(batch.rewards, 0, 1)[layout.burn_in :] * there
     rewards = rewards[:, :, :1] if layout.vdn else rewards
     count = len(held) - layout.steps
-    wanted = sum(settings.discount**ahead * rewards[ahead : ahead + count] for ahead in range(layout.steps))
+    wanted = sum(
+        settings.discount**ahead * rewards[ahead : ahead + count] for ahead in range(layout.steps)
+    )
     after = stretched(after) if layout.rescale else after
     wanted += settings.discount**layout.steps * (after * there)[layout.steps :]
     wanted = lax.stop_gradient(squeezed(wanted) if layout.rescale else wanted)
     errors = (wanted - held[:count]) * there[:count]
-    each = 0.5 * jnp.square(errors).sum(axis=(0, 2)) / jnp.maximum(there[:count].sum(axis=(0, 2)), 1)
+    each = (
+        0.5 * jnp.square(errors).sum(axis=(0, 2)) / jnp.maximum(there[:count].sum(axis=(0, 2)), 1)
+    )
     total = (counted * each).mean()
     if layout.rebuilds:
         given = network.rebuilt(features)

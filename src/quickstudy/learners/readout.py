@@ -18,16 +18,25 @@ from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.learners.feature_blocks import blocks, scored, streamed
 from quickstudy.learners.features import KEPT, Shape, all_states, harvest
-from quickstudy.learners.lanes import grown, named_arrays, numbers_of, over_lanes, rounded, stack_lanes, with_arrays
+from quickstudy.learners.lanes import (
+    grown,
+    named_arrays,
+    numbers_of,
+    over_lanes,
+    rounded,
+    stack_lanes,
+    with_arrays,
+)
 from quickstudy.learners.stepping import Speaker, SteppingPupil
 
 
 class Rule:
-    """How a readout changes with one row of features and its target. Stateless and hashable; the state is a tree.
+    """How a readout changes with one row of features and its target. Stateless and hashable; the
+    state is a tree.
 
-    Settings that change no shape are arrays in the state, so that settings share compiled programs. peek: the rule
-    looks at the whole lesson before its first update, as some published programs do. scale: how the scores of symbols
-    are to be read, `logits` or `order`.
+    Settings that change no shape are arrays in the state, so that settings share compiled programs.
+    peek: the rule looks at the whole lesson before its first update, as some published programs do.
+    scale: how the scores of symbols are to be read, `logits` or `order`.
     """
 
     peek: bool = False
@@ -51,9 +60,14 @@ class Rule:
 
 
 def check_frozen(training: str, core: CoreSpec) -> None:
-    """Raise UsageError unless the core is a reservoir: a readout does not train what is below it."""
+    """Raise UsageError unless the core is a reservoir: a readout does not train what is below
+    it.
+    """
     if not core.frozen:
-        raise UsageError(f"{training} trains a readout only, and {core.id} is a core that has to be trained; use +adam")
+        raise UsageError(
+            f"{training} trains a readout only, and {core.id} is a core that has to be trained; use"
+            " +adam"
+        )
 
 
 class Readout(Speaker):
@@ -90,13 +104,19 @@ class ReservoirPupil(SteppingPupil):
 class ReadoutPupil(ReservoirPupil):
     """Runs the core once over what it is shown, and changes the readout question by question.
 
-    Examples stream: the features of a few dozen are held at a time, and of a long one those of a stretch of time.
-    An exam's features are kept if they fit (`features.KEPT`), else made anew for every test. Questions in a free
-    order (as published), and a rule that peeks, need the features of the whole lesson at once.
+    Examples stream: the features of a few dozen are held at a time, and of a long one those of a
+    stretch of time. An exam's features are kept if they fit (`features.KEPT`), else made anew for
+    every test. Questions in a free order (as published), and a rule that peeks, need the features
+    of the whole lesson at once.
     """
 
     def __init__(
-        self, core: CoreSpec, rule: Rule, start: Callable[[int], Any], brief: Brief, streams: Sequence[Streams]
+        self,
+        core: CoreSpec,
+        rule: Rule,
+        start: Callable[[int], Any],
+        brief: Brief,
+        streams: Sequence[Streams],
     ) -> None:
         super().__init__(core, brief, streams)
         self._rule = rule
@@ -132,15 +152,22 @@ class ReadoutPupil(ReservoirPupil):
         """One example, of which not even the features fit: stretch after stretch."""
         there = lesson.lengths > number
         chosen = np.where(there, lesson.order[:, number], 0)
-        exam = Exam([lane.take([index]) for lane, index in zip(lesson.examples, chosen, strict=True)])
+        exam = Exam(
+            [lane.take([index]) for lane, index in zip(lesson.examples, chosen, strict=True)]
+        )
         for rows, numbers in blocks(self._cores, exam.examples):
             counts = np.where(there, [len(lane) for lane in numbers], 0)
             targets = np.concatenate(
-                [grown(lane[None, own], 1, rows.shape[1]) for lane, own in zip(exam.targets, numbers, strict=True)]
+                [
+                    grown(lane[None, own], 1, rows.shape[1])
+                    for lane, own in zip(exam.targets, numbers, strict=True)
+                ]
             )
             sequence = np.broadcast_to(np.arange(rows.shape[1], dtype=np.int32), rows.shape[:2])
             bounds = np.stack([np.zeros_like(counts), counts], axis=1)
-            self._go_on(_UpdateRows(rows, jnp.asarray(targets), jnp.asarray(sequence), bounds), bounds)
+            self._go_on(
+                _UpdateRows(rows, jnp.asarray(targets), jnp.asarray(sequence), bounds), bounds
+            )
 
     def _go_on(self, material: _UpdateRows, bounds: NDArray[np.int64]) -> None:
         """The updates between two places (lane, 2) of the material's sequence."""
@@ -150,7 +177,9 @@ class ReadoutPupil(ReservoirPupil):
         self._updates += bounds[:, 1] - bounds[:, 0]
 
     def answer(self, exam: Exam) -> NDArray[np.float32]:
-        """(lane, question, output) scores. The features of the last exam are kept: the core does not change."""
+        """(lane, question, output) scores. The features of the last exam are kept: the core does
+        not change.
+        """
         if self._exam is None or self._exam[0] is not exam:
             self._exam = exam, self._kept(exam)
         if self._exam[1] is None:
@@ -193,20 +222,26 @@ class ReadoutPupil(ReservoirPupil):
 
     def cost(self) -> list[Cost]:
         """An update for every question."""
-        return self._costs(self._updates, self._rule.trained(jax.tree.map(lambda leaf: leaf[0], self._state)))
+        return self._costs(
+            self._updates, self._rule.trained(jax.tree.map(lambda leaf: leaf[0], self._state))
+        )
 
     def _material(self, lesson: Lesson, first: int, size: int, shape: Shape) -> _UpdateRows:
         if self._lesson is not None and self._lesson[0] is lesson and self._lesson[1] == first:
             return self._lesson[2]
         if lesson.item == "example":
             chosen = lesson.order[:, first : first + size]
-            exam = Exam([lane.take(order) for lane, order in zip(lesson.examples, chosen, strict=True)])
+            exam = Exam(
+                [lane.take(order) for lane, order in zip(lesson.examples, chosen, strict=True)]
+            )
             offsets = np.stack([np.cumsum([0, *lane.asked.sum(axis=0)]) for lane in exam.examples])
         else:
             exam = Exam(lesson.examples)
             offsets = np.broadcast_to(np.arange(lesson.items + 1), (self.lanes, lesson.items + 1))
         rows = harvest(self._cores, exam, shape, fineness=1 if lesson.item == "example" else 2)
-        targets, counted = (grown(array, self.lanes, rows.shape[1]) for array in (exam.targets, exam.counted))
+        targets, counted = (
+            grown(array, self.lanes, rows.shape[1]) for array in (exam.targets, exam.counted)
+        )
         if lesson.item == "example":
             sequence = np.broadcast_to(np.arange(rows.shape[1]), counted.shape)
         else:
@@ -224,7 +259,8 @@ class ReadoutPupil(ReservoirPupil):
         if lesson.item == "example":  # those rows are of the first examples only
             rows = harvest(self._cores, whole, Shape.of(lesson.examples, self._cores))
         targets, counted = (
-            jnp.asarray(grown(array, self.lanes, rows.shape[1])) for array in (whole.targets, whole.counted)
+            jnp.asarray(grown(array, self.lanes, rows.shape[1]))
+            for array in (whole.targets, whole.counted)
         )
         self._state = _prepare(self._rule, self._state, rows, targets, counted, self.lanes)
 
@@ -239,7 +275,9 @@ class _UpdateRows(NamedTuple):
 
 
 @eqx.filter_jit
-def _advance(rule: Rule, state: Any, rows: Any, targets: Any, sequence: Any, bounds: Any, lanes: int) -> Any:
+def _advance(
+    rule: Rule, state: Any, rows: Any, targets: Any, sequence: Any, bounds: Any, lanes: int
+) -> Any:
     def single(state: Any, rows: Any, targets: Any, sequence: Any, bounds: Any) -> Any:
         def step(number: Any, state: Any) -> Any:
             row = sequence[number]
@@ -254,8 +292,8 @@ def _advance(rule: Rule, state: Any, rows: Any, targets: Any, sequence: Any, bou
 def _prepare(rule: Rule, state: Any, rows: Any, targets: Any, counted: Any, lanes: int) -> Any:
     if lanes == 1:
         return over_lanes(rule.prepare, lanes)(state, rows, targets, counted)
-    # One lane after the other: side by side, the rows of all lanes would be laid out anew, in a second copy of what
-    # is most of the memory.
+    # One lane after the other: side by side, the rows of all lanes would be laid out anew, in a
+    # second copy of what is most of the memory.
     return lax.map(lambda lane: rule.prepare(*lane), (state, rows, targets, counted))
 
 

@@ -1,18 +1,23 @@
-"""Answers that were recorded elsewhere, as a learner: it is told what a run tells it, and answers what was answered.
+"""Answers that were recorded elsewhere, as a learner: it is told what a run tells it, and answers
+what was answered.
 
-    quickstudy drive language/qa --questions --repetitions 3 --out qa.jsonl   # what runs tell and ask
-    quickstudy run language/qa --learner recorded:file=qa.jsonl --seeds 3     # when the answers are in it
+    quickstudy drive language/qa --questions --repetitions 3 --out qa.jsonl   # what runs tell and
+    ask quickstudy run language/qa --learner recorded:file=qa.jsonl --seeds 3     # when the answers
+    are in it
 
-A recording is a file of JSON objects, one a line. `run` says of which run the lines behind it are, and `seed` is the
-one that a learner is given there: by it a run finds its lines, and no other run does. Then, in their order:
+A recording is a file of JSON objects, one a line. `run` says of which run the lines behind it are,
+and `seed` is the one that a learner is given there: by it a run finds its lines, and no other run
+does. Then, in their order:
 
-- `learn`: inputs, with `targets`: what should be answered after each, -1 or null where nothing is asked;
-- `predict`: inputs, with `answers`: after each a symbol, a score for each possible symbol, or values;
+- `learn`: inputs, with `targets`: what should be answered after each, -1 or null where nothing is
+  asked;
+- `predict`: inputs, with `answers`: after each a symbol, a score for each possible symbol, or
+  values;
 - `states`: inputs, with `answers`: after each the numbers of the state;
 - `act`: an observation, with `reward`, `first` and `answers`: what was done.
 
-What a run tells is compared with the recording, call by call and to the last bit: a run of another version, other
-parameters or another length fails with the line at which they part.
+What a run tells is compared with the recording, call by call and to the last bit: a run of another
+version, other parameters or another length fails with the line at which they part.
 """
 
 from __future__ import annotations
@@ -48,8 +53,8 @@ class RecordedLine(NamedTuple):
 
 @dataclass(frozen=True)
 class Recording:
-    """A file that was read. content: its digest. pace: of the learner that was recorded. runs: by seed, what is said of
-    the run, and its lines.
+    """A file that was read. content: its digest. pace: of the learner that was recorded. runs: by
+    seed, what is said of the run, and its lines.
     """
 
     content: str
@@ -60,17 +65,18 @@ class Recording:
         """The runs, for people."""
         by_task: dict[str, list[str]] = {}
         for run, _ in self.runs.values():
-            by_task.setdefault(f"{run['task']} version {run['version']}, root {run['root']}", []).append(
-                str(run["repetition"])
-            )
+            by_task.setdefault(
+                f"{run['task']} version {run['version']}, root {run['root']}", []
+            ).append(str(run["repetition"]))
         return "; ".join(f"{task}, repetitions {' '.join(many)}" for task, many in by_task.items())
 
 
 @learner("recorded", version=1)
 @dataclass(frozen=True)
 class Recorded:
-    """Answers that were recorded elsewhere, played back. file: the recording; content: its digest, worked out when it
-    is read; runs are known by it, wherever the file is. A run that it has no lines for is not applicable.
+    """Answers that were recorded elsewhere, played back. file: the recording; content: its digest,
+    worked out when it is read; runs are known by it, wherever the file is. A run that it has no
+    lines for is not applicable.
     """
 
     file: str = parameter("", place=True)
@@ -102,14 +108,18 @@ class Recorded:
 
         def make(brief: Brief, seed: int) -> Any:
             if seed not in recording.runs:
-                raise NotApplicable(f"{self.file} has no answers to this run; it has {recording.made_for()}")
+                raise NotApplicable(
+                    f"{self.file} has no answers to this run; it has {recording.made_for()}"
+                )
             return _Played(self.file, *recording.runs[seed])
 
         return Hosted(make, self).begin(brief, streams)
 
 
 class _Played:
-    """A host that goes from line to line. It has the methods of which there are lines, and `learn` and `predict`."""
+    """A host that goes from line to line. It has the methods of which there are lines, and `learn`
+    and `predict`.
+    """
 
     def __init__(self, file: str, run: Mapping[str, Any], lines: Sequence[RecordedLine]) -> None:
         self._file, self._run, self._lines, self._place = file, run, lines, 0
@@ -135,15 +145,23 @@ class _Played:
 
     def _next(self, call: str, given: Any, beside: Mapping[str, Any] | None = None) -> Any:
         if self._place == len(self._lines):
-            raise LearnerFault(f"{self._file} ends where the run goes on: {self._asked(call, given)}")
+            raise LearnerFault(
+                f"{self._file} ends where the run goes on: {self._asked(call, given)}"
+            )
         line, self._place = self._lines[self._place], self._place + 1
         where = f"{self._file}, line {line.number}"
         told = {call: given, **(beside or {})}
-        if not all(name in line.said and as_json(value) == line.said[name] for name, value in told.items()):
-            recorded = next((self._asked(name, line.said[name]) for name in CALLS if name in line.said), "nothing")
+        if not all(
+            name in line.said and as_json(value) == line.said[name] for name, value in told.items()
+        ):
+            recorded = next(
+                (self._asked(name, line.said[name]) for name in CALLS if name in line.said),
+                "nothing",
+            )
             raise LearnerFault(
-                f"{where} is not what the run tells: recorded is {recorded}, told {self._asked(call, given)}; it was "
-                f"recorded for {self._run['task']} version {self._run['version']}, {self._run['protocol'] or 'usual'}"
+                f"{where} is not what the run tells: recorded is {recorded}, told"
+                f" {self._asked(call, given)}; it was recorded for {self._run['task']} version"
+                f" {self._run['version']}, {self._run['protocol'] or 'usual'}"
             )
         if call == "learn":
             return None
@@ -178,27 +196,39 @@ def _read(path: str, *stamp: int) -> Recording:
         except (ValueError, RecursionError):
             said = None
         if not isinstance(said, dict):
-            raise ValueError(f"{path}, line {number}: no JSON object, got {text[:40].decode(errors='replace')!r}")
+            raise ValueError(
+                f"{path}, line {number}: no JSON object, got {text[:40].decode(errors='replace')!r}"
+            )
         if "run" in said:
             lines = []
             try:
                 pace = Pace(**said["run"]["pace"])
                 hash(pace)
                 runs[int(said["seed"])] = {**said["run"], "pace": pace}, lines
-                _ = [said["run"][name] for name in ("task", "version", "root", "repetition", "protocol")]
+                _ = [
+                    said["run"][name]
+                    for name in ("task", "version", "root", "repetition", "protocol")
+                ]
             except (KeyError, TypeError, ValueError, UsageError) as error:
-                raise ValueError(f"{path}, line {number}: a run must be as `quickstudy drive` wrote it") from error
+                raise ValueError(
+                    f"{path}, line {number}: a run must be as `quickstudy drive` wrote it"
+                ) from error
         elif lines is None or not any(name in said for name in CALLS):
             raise ValueError(
-                f"{path}, line {number}: no recording; quickstudy drive TASK --questions --out FILE writes one"
+                f"{path}, line {number}: no recording; quickstudy drive TASK --questions --out FILE"
+                " writes one"
             )
         else:
             lines.append(RecordedLine(number, said))
     paces = {run["pace"] for run, _ in runs.values()}
     if len(paces) != 1:
-        raise ValueError(f"{path}: " + ("runs of several paces" if paces else "there is no run in it"))
+        raise ValueError(
+            f"{path}: " + ("runs of several paces" if paces else "there is no run in it")
+        )
     content = hashlib.sha256(whole).hexdigest()[:16]
-    return Recording(content, paces.pop(), {seed: (run, tuple(lines)) for seed, (run, lines) in runs.items()})
+    return Recording(
+        content, paces.pop(), {seed: (run, tuple(lines)) for seed, (run, lines) in runs.items()}
+    )
 
 
 def as_json(values: Any) -> Any:
@@ -221,7 +251,9 @@ def _array(recorded: Any) -> Any:
     try:
         return np.array(recorded, dtype=np.float64 if _has_none(recorded) else None)
     except (ValueError, TypeError) as error:
-        raise LearnerFault(f"recorded answers must be numbers, as many for every step: {error}") from error
+        raise LearnerFault(
+            f"recorded answers must be numbers, as many for every step: {error}"
+        ) from error
 
 
 def _has_none(values: Any) -> bool:

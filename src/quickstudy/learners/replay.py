@@ -1,4 +1,6 @@
-"""A store of short sequences of what was lived, from which those that surprised most are drawn most often."""
+"""A store of short sequences of what was lived, from which those that surprised most are drawn most
+often.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,9 @@ from quickstudy.gateway import jax, jnp
 
 
 class Sequences(NamedTuple):
-    """(sequence, ...): inputs and actions (time, player, ...), rewards (time, player), there (time,): whether a step
-    belongs to the episode; state: what every player's memory held before the first step.
+    """(sequence, ...): inputs and actions (time, player, ...), rewards (time, player), there
+    (time,): whether a step belongs to the episode; state: what every player's memory held before
+    the first step.
     """
 
     inputs: Any
@@ -20,8 +23,8 @@ class Sequences(NamedTuple):
 
 
 class Replay(NamedTuple):
-    """kept: as many sequences as there is room for. priorities: of each, 0 where there is none yet. place: where the
-    next one goes, in the place of the oldest.
+    """kept: as many sequences as there is room for. priorities: of each, 0 where there is none yet.
+    place: where the next one goes, in the place of the oldest.
     """
 
     kept: Sequences
@@ -35,33 +38,39 @@ class Replay(NamedTuple):
         return cls(kept, jnp.zeros(room), jnp.int32(0))
 
     def with_more(self, more: Sequences, valid: Any) -> Replay:
-        """With those of some sequences that are valid (sequence,), each as urgent as the most urgent one so far: it is
-        looked at soon, and then priced. Of more than there is room for, the last are kept.
+        """With those of some sequences that are valid (sequence,), each as urgent as the most
+        urgent one so far: it is looked at soon, and then priced. Of more than there is room for,
+        the last are kept.
         """
         room = len(self.priorities)
         before = jnp.cumsum(valid) - valid
         count = valid.sum()
         valid = valid & (count - before <= room)
-        at = jnp.where(valid, (self.place + before) % room, room)  # what is written behind the end is dropped
+        at = jnp.where(
+            valid, (self.place + before) % room, room
+        )  # what is written behind the end is dropped
         kept = jax.tree.map(lambda old, new: old.at[at].set(new, mode="drop"), self.kept, more)
         urgent = jnp.where((self.priorities > 0).any(), self.priorities.max(), 1.0)
-        return Replay(kept, self.priorities.at[at].set(urgent, mode="drop"), (self.place + count) % room)
+        return Replay(
+            kept, self.priorities.at[at].set(urgent, mode="drop"), (self.place + count) % room
+        )
 
     def drawn(self, key: Any, count: int, exponent: Any) -> tuple[Any, Any]:
-        """Numbers of some sequences, by their priorities to a power, and the probability of each; at least one must be
-        there.
+        """Numbers of some sequences, by their priorities to a power, and the probability of each;
+        at least one must be there.
         """
         shares = jnp.where(self.priorities > 0, self.priorities**exponent, 0.0)
         upto = jnp.cumsum(shares / shares.sum())
         uniform = (jnp.arange(count) + jax.random.uniform(key, (count,))) / count
-        # Compared with all at once: to halve again and again is a row of small steps, each a wait on a GPU.
+        # Compared with all at once: to halve again and again is a row of small steps, each a wait
+        # on a GPU.
         found = jnp.searchsorted(upto, uniform * upto[-1], side="right", method="compare_all")
         numbers = jnp.minimum(found, len(shares) - 1)
         return numbers, shares[numbers] / shares.sum()
 
     def importance(self, probabilities: Any, exponent: Any) -> Any:
-        """What each that was drawn counts, so that the mean is (for exponent 1) as if all were equally likely; the
-        largest is 1.
+        """What each that was drawn counts, so that the mean is (for exponent 1) as if all were
+        equally likely; the largest is 1.
         """
         weights = ((self.priorities > 0).sum() * probabilities) ** -exponent
         return weights / weights.max()
@@ -72,10 +81,10 @@ class Replay(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """What was lived, in pieces in each of which every actor begins at most one sequence. kept: (piece, step, actor,
-    ...), what sequences are made of, with the number of the episode, -1 for none, in the place of `there`. start:
-    (piece, actor), at which step of the piece it begins, -1 where none does; state: (piece, actor, ...), the memories
-    before it.
+    """What was lived, in pieces in each of which every actor begins at most one sequence. kept:
+    (piece, step, actor, ...), what sequences are made of, with the number of the episode, -1 for
+    none, in the place of `there`. start: (piece, actor), at which step of the piece it begins, -1
+    where none does; state: (piece, actor, ...), the memories before it.
     """
 
     kept: Sequences
@@ -83,10 +92,14 @@ class Pieces(NamedTuple):
     state: Any
 
 
-def cut_into_sequences(lived: Sequences, start: Any, state: Any, length: int) -> tuple[Sequences, Any]:
-    """The sequences that begin in the first of some pieces, (piece * actor, time, ...), and which of them there are.
+def cut_into_sequences(
+    lived: Sequences, start: Any, state: Any, length: int
+) -> tuple[Sequences, Any]:
+    """The sequences that begin in the first of some pieces, (piece * actor, time, ...), and which
+    of them there are.
 
-    lived: as `Pieces.kept`; start, state: of as many pieces as have a sequence's length of steps behind them.
+    lived: as `Pieces.kept`; start, state: of as many pieces as have a sequence's length of steps
+    behind them.
     """
     gap, (pieces, actors) = lived.there.shape[1], start.shape
     at = jnp.arange(pieces)[:, None] * gap + jnp.maximum(start, 0)

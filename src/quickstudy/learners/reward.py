@@ -1,4 +1,6 @@
-"""Learning by reward, step by step, in a world that answers: actor and critic on one core, trained as they live."""
+"""Learning by reward, step by step, in a world that answers: actor and critic on one core, trained
+as they live.
+"""
 
 from __future__ import annotations
 
@@ -30,21 +32,24 @@ SIGNS = Tokens(3)
 @training("actor-critic", version=2)
 @dataclass(frozen=True)
 class ActorCritic:
-    """Policy gradient with a learned baseline, in a life without end: one update every few steps, by Adam.
+    """Policy gradient with a learned baseline, in a life without end: one update every few steps,
+    by Adam.
 
-    The core reads what is seen, what was done before and the sign of the reward for that (a core that reads symbols
-    alone: what is seen); two heads give the policy, by softmax, and the value. window: how far back the core sees: at
-    every update it starts anew and reads so many steps before those that are learned from. every: steps between two
-    updates, which are learned from once. rate: step size. discount, trace: of later rewards, and of later errors of the
-    value (generalised advantage). entropy: weight of the policy's entropy; critic: of the value's error.
+    The core reads what is seen, what was done before and the sign of the reward for that (a core
+    that reads symbols alone: what is seen); two heads give the policy, by softmax, and the value.
+    window: how far back the core sees: at every update it starts anew and reads so many steps
+    before those that are learned from. every: steps between two updates, which are learned from
+    once. rate: step size. discount, trace: of later rewards, and of later errors of the value
+    (generalised advantage). entropy: weight of the policy's entropy; critic: of the value's error.
     Where it must not learn, it does what is likeliest.
     Source: Mnih et al. 2016, one actor; Schulman et al. 2016 for the advantage.
     """
 
     # A small entropy bonus lets the policy collapse, and it does not explore again when the world
-    # changes; a long credit assignment rewards the actions before a lucky one. Chosen on worlds that belong to no
-    # study (`benchmarks/reward_defaults.py`): a gru is right in 0.63, 0.95 and 0.42 of the steps there, and with
-    # every=8, discount=0.8, entropy=0.01 in 0.33, 0.61 and 0.64; the last world pays one step late.
+    # changes; a long credit assignment rewards the actions before a lucky one. Chosen on worlds
+    # that belong to no study (`benchmarks/reward_defaults.py`): a gru is right in 0.63, 0.95 and
+    # 0.42 of the steps there, and with every=8, discount=0.8, entropy=0.01 in 0.33, 0.61 and 0.64;
+    # the last world pays one step late.
     window: int = parameter(32, at_least=1)
     every: int = parameter(2, at_least=1)
     rate: float = parameter(0.005, above=0)
@@ -70,25 +75,38 @@ class ActorCritic:
 
 
 class ActorPupil:
-    """Acts in one world per lane. An update is made after every few steps, before the next action."""
+    """Acts in one world per lane. An update is made after every few steps, before the next
+    action.
+    """
 
-    def __init__(self, training: ActorCritic, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
+    def __init__(
+        self, training: ActorCritic, core: CoreSpec, brief: Brief, streams: Sequence[Streams]
+    ) -> None:
         self.lanes, self._training = len(streams), training
         self._back, self._every = training.window, training.every
         self._alone = not _reads_fields(core)
-        inputs = brief.inputs if self._alone else Fields({"seen": brief.inputs, "done": brief.outputs, "reward": SIGNS})
+        inputs = (
+            brief.inputs
+            if self._alone
+            else Fields({"seen": brief.inputs, "done": brief.outputs, "reward": SIGNS})
+        )
         models = [Model.drawn(core, inputs, brief.outputs.width + 1, stream) for stream in streams]
         if models[0].core.leaks:
-            raise NotApplicable("a core that is shown whole sequences, their answers included, cannot go step by step")
+            raise NotApplicable(
+                "a core that is shown whole sequences, their answers included, cannot go step by"
+                " step"
+            )
         self._arrays, self._frame, self._sizes = begun(models)
         self._act, self._update, self._restart = step_programs(self._frame, training, self.lanes)
         self._settings = jnp.asarray(
-            [[training.rate, training.discount, training.trace, training.entropy, training.critic]] * self.lanes,
+            [[training.rate, training.discount, training.trace, training.entropy, training.critic]]
+            * self.lanes,
             jnp.float32,
         )
         self._words = np.stack([stream.words("noise", 2) for stream in streams])
         self._seen = jax.tree.map(
-            lambda part: np.zeros((self.lanes, self._back + self._every, *part.shape), part.dtype), _blank(inputs)
+            lambda part: np.zeros((self.lanes, self._back + self._every, *part.shape), part.dtype),
+            _blank(inputs),
         )
         self._done = np.zeros((self.lanes, self._every), np.int32)
         self._gained = np.zeros((self.lanes, self._every), np.float32)
@@ -97,13 +115,23 @@ class ActorPupil:
         self._state = self._restart(self._arrays, self._context())
 
     def act(
-        self, observation: Any, reward: NDArray[np.float32], first: NDArray[np.bool_], learning: bool = True
+        self,
+        observation: Any,
+        reward: NDArray[np.float32],
+        first: NDArray[np.bool_],
+        learning: bool = True,
     ) -> NDArray[np.int32]:
         """One action per lane; the reward belongs to the last."""
         self._before(reward, first, learning)
-        now = observation if self._alone else {
-            "seen": observation, "done": self._last, "reward": (np.sign(reward) * ~first + 1).astype(np.int32),
-        }  # fmt: skip
+        now = (
+            observation
+            if self._alone
+            else {
+                "seen": observation,
+                "done": self._last,
+                "reward": (np.sign(reward) * ~first + 1).astype(np.int32),
+            }
+        )
         for kept, part in zip(jax.tree.leaves(self._seen), jax.tree.leaves(now), strict=True):
             kept[:, self._back + self._place] = part
         numbers = np.full(self.lanes, self._steps if learning else -1, np.int32)
@@ -114,12 +142,18 @@ class ActorPupil:
         return self._last
 
     def live_in(
-        self, world: tuple[Callable[..., Any], Callable[..., Any]], state: Any, observation: Any,
-        reward: NDArray[np.float32], first: NDArray[np.bool_], steps: int,
-    ) -> Lived:  # fmt: skip
-        """Up to so many steps in a pure world, in one compiled program: what `act` does, learning all the way. world:
-        `step` of a state and an action, which gives state, observation and reward, and `halts` of a state, after which
-        in any lane no more steps are taken; each of one lane. state, observation: with a lane axis.
+        self,
+        world: tuple[Callable[..., Any], Callable[..., Any]],
+        state: Any,
+        observation: Any,
+        reward: NDArray[np.float32],
+        first: NDArray[np.bool_],
+        steps: int,
+    ) -> Lived:
+        """Up to so many steps in a pure world, in one compiled program: what `act` does, learning
+        all the way. world: `step` of a state and an action, which gives state, observation and
+        reward, and `halts` of a state, after which in any lane no more steps are taken; each of one
+        lane. state, observation: with a lane axis.
         """
         if first.any():
             self._before(reward, first, True)
@@ -127,11 +161,19 @@ class ActorPupil:
             self._gained[:, self._place - 1] = reward
         program = life_program(self._frame, self._training, self.lanes, self._alone, *world)
         mind = Mind(
-            self._arrays, self._state, self._seen, self._done, self._gained, self._last,
-            np.int32(self._place), np.int32(self._steps),
-        )  # fmt: skip
+            self._arrays,
+            self._state,
+            self._seen,
+            self._done,
+            self._gained,
+            self._last,
+            np.int32(self._place),
+            np.int32(self._steps),
+        )
         known = np.where(first, 0, reward).astype(np.float32)
-        lived = program(mind, state, observation, known, self._words, self._settings, np.int32(min(steps, ROOM)))
+        lived = program(
+            mind, state, observation, known, self._words, self._settings, np.int32(min(steps, ROOM))
+        )
         mind = lived.mind
         self._arrays, self._state = mind.arrays, mind.state
         self._seen, self._done, self._gained, self._last = (
@@ -140,13 +182,19 @@ class ActorPupil:
         self._place, self._steps = int(mind.place), int(mind.steps)
         return lived
 
-    def _before(self, reward: NDArray[np.float32], first: NDArray[np.bool_], learning: bool) -> None:
-        """Take the reward for the last action, learn from the last few steps, and begin anew where all is new."""
+    def _before(
+        self, reward: NDArray[np.float32], first: NDArray[np.bool_], learning: bool
+    ) -> None:
+        """Take the reward for the last action, learn from the last few steps, and begin anew where
+        all is new.
+        """
         if self._place:
             self._gained[:, self._place - 1] = reward
         if self._place == self._every:
             if learning:
-                self._arrays = self._update(self._arrays, self._seen, self._done, self._gained, self._settings)
+                self._arrays = self._update(
+                    self._arrays, self._seen, self._done, self._gained, self._settings
+                )
             # What was learned from becomes what comes before.
             self._seen = jax.tree.map(lambda part: np.roll(part, -self._every, axis=1), self._seen)
             self._place, self._state = 0, self._restart(self._arrays, self._context())
@@ -164,7 +212,9 @@ class ActorPupil:
         fresh = self._restart(self._arrays, self._context())
         here = jnp.asarray(first)
         self._state = jax.tree.map(
-            lambda new, old: jnp.where(here.reshape(-1, *[1] * (new.ndim - 1)), new, old), fresh, self._state
+            lambda new, old: jnp.where(here.reshape(-1, *[1] * (new.ndim - 1)), new, old),
+            fresh,
+            self._state,
         )
 
     def cost(self) -> list[Cost]:
@@ -175,17 +225,23 @@ class ActorPupil:
     def snapshot(self) -> Snapshot:
         """Model, moments, the state of the core, and the window."""
         kept = named_arrays((self._frame.filled(self._arrays), self._state))
-        window = {f"window{place}": part.copy() for place, part in enumerate(jax.tree.leaves(self._seen))}
+        window = {
+            f"window{place}": part.copy() for place, part in enumerate(jax.tree.leaves(self._seen))
+        }
         rest = {"done": self._done.copy(), "gained": self._gained.copy(), "last": self._last.copy()}
         return Snapshot({**kept, **window, **rest}, {"steps": self._steps, "place": self._place})
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
-        kept, self._state = with_arrays((self._frame.filled(self._arrays), self._state), snapshot.arrays)
+        kept, self._state = with_arrays(
+            (self._frame.filled(self._arrays), self._state), snapshot.arrays
+        )
         self._arrays, self._frame = Frame.of(kept)
         for place, part in enumerate(jax.tree.leaves(self._seen)):
             part[:] = snapshot.arrays[f"window{place}"]
-        self._done, self._gained, self._last = (snapshot.arrays[name].copy() for name in ("done", "gained", "last"))
+        self._done, self._gained, self._last = (
+            snapshot.arrays[name].copy() for name in ("done", "gained", "last")
+        )
         self._steps, self._place = int(snapshot.facts["steps"]), int(snapshot.facts["place"])
 
 
@@ -201,4 +257,6 @@ def _blank(space: Space) -> Any:
     """A step of a space, of zeros."""
     if isinstance(space, Fields):
         return {name: _blank(part) for name, part in space.parts}
-    return np.zeros((), np.int32) if isinstance(space, Tokens) else np.zeros(space.width, np.float32)
+    return (
+        np.zeros((), np.int32) if isinstance(space, Tokens) else np.zeros(space.width, np.float32)
+    )

@@ -1,5 +1,5 @@
-"""Programs of actor and critic: one step or one update by itself; and in a pure world acting, its answers and every
-update in one.
+"""Programs of actor and critic: one step or one update by itself; and in a pure world acting, its
+answers and every update in one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ ROOM = 4096
 
 
 class Mind(NamedTuple):
-    """What a pupil has in mind; see `ActorPupil`. All arrays have a lane axis, place and steps are one for all."""
+    """What a pupil has in mind; see `ActorPupil`. All arrays have a lane axis, place and steps are
+    one for all.
+    """
 
     arrays: Any
     state: Any
@@ -33,8 +35,8 @@ class Mind(NamedTuple):
 
 
 class Lived(NamedTuple):
-    """What a program gives back: mind and world at the end, what is seen there; steps taken, and (lane, step) what was
-    seen, done and gained at each, of which those after the last mean nothing.
+    """What a program gives back: mind and world at the end, what is seen there; steps taken, and
+    (lane, step) what was seen, done and gained at each, of which those after the last mean nothing.
     """
 
     mind: Mind
@@ -69,13 +71,20 @@ def _parts(frame: Frame, training: ActorCritic, lanes: int) -> tuple[Callable[..
         def loss(trained: Any) -> Any:
             model = eqx.combine(trained, fixed)
             rows = jax.tree.map(lambda part: part[:, None], seen)
-            outputs = model.head(model.core.unroll(model.core.start(1, capacity), rows)[1][back:, 0])
+            outputs = model.head(
+                model.core.unroll(model.core.start(1, capacity), rows)[1][back:, 0]
+            )
             values, chances = outputs[:, -1], jax.nn.log_softmax(outputs[:, :-1])
             fixed_values = lax.stop_gradient(values)
             # Nobody knows the value after the last step yet: its own stands for it.
-            errors = gained + discount * jnp.append(fixed_values[1:], fixed_values[-1]) - fixed_values
+            errors = (
+                gained + discount * jnp.append(fixed_values[1:], fixed_values[-1]) - fixed_values
+            )
             _, advantage = lax.scan(
-                lambda later, error: (error + discount * trace * later,) * 2, 0.0, errors, reverse=True
+                lambda later, error: (error + discount * trace * later,) * 2,
+                0.0,
+                errors,
+                reverse=True,
             )
             gains = jnp.take_along_axis(chances, done[:, None], axis=1)[:, 0] * advantage
             spread = -(jnp.exp(chances) * chances).sum(axis=1)
@@ -99,7 +108,9 @@ def _parts(frame: Frame, training: ActorCritic, lanes: int) -> tuple[Callable[..
 
 
 @lru_cache
-def step_programs(frame: Frame, training: ActorCritic, lanes: int) -> tuple[Callable[..., Any], ...]:
+def step_programs(
+    frame: Frame, training: ActorCritic, lanes: int
+) -> tuple[Callable[..., Any], ...]:
     """Act, update and restart, a program each."""
     return tuple(jax.jit(part) for part in _parts(frame, training, lanes))
 
@@ -119,7 +130,9 @@ def life_program(
     go = over_lanes(step, lanes)
 
     @jax.jit
-    def program(mind: Mind, world: Any, observation: Any, reward: Any, words: Any, settings: Any, steps: Any) -> Lived:
+    def program(
+        mind: Mind, world: Any, observation: Any, reward: Any, words: Any, settings: Any, steps: Any
+    ) -> Lived:
         def goes_on(lived: Lived) -> Any:
             return (lived.steps < steps) & ~halts(lived.world).any()
 
@@ -128,45 +141,81 @@ def life_program(
 
         def renewed(lived: Lived) -> Lived:
             mind = lived.mind  # the last reward may have come with an earlier call
-            arrays = update(mind.arrays, mind.seen, mind.done, gaining(mind, lived.reward), settings)
+            arrays = update(
+                mind.arrays, mind.seen, mind.done, gaining(mind, lived.reward), settings
+            )
             seen = jax.tree.map(lambda part: jnp.roll(part, -every, axis=1), mind.seen)
             state = restart(arrays, jax.tree.map(lambda part: part[:, :back], seen))
-            mind = mind._replace(arrays=arrays, seen=seen, state=state, place=jnp.zeros_like(mind.place))
+            mind = mind._replace(
+                arrays=arrays, seen=seen, state=state, place=jnp.zeros_like(mind.place)
+            )
             return lived._replace(mind=mind)
 
         def acting(lived: Lived) -> Lived:
-            """Steps up to the next update. The model is no part of the loop: it would be copied at every step."""
+            """Steps up to the next update. The model is no part of the loop: it would be copied at
+            every step.
+            """
             arrays = lived.mind.arrays
 
             def on(lived: Lived) -> Lived:
                 mind, number = lived.mind, lived.steps
-                now = lived.observation if alone else {
-                    "seen": lived.observation, "done": mind.last,
-                    "reward": jnp.sign(lived.reward).astype(jnp.int32) + 1,
-                }  # fmt: skip
-                seen = jax.tree.map(lambda kept, part: kept.at[:, back + mind.place].set(part), mind.seen, now)
+                now = (
+                    lived.observation
+                    if alone
+                    else {
+                        "seen": lived.observation,
+                        "done": mind.last,
+                        "reward": jnp.sign(lived.reward).astype(jnp.int32) + 1,
+                    }
+                )
+                seen = jax.tree.map(
+                    lambda kept, part: kept.at[:, back + mind.place].set(part), mind.seen, now
+                )
                 # What comes before the first of these steps has been done by the caller.
-                gained = jnp.where((number > 0) & (mind.place > 0), gaining(mind, lived.reward), mind.gained)
-                state, chosen = act(arrays, mind.state, now, words, jnp.full(lanes, mind.steps, jnp.int32))
+                gained = jnp.where(
+                    (number > 0) & (mind.place > 0), gaining(mind, lived.reward), mind.gained
+                )
+                state, chosen = act(
+                    arrays, mind.state, now, words, jnp.full(lanes, mind.steps, jnp.int32)
+                )
                 world, observation, reward = go(lived.world, chosen)
                 reward = reward.astype(jnp.float32)
                 mind = mind._replace(
-                    state=state, seen=seen, done=mind.done.at[:, mind.place].set(chosen), gained=gained, last=chosen,
-                    place=mind.place + 1, steps=mind.steps + 1,
-                )  # fmt: skip
+                    state=state,
+                    seen=seen,
+                    done=mind.done.at[:, mind.place].set(chosen),
+                    gained=gained,
+                    last=chosen,
+                    place=mind.place + 1,
+                    steps=mind.steps + 1,
+                )
                 return Lived(
-                    mind, world, observation, reward, number + 1,
-                    lived.seen.at[:, number].set(lived.observation), lived.done.at[:, number].set(chosen),
+                    mind,
+                    world,
+                    observation,
+                    reward,
+                    number + 1,
+                    lived.seen.at[:, number].set(lived.observation),
+                    lived.done.at[:, number].set(chosen),
                     lived.gained.at[:, number].set(reward),
-                )  # fmt: skip
+                )
 
             bare = lived._replace(mind=lived.mind._replace(arrays=None))
-            bare = lax.while_loop(lambda lived: goes_on(lived) & (lived.mind.place < every), on, bare)
+            bare = lax.while_loop(
+                lambda lived: goes_on(lived) & (lived.mind.place < every), on, bare
+            )
             return bare._replace(mind=bare.mind._replace(arrays=arrays))
 
         blank = jnp.zeros((lanes, ROOM), jnp.int32)
         begun = Lived(
-            mind, world, observation, reward, jnp.zeros_like(steps), blank, blank, jnp.zeros((lanes, ROOM), jnp.float32)
+            mind,
+            world,
+            observation,
+            reward,
+            jnp.zeros_like(steps),
+            blank,
+            blank,
+            jnp.zeros((lanes, ROOM), jnp.float32),
         )
 
         def cycle(lived: Lived) -> Lived:

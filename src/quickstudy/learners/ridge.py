@@ -1,4 +1,6 @@
-"""Ridge regression: the readout with the least squared error on all questions so far, fitted at once in float64."""
+"""Ridge regression: the readout with the least squared error on all questions so far, fitted at
+once in float64.
+"""
 
 from __future__ import annotations
 
@@ -29,32 +31,42 @@ STRENGTHS = tuple(10.0**exponent for exponent in range(-9, 4))
 WITHOUT_VALIDATION = 1e-6
 """The strength where there is none."""
 STEPS_TOGETHER, MOST_TOGETHER = 2048, 64
-"""Steps whose features are held at once (15 MB for each lane of 1,800 float32 features), and sequences among them."""
+"""Steps whose features are held at once (15 MB for each lane of 1,800 float32 features), and
+sequences among them.
+"""
 FREE_TOGETHER = 250
 """Steps that are read in one call before a free run on the validation part."""
 LEAST_ERROR, MOST_ERROR = 1e-16, 1.0
-"""Squared errors of free runs are counted within these bounds, over the variance of the targets. Above 1 nothing is
-predicted any more, and how far the run is off says nothing."""
+"""Squared errors of free runs are counted within these bounds, over the variance of the targets.
+Above 1 nothing is predicted any more, and how far the run is off says nothing.
+"""
 ROWS_TOGETHER = 512
 """Rows that are added to the sums by one product."""
 
 
 def stretch_of(examples: Sequence[Examples]) -> Stretch:
-    """Whole sequences, as many as fit; one that is longer than all that fits goes by itself, piece by piece."""
+    """Whole sequences, as many as fit; one that is longer than all that fits goes by itself, piece
+    by piece.
+    """
     longest, most = (max(getattr(lane, name) for lane in examples) for name in ("steps", "count"))
     questions = max(int(lane.asked.sum(axis=0).max(initial=1)) for lane in examples)
     steps = min(STEPS_TOGETHER, rounded(longest, 4))
-    together = min(MOST_TOGETHER, STEPS_TOGETHER // steps, rounded(most, 2)) if longest <= steps else 1
-    # One long sequence has room for a question at every step: whatever is asked of it, the program is the same.
-    return Stretch(steps, together, together * min(steps, rounded(questions, 2)) if together > 1 else steps)
+    together = (
+        min(MOST_TOGETHER, STEPS_TOGETHER // steps, rounded(most, 2)) if longest <= steps else 1
+    )
+    # One long sequence has room for a question at every step: whatever is asked of it, the program
+    # is the same.
+    return Stretch(
+        steps, together, together * min(steps, rounded(questions, 2)) if together > 1 else steps
+    )
 
 
 class Sums:
-    """The sums that ridge regression needs, of one lane: squares (F+1, F+1) of features and a constant 1, products
-    (F+1, V) with the targets.
+    """The sums that ridge regression needs, of one lane: squares (F+1, F+1) of features and a
+    constant 1, products (F+1, V) with the targets.
 
-    Rows wait until there are enough of them for one product. So the sums depend on the rows and their order alone, to
-    the last bit, and not on the pieces in which they came.
+    Rows wait until there are enough of them for one product. So the sums depend on the rows and
+    their order alone, to the last bit, and not on the pieces in which they came.
     """
 
     def __init__(self, features: int, outputs: int) -> None:
@@ -75,14 +87,17 @@ class Sums:
             begin = int(sums["rows"]) % ROWS_TOGETHER
             end = min(ROWS_TOGETHER, begin + len(features) - added)
             chosen = slice(added, added + end - begin)
-            sums["waiting"][begin:end, :-1], sums["answers"][begin:end] = features[chosen], targets[chosen]
+            sums["waiting"][begin:end, :-1], sums["answers"][begin:end] = (
+                features[chosen],
+                targets[chosen],
+            )
             added, sums["rows"] = chosen.stop, sums["rows"] + end - begin
             if end == ROWS_TOGETHER:
                 sums["squares"], sums["products"] = self._total(end)
 
     def weights(self, strengths: Sequence[float]) -> NDArray[np.float64]:
-        """(strength, F+1, V), the bias last and not held back; nan where a strength is lost in rounding, 0 before
-        anything was learned.
+        """(strength, F+1, V), the bias last and not held back; nan where a strength is lost in
+        rounding, 0 before anything was learned.
         """
         from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
@@ -94,7 +109,9 @@ class Sums:
         fits = np.full((len(strengths), *products.shape), np.nan)
         for fit, strength in zip(fits, strengths, strict=True):
             try:
-                fit[:] = cho_solve(cho_factor(squares + np.diag(strength * held_back), lower=True), products)
+                fit[:] = cho_solve(
+                    cho_factor(squares + np.diag(strength * held_back), lower=True), products
+                )
             except LinAlgError:
                 continue
         return fits
@@ -105,11 +122,14 @@ class Sums:
 
 
 def read_out(features: NDArray[Any], series: Series) -> NDArray[np.float64]:
-    """(step, output): the answers to the test part of a series of a readout on features (step, feature) that are there
-    already, standardised on the training part; its strength is chosen on the validation part, where there is one.
+    """(step, output): the answers to the test part of a series of a readout on features (step,
+    feature) that are there already, standardised on the training part; its strength is chosen on
+    the validation part, where there is one.
     """
     bounds = np.cumsum([series.washout, series.training, series.validation])
-    train, held_back, test = (slice(*pair) for pair in zip(bounds, [*bounds[1:], len(features)], strict=True))
+    train, held_back, test = (
+        slice(*pair) for pair in zip(bounds, [*bounds[1:], len(features)], strict=True)
+    )
     spread = features[train].std(axis=0)
     rows = (features - features[train].mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     sums = Sums(rows.shape[1], series.targets.shape[1])
@@ -117,8 +137,14 @@ def read_out(features: NDArray[Any], series: Series) -> NDArray[np.float64]:
     fits = sums.weights(STRENGTHS if series.validation else (WITHOUT_VALIDATION,))
     lost = np.isnan(fits[:, -1, 0])
     if lost.all():
-        raise UsageError("the states are too much alike for a readout: every strength of the ridge is lost in rounding")
-    wrong = [np.square(rows[held_back] @ fit[:-1] + fit[-1] - series.targets[held_back]).sum() for fit in fits]
+        raise UsageError(
+            "the states are too much alike for a readout: every strength of the ridge is lost in"
+            " rounding"
+        )
+    wrong = [
+        np.square(rows[held_back] @ fit[:-1] + fit[-1] - series.targets[held_back]).sum()
+        for fit in fits
+    ]
     chosen = fits[np.where(lost, np.inf, wrong).argmin()]
     return np.asarray(rows[test] @ chosen[:-1] + chosen[-1])
 
@@ -128,14 +154,16 @@ def read_out(features: NDArray[Any], series: Series) -> NDArray[np.float64]:
 class Ridge:
     """Ridge regression readout: the least squared error on all questions so far, in float64.
 
-    It is fitted when it is asked. strength: what is added to the squares of the features (not of the bias). none: where
-    the lesson has a validation part, the one of 1e-9, 1e-8 ... 1000 with the least squared error there, for each
-    repetition by itself; where it has none, 1e-6. What is validated on is not learned from. passes: times the material
-    is shown (more than 1 counts it several times). free_strength: the strength of the readout that runs free. `driven`:
-    the same as the one that answers; `free`: the one with the least mean logarithm of the squared error in free runs on
-    the validation part. The default is `free` on tasks that are tested by free runs and have a validation part (under
-    the convention `published` it is `driven`). Symbols are one-hot targets, and one that has never been an answer
-    is never given as one. Features are held for 2,048 steps at a time: a series may have any length.
+    It is fitted when it is asked. strength: what is added to the squares of the features (not of
+    the bias). none: where the lesson has a validation part, the one of 1e-9, 1e-8 ... 1000 with the
+    least squared error there, for each repetition by itself; where it has none, 1e-6. What is
+    validated on is not learned from. passes: times the material is shown (more than 1 counts it
+    several times). free_strength: the strength of the readout that runs free. `driven`: the same as
+    the one that answers; `free`: the one with the least mean logarithm of the squared error in free
+    runs on the validation part. The default is `free` on tasks that are tested by free runs and
+    have a validation part (under the convention `published` it is `driven`). Symbols are one-hot
+    targets, and one that has never been an answer is never given as one. Features are held for
+    2,048 steps at a time: a series may have any length.
     """
 
     strength: float | None = parameter(None, above=0)
@@ -185,7 +213,12 @@ class RidgePupil(ReservoirPupil):
     """Adds up what it is shown; fits its readouts, one per lane, when they are needed."""
 
     def __init__(
-        self, strength: float | None, core: CoreSpec, brief: Brief, streams: Sequence[Streams], free: bool = False
+        self,
+        strength: float | None,
+        core: CoreSpec,
+        brief: Brief,
+        streams: Sequence[Streams],
+        free: bool = False,
     ) -> None:
         super().__init__(core, brief, streams)
         self._strength, self._validates_free = strength, free and strength is None
@@ -201,7 +234,9 @@ class RidgePupil(ReservoirPupil):
         self._passed = Passed()
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
-        """Items start .. stop-1. The core always reads the same groups of the order, wherever a lesson is cut."""
+        """Items start .. stop-1. The core always reads the same groups of the order, wherever a
+        lesson is cut.
+        """
         if lesson.item != "example":
             raise UsageError("ridge learns from whole examples, not from single questions")
         self._validation = None if lesson.validation is None else Exam(lesson.validation)
@@ -210,10 +245,16 @@ class RidgePupil(ReservoirPupil):
         bounds = lesson.within(start, stop)
         for first in range(start // stretch.together * stretch.together, stop, stretch.together):
             chosen = lesson.order[:, first : first + stretch.together]
-            group = Exam([lane.take(order) for lane, order in zip(lesson.examples, chosen, strict=True)])
-            for block in blocks(self._cores, group.examples, stretch, self._noise_at(first), self._passed):
+            group = Exam(
+                [lane.take(order) for lane, order in zip(lesson.examples, chosen, strict=True)]
+            )
+            for block in blocks(
+                self._cores, group.examples, stretch, self._noise_at(first), self._passed
+            ):
                 rows = np.asarray(block.rows)
-                for lane, (numbers, (begin, end)) in enumerate(zip(block.numbers, bounds - first, strict=True)):
+                for lane, (numbers, (begin, end)) in enumerate(
+                    zip(block.numbers, bounds - first, strict=True)
+                ):
                     example = group.found[lane][numbers, 1]
                     wanted = (example >= begin) & (example < end)
                     new, targets = rows[lane, : len(numbers)], group.targets[lane, numbers]
@@ -224,11 +265,19 @@ class RidgePupil(ReservoirPupil):
         self._weights = self._free_weights = None
 
     def _noise_at(self, first: int) -> Any:
-        """Keys of the group that begins with this item, for cores that are shaken while they learn."""
-        return None if self._keys is None else jax.vmap(lambda key: jax.random.fold_in(key, first))(self._keys)
+        """Keys of the group that begins with this item, for cores that are shaken while they
+        learn.
+        """
+        return (
+            None
+            if self._keys is None
+            else jax.vmap(lambda key: jax.random.fold_in(key, first))(self._keys)
+        )
 
     def answer(self, exam: Exam) -> NDArray[np.float64]:
-        """(lane, question, output): the regression's values; a symbol that has not been seen never wins."""
+        """(lane, question, output): the regression's values; a symbol that has not been seen never
+        wins.
+        """
         return self._scores(self._values(exam, self._fitted()))
 
     def _scores(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -246,7 +295,9 @@ class RidgePupil(ReservoirPupil):
             fits = np.stack([sums.weights(strengths) for sums in self._sums])
             lost = np.isnan(fits[..., -1, 0])
             if lost.all(axis=1).any():
-                raise LearnerFault(f"strength {strengths[-1]:g} is lost in rounding; give a larger one")
+                raise LearnerFault(
+                    f"strength {strengths[-1]:g} is lost in rounding; give a larger one"
+                )
             errors = np.where(lost, np.inf, self._errors(exam, fits) if exam else 0.0)
             self._weights = self._best("answers", fits, errors)
             if self._free is not None:
@@ -254,15 +305,21 @@ class RidgePupil(ReservoirPupil):
                 self._free_weights = self._best("free runs", fits, errors)
         return self._weights
 
-    def _best(self, use: str, fits: NDArray[np.float64], errors: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Of every lane the weights with the least error; the strengths are noted under their use."""
+    def _best(
+        self, use: str, fits: NDArray[np.float64], errors: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Of every lane the weights with the least error; the strengths are noted under their
+        use.
+        """
         best = errors.argmin(axis=1)
         if fits.shape[1] > 1:
             self._chosen[use] = np.asarray(STRENGTHS)[best]
         return np.asarray(fits[np.arange(self.lanes), best])
 
     def remarks(self, lane: int) -> list[str]:
-        """Which readouts have a strength at the end of what was tried: a better one may lie beyond it."""
+        """Which readouts have a strength at the end of what was tried: a better one may lie beyond
+        it.
+        """
         chosen = {use: float(strengths[lane]) for use, strengths in self._chosen.items()}
         return [
             f"The ridge strength chosen for {use}, {strength:g}, is at the end of the range tried."
@@ -276,10 +333,12 @@ class RidgePupil(ReservoirPupil):
         return fitted if self._free_weights is None else self._free_weights
 
     def _free_errors(self, runs: Sequence[Any], fits: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(lane, strength): the mean logarithm of the squared error in free runs, of weights (lane, strength, F+1, V).
-        A logarithm, since one run that has diverged would outweigh all others.
+        """(lane, strength): the mean logarithm of the squared error in free runs, of weights (lane,
+        strength, F+1, V). A logarithm, since one run that has diverged would outweigh all others.
         """
-        warm, target = (np.stack([getattr(run, name) for run in runs]) for name in ("warm", "target"))
+        warm, target = (
+            np.stack([getattr(run, name) for run in runs]) for name in ("warm", "target")
+        )
         strengths, starts, steps = fits.shape[1], warm.shape[2], target.shape[2]
         state = self.start(starts, warm.shape[1] + steps)
         for first in range(0, warm.shape[1], FREE_TOGETHER):
@@ -301,10 +360,14 @@ class RidgePupil(ReservoirPupil):
             ]
             plants = [plant for plant, _, _ in moved]
             reached = np.stack([there for *_, there in moved]).reshape(answers.shape)
-            wrong = np.square(reached - target[:, None, :, step]).mean(axis=-1) / spread[:, None, None]
+            wrong = (
+                np.square(reached - target[:, None, :, step]).mean(axis=-1) / spread[:, None, None]
+            )
             total += np.log10(np.clip(wrong, LEAST_ERROR, MOST_ERROR)).mean(axis=2)
             if step + 1 < steps:
-                following = np.stack([read for _, read, _ in moved]).reshape(self.lanes, strengths * starts, -1)
+                following = np.stack([read for _, read, _ in moved]).reshape(
+                    self.lanes, strengths * starts, -1
+                )
                 state, rows = super()._read(state, following, state.programs.step, axis=1)
         return np.where(np.isfinite(total), total / steps, np.inf)
 
@@ -319,10 +382,14 @@ class RidgePupil(ReservoirPupil):
     def _values(self, exam: Exam, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """(lane, question, W) from weights (lane, F+1, W)."""
         values = np.zeros((*exam.counted.shape, weights.shape[2]))
-        for block in blocks(self._cores, exam.examples, stretch_of(exam.examples), passed=self._passed):
+        for block in blocks(
+            self._cores, exam.examples, stretch_of(exam.examples), passed=self._passed
+        ):
             rows = np.asarray(block.rows)
             for lane, numbers in enumerate(block.numbers):
-                values[lane, numbers] = rows[lane, : len(numbers)] @ weights[lane, :-1] + weights[lane, -1]
+                values[lane, numbers] = (
+                    rows[lane, : len(numbers)] @ weights[lane, :-1] + weights[lane, -1]
+                )
         return values
 
     def _vectors(self, targets: NDArray[Any]) -> NDArray[Any]:
@@ -335,7 +402,9 @@ class RidgePupil(ReservoirPupil):
     def _voice(self) -> Regression:
         return Regression(self._cores, jnp.asarray(self._running(), precision_of(self._cores)))
 
-    def _read(self, state: Reading, inputs: Any, program: Any, axis: int) -> tuple[Reading, NDArray[Any]]:
+    def _read(
+        self, state: Reading, inputs: Any, program: Any, axis: int
+    ) -> tuple[Reading, NDArray[Any]]:
         state, features = super()._read(state, inputs, program, axis)
         weights = self._running()
         flat = features.reshape(self.lanes, -1, features.shape[-1])
@@ -344,7 +413,10 @@ class RidgePupil(ReservoirPupil):
 
     def snapshot(self) -> Snapshot:
         """Core, sums and readout, with the lane axis."""
-        sums = {name: np.stack([lane.arrays[name] for lane in self._sums]) for name in self._sums[0].arrays}
+        sums = {
+            name: np.stack([lane.arrays[name] for lane in self._sums])
+            for name in self._sums[0].arrays
+        }
         kept = {"weights": self._fitted().copy(), "shown": self._shown.copy()}
         if self._free_weights is not None:
             kept["free_weights"] = self._free_weights.copy()
@@ -359,7 +431,9 @@ class RidgePupil(ReservoirPupil):
         self._weights, self._shown = (snapshot.arrays[name].copy() for name in ("weights", "shown"))
         self._free_weights = snapshot.arrays.get("free_weights")
         self._chosen = {
-            name.removeprefix("chosen/"): array for name, array in snapshot.arrays.items() if name.startswith("chosen/")
+            name.removeprefix("chosen/"): array
+            for name, array in snapshot.arrays.items()
+            if name.startswith("chosen/")
         }
 
     @property
@@ -369,4 +443,6 @@ class RidgePupil(ReservoirPupil):
 
     def cost(self) -> list[Cost]:
         """Every question changes the fit."""
-        return self._costs([sums.arrays["rows"] for sums in self._sums], self._sums[0].arrays["products"].size)
+        return self._costs(
+            [sums.arrays["rows"] for sums in self._sums], self._sums[0].arrays["products"].size
+        )

@@ -1,7 +1,8 @@
-"""A model trained by Adam on batches of whole rows, and asked about rows: for long rows of very different lengths.
+"""A model trained by Adam on batches of whole rows, and asked about rows: for long rows of very
+different lengths.
 
-Rows are cut to no more than a batch needs, in a few sizes, so that a batch of short rows does not pay for the longest
-row there is; test rows are answered in groups of about equal length.
+Rows are cut to no more than a batch needs, in a few sizes, so that a batch of short rows does not
+pay for the longest row there is; test rows are answered in groups of about equal length.
 """
 
 from __future__ import annotations
@@ -24,14 +25,16 @@ from quickstudy.learners.updates import ADAM
 
 
 class RowPupil(SteppingPupil):
-    """Models in training, one per lane. A model is called with a batch, what it has noted so far and a key (None when
-    it answers), and gives (row, output) logits and its notes; it has `notes()` to begin with, `trainable`, and
-    `speaker(notes)`, which answers step by step.
+    """Models in training, one per lane. A model is called with a batch, what it has noted so far
+    and a key (None when it answers), and gives (row, output) logits and its notes; it has `notes()`
+    to begin with, `trainable`, and `speaker(notes)`, which answers step by step.
     """
 
     scale = "logits"
 
-    def __init__(self, settings: RowSettings, models: Sequence[Any], streams: Sequence[Streams]) -> None:
+    def __init__(
+        self, settings: RowSettings, models: Sequence[Any], streams: Sequence[Streams]
+    ) -> None:
         self.lanes = len(models)
         self._settings = settings
         self._trainable, self._sizes = models[0].trainable(), sizes_of(models[0])
@@ -43,9 +46,13 @@ class RowPupil(SteppingPupil):
         self._shown = np.zeros(self.lanes, dtype=np.int64)
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
-        """All updates whose batch fills up between start and stop, those of one size in one call."""
+        """All updates whose batch fills up between start and stop, those of one size in one
+        call.
+        """
         if lesson.item != "example":
-            raise UsageError("a learner of whole rows learns from whole examples, not from single questions")
+            raise UsageError(
+                "a learner of whole rows learns from whole examples, not from single questions"
+            )
         if self._lesson is None or self._lesson[0] is not lesson:
             self._lesson = lesson, RowLesson(lesson, self._settings)
         material = self._lesson[1]
@@ -54,9 +61,16 @@ class RowPupil(SteppingPupil):
         for first, last, places in material.calls(int(bounds[:, 0].min()), int(bounds[:, 1].max())):
             part = jnp.asarray(np.clip(bounds, first, last), jnp.int32)
             self._state = _train(
-                self._state, (material.order, part, rates, self._keys), material.rows, self._trainable, places,
-                self._settings.batch, self._settings.padding_counts, self.lanes, material.shared,
-            )  # fmt: skip
+                self._state,
+                (material.order, part, rates, self._keys),
+                material.rows,
+                self._trainable,
+                places,
+                self._settings.batch,
+                self._settings.padding_counts,
+                self.lanes,
+                material.shared,
+            )
         self._shown += np.diff(lesson.within(start, stop))[:, 0]
         jax.block_until_ready(self._state)
 
@@ -66,7 +80,10 @@ class RowPupil(SteppingPupil):
             self._exam = exam, RowExam(exam, self._settings)
         questions = self._exam[1]
         models, notes = self._state[:2]
-        answers = [_answer(models, notes, batch, self.lanes, questions.shared) for batch in questions.batches]
+        answers = [
+            _answer(models, notes, batch, self.lanes, questions.shared)
+            for batch in questions.batches
+        ]
         rows = np.concatenate([np.asarray(answer) for answer in answers], axis=1)
         places = np.repeat(questions.places, self.lanes // len(questions.places), axis=0)
         found: NDArray[np.float32] = np.take_along_axis(rows, places[:, :, None], axis=1)
@@ -74,7 +91,9 @@ class RowPupil(SteppingPupil):
 
     def _speaker(self) -> Any:
         if self._settings.padding_counts:
-            raise NotApplicable("a network that counts the padding of its batch reads whole rows, not single steps")
+            raise NotApplicable(
+                "a network that counts the padding of its batch reads whole rows, not single steps"
+            )
         models, notes = self._state[:2]
         return models.speaker(notes)
 
@@ -89,21 +108,33 @@ class RowPupil(SteppingPupil):
 
     def cost(self) -> list[Cost]:
         """Updates are full batches."""
-        return [Cost(int(shown), int(shown) // self._settings.batch, *self._sizes) for shown in self._shown]
+        return [
+            Cost(int(shown), int(shown) // self._settings.batch, *self._sizes)
+            for shown in self._shown
+        ]
 
 
 def _with_material(function: Any, lanes: int, shared: bool) -> Any:
     """A function of one lane's own arrays and of material, made to work on all lanes."""
     if shared:
         return lambda own, material: over_lanes(lambda *own: function(own, material), lanes)(*own)
-    return lambda own, material: over_lanes(lambda material, *own: function(own, material), lanes)(material, *own)
+    return lambda own, material: over_lanes(lambda material, *own: function(own, material), lanes)(
+        material, *own
+    )
 
 
 @eqx.filter_jit
 def _train(
-    state: Any, own: Any, rows: Any, trainable: Any, places: int, batch: int, padding_counts: bool, lanes: int,
+    state: Any,
+    own: Any,
+    rows: Any,
+    trainable: Any,
+    places: int,
+    batch: int,
+    padding_counts: bool,
+    lanes: int,
     shared: bool,
-) -> Any:  # fmt: skip
+) -> Any:
     def single(own: Any, rows: Any) -> Any:
         (model, notes, moments), order, bounds, rate, key = own
         symbols, sizes, targets, of_example, shares = rows
@@ -116,7 +147,9 @@ def _train(
             limit = jnp.broadcast_to(size.max(), size.shape) if padding_counts else size
             shown = Batch(symbols[numbers, :places], size, limit, parts)
             logits, notes = eqx.combine(trained, fixed)(shown, notes, key)
-            each = optax.softmax_cross_entropy_with_integer_labels(logits, targets[numbers].astype(jnp.int32))
+            each = optax.softmax_cross_entropy_with_integer_labels(
+                logits, targets[numbers].astype(jnp.int32)
+            )
             return (parts * each).sum(), notes
 
         def update(number: Any, carry: Any) -> Any:
@@ -126,9 +159,15 @@ def _train(
             noise = jax.random.fold_in(key, moments.count)
             gradients, notes = jax.grad(loss, has_aux=True)(trained, notes, chosen, noise)
             steps, moments = ADAM.update(gradients, moments)
-            return jax.tree.map(lambda weight, step: weight - rate * step, trained, steps), notes, moments
+            return (
+                jax.tree.map(lambda weight, step: weight - rate * step, trained, steps),
+                notes,
+                moments,
+            )
 
-        trained, notes, moments = lax.fori_loop(bounds[0], bounds[1], update, (trained, notes, moments))
+        trained, notes, moments = lax.fori_loop(
+            bounds[0], bounds[1], update, (trained, notes, moments)
+        )
         return eqx.combine(trained, fixed), notes, moments
 
     return _with_material(single, lanes, shared)((state, *own), rows)

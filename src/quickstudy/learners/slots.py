@@ -1,5 +1,5 @@
-"""Episodes played side by side in slots, one after another in each, with nothing padded: where one has ended, the next
-step begins another, whatever is done.
+"""Episodes played side by side in slots, one after another in each, with nothing padded: where one
+has ended, the next step begins another, whatever is done.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ LESSON = 512
 
 
 def drawn(rehearsal: Rehearsal, numbers: Any) -> Any:
-    """What it takes to play the lanes' episodes of these numbers (lane, episode): a program by itself, which all share
-    who play in a world.
+    """What it takes to play the lanes' episodes of these numbers (lane, episode): a program by
+    itself, which all share who play in a world.
     """
     return _drawn(rehearsal.world, rehearsal.keys, numbers, len(numbers))
 
@@ -42,8 +42,9 @@ def _drawn(world: Any, keys: Any, numbers: Any, lanes: int) -> Any:
 
 
 def laid_out(world: Any, material: Any) -> Any:
-    """(a world, states, first observations) of a lane's episodes. Games are played in a row: each of their episodes
-    would else have to be as long as the longest can be, and be carried from step to step.
+    """(a world, states, first observations) of a lane's episodes. Games are played in a row: each
+    of their episodes would else have to be as long as the longest can be, and be carried from step
+    to step.
     """
     if isinstance(world, GameWorld):
         row = Row(world, *material)
@@ -52,11 +53,13 @@ def laid_out(world: Any, material: Any) -> Any:
 
 
 def in_batches(rehearsal: Rehearsal, start: int, stop: int, batch: int) -> Any:
-    """(lane, batch, episode): numbers of the episodes start .. stop-1 in whole batches; (lane, rest): those left over.
+    """(lane, batch, episode): numbers of the episodes start .. stop-1 in whole batches; (lane,
+    rest): those left over.
 
-    Where it is known beforehand how long episodes are, a batch has some of about equal length: played side by side to
-    the end of the longest, and learned from as one block, most of it would else be padding. All lanes have short
-    batches and long ones at the same time, in an order that does not depend on what is in them.
+    Where it is known beforehand how long episodes are, a batch has some of about equal length:
+    played side by side to the end of the longest, and learned from as one block, most of it would
+    else be padding. All lanes have short batches and long ones at the same time, in an order that
+    does not depend on what is in them.
     """
     lanes, count = len(rehearsal.keys), stop - start
     whole = count // batch * batch
@@ -64,19 +67,23 @@ def in_batches(rehearsal: Rehearsal, start: int, stop: int, batch: int) -> Any:
     if isinstance(rehearsal.world, GameWorld) and whole > batch:
         room = -(-count // LESSON) * LESSON  # few shapes
         parts = [
-            np.asarray(drawn(rehearsal, jnp.tile(jnp.arange(first, first + LESSON), (lanes, 1)))[0].count)
+            np.asarray(
+                drawn(rehearsal, jnp.tile(jnp.arange(first, first + LESSON), (lanes, 1)))[0].count
+            )
             for first in range(start, start + room, LESSON)
         ]
         games = np.concatenate(parts, axis=1)[:, :whole]
-        shuffled = Streams(0, "games, lengths", 0).numpy(f"batches-{start}").permutation(whole // batch)
+        shuffled = (
+            Streams(0, "games, lengths", 0).numpy(f"batches-{start}").permutation(whole // batch)
+        )
         by_length = np.argsort(games, axis=1, kind="stable").reshape(lanes, -1, batch)[:, shuffled]
         order[:, :whole] = start + by_length.reshape(lanes, -1)
     return order[:, :whole].reshape(lanes, -1, batch), order[:, whole:]
 
 
 class Slots(NamedTuple):
-    """(slot,): number of the episode, steps in it so far, whether it has ended; its state, and what is seen there.
-    taken: how many episodes were begun.
+    """(slot,): number of the episode, steps in it so far, whether it has ended; its state, and what
+    is seen there. taken: how many episodes were begun.
     """
 
     number: Any
@@ -88,25 +95,41 @@ class Slots(NamedTuple):
 
     @classmethod
     def first(cls, begun: Any, count: int, stop: Any) -> Slots:
-        """So many slots with the first episodes in them; where there are fewer, the rest have ended."""
+        """So many slots with the first episodes in them; where there are fewer, the rest have
+        ended.
+        """
         number = jnp.arange(count)
         place, seen = jax.tree.map(lambda leaf: leaf[jnp.minimum(number, len(leaf) - 1)], begun)
-        return cls(number, jnp.zeros(count, jnp.int32), number >= stop, place, seen, jnp.minimum(count, stop))
+        return cls(
+            number,
+            jnp.zeros(count, jnp.int32),
+            number >= stop,
+            place,
+            seen,
+            jnp.minimum(count, stop),
+        )
 
     def over(self, stop: int) -> bool:
-        """Whether the first so many episodes have all ended, in all lanes; for use outside compiled functions."""
+        """Whether the first so many episodes have all ended, in all lanes; for use outside compiled
+        functions.
+        """
         return bool(np.asarray(self.ended).all() and (np.asarray(self.taken) >= stop).all())
 
-    def step(self, world: Any, begun: Any, keys: Any, action: Any, stop: Any) -> tuple[Slots, Any, Any]:
-        """One step in every slot, what was said to it, and in which slots an episode was begun instead. begun: (states,
-        first observations) of all episodes, of which the first `stop` are played.
+    def step(
+        self, world: Any, begun: Any, keys: Any, action: Any, stop: Any
+    ) -> tuple[Slots, Any, Any]:
+        """One step in every slot, what was said to it, and in which slots an episode was begun
+        instead. begun: (states, first observations) of all episodes, of which the first `stop` are
+        played.
         """
         place, said = jax.vmap(world.step)(keys, self.place, action)
         number = self.taken + jnp.cumsum(self.ended) - 1
         fresh = self.ended & (number < stop)
         number = jnp.where(fresh, number, self.number)
         place, seen = jax.tree.map(
-            lambda first, now: jnp.where(_beside(fresh, now), first[number], now), begun, (place, said.observation)
+            lambda first, now: jnp.where(_beside(fresh, now), first[number], now),
+            begun,
+            (place, said.observation),
         )
         time = jnp.where(fresh, 0, self.time + 1)
         ended = ~fresh & (self.ended | said.done | (time >= world.horizon))
@@ -114,7 +137,9 @@ class Slots(NamedTuple):
 
 
 def restarted(fresh: Any, first: Any, now: Any) -> Any:
-    """A tree of (slot, ...), begun anew where an episode is fresh; first: as it is at the beginning."""
+    """A tree of (slot, ...), begun anew where an episode is fresh; first: as it is at the
+    beginning.
+    """
     return jax.tree.map(lambda one, other: jnp.where(_beside(fresh, other), one, other), first, now)
 
 
@@ -122,11 +147,16 @@ def _beside(flags: Any, leaf: Any) -> Any:
     return flags.reshape(-1, *[1] * (leaf.ndim - 1))
 
 
-def transcript(logs: Sequence[tuple[Any, Any, Transcript]], episodes: int, horizon: int) -> Transcript:
-    """By episode, what was logged by step and slot in some calls: number of the episode (lane, step, slot), -1 where
-    there is none; its time; what happened. What lies behind the end of an episode is zeros, and done.
+def transcript(
+    logs: Sequence[tuple[Any, Any, Transcript]], episodes: int, horizon: int
+) -> Transcript:
+    """By episode, what was logged by step and slot in some calls: number of the episode (lane,
+    step, slot), -1 where there is none; its time; what happened. What lies behind the end of an
+    episode is zeros, and done.
     """
-    number, time = (np.concatenate([np.asarray(log[part]) for log in logs], axis=1) for part in (0, 1))
+    number, time = (
+        np.concatenate([np.asarray(log[part]) for log in logs], axis=1) for part in (0, 1)
+    )
     lane, step, slot = np.nonzero(number >= 0)
     at = lane, number[lane, step, slot], time[lane, step, slot]
 

@@ -1,6 +1,7 @@
 """Reading step by step, many rows side by side: the face `Stepping` of every compiled pupil.
 
-Rows are rounded up, and so is the capacity: a step is one compiled program for about that many rows, whatever is read.
+Rows are rounded up, and so is the capacity: a step is one compiled program for about that many
+rows, whatever is read.
 """
 
 from __future__ import annotations
@@ -24,11 +25,15 @@ from quickstudy.learners.lanes import Frame, over_lanes, rounded
 NEAR = 2048
 """Steps for which there is always room: every size of a memory is a program."""
 LAP = 64
-"""Steps that are read with what is near in a large memory, before the rest of it is brought along."""
+"""Steps that are read with what is near in a large memory, before the rest of it is brought
+along.
+"""
 
 
 class Speaker(eqx.Module):
-    """A core that says after every step what it would answer. Anything else with these three methods is one as well."""
+    """A core that says after every step what it would answer. Anything else with these three
+    methods is one as well.
+    """
 
     core: Any
 
@@ -63,7 +68,14 @@ class Head(eqx.Module):
         weights = rng.uniform(-of_weights, of_weights, (core.width, outputs))
         bias = rng.uniform(-of_bias, of_bias, outputs)
         # A number of the core's precision is one of the head's; drawn ones are single anyway.
-        return handed_over(cls(*(np.asarray(part, np.float32).astype(precision_of(core)) for part in (weights, bias))))  # type: ignore[no-any-return]
+        return handed_over(
+            cls(
+                *(
+                    np.asarray(part, np.float32).astype(precision_of(core))
+                    for part in (weights, bias)
+                )
+            )
+        )  # type: ignore[no-any-return]
 
     def __call__(self, features: Any) -> Any:
         """(..., V) from (..., F)."""
@@ -92,7 +104,9 @@ class Model(Speaker):
 
 
 class _Programs(NamedTuple):
-    """Compiled functions of a speaker's bare arrays, and of what the methods of a pupil are given."""
+    """Compiled functions of a speaker's bare arrays, and of what the methods of a pupil are
+    given.
+    """
 
     start: Callable[..., Any]
     resize: Callable[..., Any]
@@ -105,10 +119,14 @@ class _Programs(NamedTuple):
 @lru_cache
 def _programs(frame: Frame, lanes: int) -> _Programs:
     def start(arrays: Any, rows: int, capacity: int) -> Any:
-        return over_lanes(lambda speaker: speaker.start(rows, capacity), lanes)(frame.filled(arrays))
+        return over_lanes(lambda speaker: speaker.start(rows, capacity), lanes)(
+            frame.filled(arrays)
+        )
 
     def step(arrays: Any, memory: Any, inputs: Any) -> Any:
-        return over_lanes(lambda speaker, *rest: speaker.step(*rest), lanes)(frame.filled(arrays), memory, inputs)
+        return over_lanes(lambda speaker, *rest: speaker.step(*rest), lanes)(
+            frame.filled(arrays), memory, inputs
+        )
 
     def unroll(arrays: Any, memory: Any, inputs: Any) -> Any:
         def single(speaker: Any, memory: Any, inputs: Any) -> Any:
@@ -121,7 +139,11 @@ def _programs(frame: Frame, lanes: int) -> _Programs:
             (memory, wrong, fine), (read, target, counted) = carry, x
             memory, scores = speaker.step(memory, read)
             said = jnp.argmax(scores, axis=-1).astype(jnp.int8)
-            return (memory, wrong + ((said != target) & counted), fine & jnp.isfinite(scores).all()), said
+            return (
+                memory,
+                wrong + ((said != target) & counted),
+                fine & jnp.isfinite(scores).all(),
+            ), said
 
         def read(speaker: Any, carry: Any, xs: Any) -> Any:
             return lax.scan(lambda carry, x: step(speaker, carry, x), carry, xs)
@@ -134,7 +156,11 @@ def _programs(frame: Frame, lanes: int) -> _Programs:
         def single(speaker: Any, memory: Any) -> Any:
             begun = memory, jnp.zeros(targets.shape[1], jnp.int32), jnp.asarray(True)
             given = inputs, targets, counts
-            if len(inputs) % LAP or not isinstance(speaker, Speaker) or speaker.core.near(memory, LAP) is None:
+            if (
+                len(inputs) % LAP
+                or not isinstance(speaker, Speaker)
+                or speaker.core.near(memory, LAP) is None
+            ):
                 return read(speaker, begun, given)
             laps = jax.tree.map(lambda part: part.reshape(-1, LAP, *part.shape[1:]), given)
             carry, said = lax.scan(lambda carry, xs: lap(speaker, carry, xs), begun, laps)
@@ -144,7 +170,9 @@ def _programs(frame: Frame, lanes: int) -> _Programs:
         return memory, said, wrong, fine.all()
 
     def rows(arrays: Any, memory: Any, numbers: Any) -> Any:
-        return over_lanes(lambda speaker, memory: speaker.rows(memory, numbers), lanes)(frame.filled(arrays), memory)
+        return over_lanes(lambda speaker, memory: speaker.rows(memory, numbers), lanes)(
+            frame.filled(arrays), memory
+        )
 
     def resize(arrays: Any, memory: Any, room: int) -> Any:
         return over_lanes(lambda speaker, memory: speaker.core.resized(memory, room), lanes)(
@@ -157,8 +185,8 @@ def _programs(frame: Frame, lanes: int) -> _Programs:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A state: how many rows there are, and of them and some that fill up, what the speaker has in mind. room: that it
-    was given last, where it has been.
+    """A state: how many rows there are, and of them and some that fill up, what the speaker has in
+    mind. room: that it was given last, where it has been.
     """
 
     rows: int
@@ -168,13 +196,17 @@ class Reading:
 
 
 class SteppingPupil:
-    """The face `Stepping`, and `unroll`, for a pupil with a speaker. Nothing is learned on the way."""
+    """The face `Stepping`, and `unroll`, for a pupil with a speaker. Nothing is learned on the
+    way.
+    """
 
     lanes: int
 
     @abstractmethod
     def _speaker(self) -> Any:
-        """What speaks now, with a lane axis on every array. Raises NotApplicable where it cannot go step by step."""
+        """What speaks now, with a lane axis on every array. Raises NotApplicable where it cannot go
+        step by step.
+        """
 
     def start(self, rows: int, capacity: int) -> Reading:
         """Nothing read."""
@@ -187,15 +219,17 @@ class SteppingPupil:
         return self._read(state, inputs, state.programs.step, axis=1)
 
     def unroll(self, state: Reading, inputs: Any) -> tuple[Reading, NDArray[Any]]:
-        """Many steps (lane, time, row, ...) in one call, and (lane, time, row, output) scores; a program for each
-        number of steps.
+        """Many steps (lane, time, row, ...) in one call, and (lane, time, row, output) scores; a
+        program for each number of steps.
         """
         return self._read(state, inputs, state.programs.unroll, axis=2)
 
-    def judged(self, state: Reading, inputs: Any, targets: Any, counts: Any) -> tuple[Reading, Any, NDArray[np.int32]]:
-        """Many steps (time, row), the same in all lanes: (lane, time, row) symbols of the largest score, the first
-        among equals; and (lane, row) how many of those that count are not the target. Raises LearnerFault for scores
-        that are not finite.
+    def judged(
+        self, state: Reading, inputs: Any, targets: Any, counts: Any
+    ) -> tuple[Reading, Any, NDArray[np.int32]]:
+        """Many steps (time, row), the same in all lanes: (lane, time, row) symbols of the largest
+        score, the first among equals; and (lane, row) how many of those that count are not the
+        target. Raises LearnerFault for scores that are not finite.
         """
         parts = (_with_rows(np.asarray(part), state.rows, 1) for part in (inputs, targets, counts))
         memory, said, wrong, fine = state.programs.judge(self._arrays_now(), state.memory, *parts)
@@ -208,33 +242,49 @@ class SteppingPupil:
     def rows(self, state: Reading, numbers: NDArray[Any]) -> Reading:
         """The rows of these numbers, which may repeat."""
         chosen = np.asarray(numbers, np.int32)
-        if chosen.ndim != 1 or (len(chosen) and not (chosen.min() >= 0 and chosen.max() < state.rows)):
+        if chosen.ndim != 1 or (
+            len(chosen) and not (chosen.min() >= 0 and chosen.max() < state.rows)
+        ):
             raise UsageError(f"rows must be numbers 0..{state.rows - 1}, got {numbers}")
         chosen_and_more = np.pad(chosen, (0, _filled(len(chosen)) - len(chosen)))
         memory = state.programs.rows(self._arrays_now(), state.memory, chosen_and_more)
         return replace(state, rows=len(chosen), memory=memory)
 
     def fitted(self, state: Reading, past: int, future: int) -> Reading:
-        """The same state, in no more room than about what is needed while at most `past` steps have been read and
-        `future` may follow.
+        """The same state, in no more room than about what is needed while at most `past` steps have
+        been read and `future` may follow.
         """
-        room = _room(self._speaker(), rounded(max(min(past, future), NEAR), 0), rounded(past + future, 1))
+        room = _room(
+            self._speaker(), rounded(max(min(past, future), NEAR), 0), rounded(past + future, 1)
+        )
         if room is None or room == state.room:
             return state
-        return replace(state, memory=state.programs.resize(self._arrays_now(), state.memory, room), room=room)
+        return replace(
+            state, memory=state.programs.resize(self._arrays_now(), state.memory, room), room=room
+        )
 
     def _voice(self) -> Any:
-        """What speaks, whole in a compiled program: as `_speaker`, with everything that is done to its scores."""
+        """What speaks, whole in a compiled program: as `_speaker`, with everything that is done to
+        its scores.
+        """
         return self._speaker()
 
-    def act_on(self, warm: Any, plants: Any, advance: Callable[..., Any], steps: int) -> NDArray[np.float64]:
-        """What it reaches where its answers move something; see `quickstudy.learners.closed_loop.reached`."""
+    def act_on(
+        self, warm: Any, plants: Any, advance: Callable[..., Any], steps: int
+    ) -> NDArray[np.float64]:
+        """What it reaches where its answers move something; see
+        `quickstudy.learners.closed_loop.reached`.
+        """
         from quickstudy.learners.closed_loop import reached
 
         return reached(self._voice(), warm, plants, advance, steps, self.lanes)
 
-    def exponents(self, warm: Any, count: int, steps: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Its largest Lyapunov exponents, reading its own answers, and these; see `closed_loop.exponents`."""
+    def exponents(
+        self, warm: Any, count: int, steps: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Its largest Lyapunov exponents, reading its own answers, and these; see
+        `closed_loop.exponents`.
+        """
         from quickstudy.learners.closed_loop import exponents
 
         return exponents(self._voice(), warm, count, steps, self.lanes)
@@ -242,7 +292,9 @@ class SteppingPupil:
     def same(self, state: Reading, other: Reading) -> bool:
         """Whether two states are the same, bit for bit: then the same comes after them."""
         pairs = zip(jax.tree.leaves(state.memory), jax.tree.leaves(other.memory), strict=True)
-        fewest_first = sorted(pairs, key=lambda pair: pair[0].nbytes)  # most states differ in what is small
+        fewest_first = sorted(
+            pairs, key=lambda pair: pair[0].nbytes
+        )  # most states differ in what is small
         return state.rows == other.rows and all(
             np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in fewest_first
         )
@@ -251,7 +303,9 @@ class SteppingPupil:
         """Bytes of a state."""
         return sum(int(leaf.nbytes) for leaf in jax.tree.leaves(state.memory))
 
-    def _read(self, state: Reading, inputs: Any, program: Any, axis: int) -> tuple[Reading, NDArray[Any]]:
+    def _read(
+        self, state: Reading, inputs: Any, program: Any, axis: int
+    ) -> tuple[Reading, NDArray[Any]]:
         filled = jax.tree.map(lambda leaf: _with_rows(np.asarray(leaf), state.rows, axis), inputs)
         memory, scores = program(self._arrays_now(), state.memory, filled)
         answered = np.asarray(scores)[(slice(None),) * axis + (slice(state.rows),)]
@@ -286,15 +340,23 @@ def _with_rows(array: NDArray[Any], rows: int, axis: int) -> NDArray[Any]:
     if array.ndim <= axis or array.shape[axis] != rows:
         raise UsageError(f"inputs must have {rows} rows on axis {axis}, got shape {array.shape}")
     more = _filled(rows) - rows
-    return np.pad(array, [(0, more if at == axis else 0) for at in range(array.ndim)]) if more else array
+    return (
+        np.pad(array, [(0, more if at == axis else 0) for at in range(array.ndim)])
+        if more
+        else array
+    )
 
 
 def unrolled(pupil: Any, state: Any, inputs: Any) -> tuple[Any, NDArray[Any]]:
-    """Many steps (lane, time, row, ...) of any pupil that steps: by its `unroll` if it has one, else one by one."""
+    """Many steps (lane, time, row, ...) of any pupil that steps: by its `unroll` if it has one,
+    else one by one.
+    """
     if hasattr(pupil, "unroll"):
         return pupil.unroll(state, inputs)  # type: ignore[no-any-return]
     scores = []
     for number in range(jax.tree.leaves(inputs)[0].shape[1]):
-        state, given = pupil.step(state, jax.tree.map(lambda leaf, number=number: leaf[:, number], inputs))
+        state, given = pupil.step(
+            state, jax.tree.map(lambda leaf, number=number: leaf[:, number], inputs)
+        )
         scores.append(given)
     return state, np.stack(scores, axis=1)

@@ -1,7 +1,9 @@
-"""CMA-ES: a cloud of candidates that moves, widens and turns towards what does well. No slope is asked for.
+"""CMA-ES: a cloud of candidates that moves, widens and turns towards what does well. No slope is
+asked for.
 
-Source: Hansen, "The CMA Evolution Strategy: A Tutorial" (2016), with its constants and without negative weights; for
-many numbers the separable form of Ros and Hansen (2008), whose cloud is widened but not turned.
+Source: Hansen, "The CMA Evolution Strategy: A Tutorial" (2016), with its constants and without
+negative weights; for many numbers the separable form of Ros and Hansen (2008), whose cloud is
+widened but not turned.
 """
 
 from __future__ import annotations
@@ -17,12 +19,16 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 MOST_TURNED = 100
-"""Numbers of a candidate up to which the whole covariance is learned: its eigenvectors then take 2 ms a generation."""
+"""Numbers of a candidate up to which the whole covariance is learned: its eigenvectors then take 2
+ms a generation.
+"""
 
 
 @dataclass(frozen=True)
 class Strategy:
-    """The constants of a search in `size` numbers, with so many candidates a generation (none: 4 + 3 ln size)."""
+    """The constants of a search in `size` numbers, with so many candidates a generation (none: 4 +
+    3 ln size).
+    """
 
     size: int
     candidates: int | None = None
@@ -46,8 +52,8 @@ class Strategy:
 
     @cached_property
     def _rates(self) -> tuple[float, float, float, float, float, float]:
-        """Effective parents; of the step path its rate and damping; of the covariance path, its rate; of a parent's
-        direction and of all parents, what they add to the covariance.
+        """Effective parents; of the step path its rate and damping; of the covariance path, its
+        rate; of a parent's direction and of all parents, what they add to the covariance.
         """
         n, effective = self.size, 1 / float(np.square(self.weights).sum())
         of_step = (effective + 2) / (n + effective + 5)
@@ -55,7 +61,9 @@ class Strategy:
         of_path = (4 + effective / n) / (n + 4 + 2 * effective / n)
         faster = 1.0 if self.turned else (n + 2) / 3
         one = min(1.0, faster * 2 / ((n + 1.3) ** 2 + effective))
-        all_of_them = min(1 - one, faster * 2 * (effective - 2 + 1 / effective) / ((n + 2) ** 2 + effective))
+        all_of_them = min(
+            1 - one, faster * 2 * (effective - 2 + 1 / effective) / ((n + 2) ** 2 + effective)
+        )
         return effective, of_step, damping, of_path, one, max(0.0, all_of_them)
 
     def start(self, spread: float) -> dict[str, Any]:
@@ -81,20 +89,31 @@ class Strategy:
         away = away @ cloud["axes"].T if self.turned else away
         return np.asarray(cloud["mean"] + cloud["spread"] * away)
 
-    def judged(self, cloud: Mapping[str, Any], candidates: Floats, losses: Floats) -> dict[str, Any]:
-        """The cloud after a generation, given its candidates and their losses, of which less is better."""
+    def judged(
+        self, cloud: Mapping[str, Any], candidates: Floats, losses: Floats
+    ) -> dict[str, Any]:
+        """The cloud after a generation, given its candidates and their losses, of which less is
+        better.
+        """
         effective, of_step, damping, of_path, one, all_of_them = self._rates
         order = np.argsort(losses, kind="stable")
         chosen = (candidates[order[: len(self.weights)]] - cloud["mean"]) / cloud["spread"]
         moved = self.weights @ chosen
         axes, lengths = cloud["axes"], cloud["lengths"]
         whitened = axes @ ((axes.T @ moved) / lengths) if self.turned else moved / lengths
-        step_path = (1 - of_step) * cloud["step_path"] + np.sqrt(of_step * (2 - of_step) * effective) * whitened
+        step_path = (1 - of_step) * cloud["step_path"] + np.sqrt(
+            of_step * (2 - of_step) * effective
+        ) * whitened
         generation = int(cloud["generation"]) + 1
         usual = np.sqrt(self.size) * (1 - 1 / (4 * self.size) + 1 / (21 * self.size**2))
         length = float(np.linalg.norm(step_path))
-        still = length / np.sqrt(1 - (1 - of_step) ** (2 * generation)) < (1.4 + 2 / (self.size + 1)) * usual
-        path = (1 - of_path) * cloud["path"] + still * np.sqrt(of_path * (2 - of_path) * effective) * moved
+        still = (
+            length / np.sqrt(1 - (1 - of_step) ** (2 * generation))
+            < (1.4 + 2 / (self.size + 1)) * usual
+        )
+        path = (1 - of_path) * cloud["path"] + still * np.sqrt(
+            of_path * (2 - of_path) * effective
+        ) * moved
         kept = 1 - one - all_of_them + (0.0 if still else one * of_path * (2 - of_path))
         if self.turned:
             added = one * np.outer(path, path) + all_of_them * (chosen.T * self.weights) @ chosen
@@ -105,7 +124,9 @@ class Strategy:
         better = losses[order[0]] <= cloud["least"]
         return {
             "mean": cloud["mean"] + cloud["spread"] * moved,
-            "spread": np.float64(cloud["spread"] * np.exp(min(1.0, of_step / damping * (length / usual - 1)))),
+            "spread": np.float64(
+                cloud["spread"] * np.exp(min(1.0, of_step / damping * (length / usual - 1)))
+            ),
             "shape": shape,
             "axes": axes,
             "lengths": lengths,

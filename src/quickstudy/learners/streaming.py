@@ -1,5 +1,5 @@
-"""Lessons that follow one another without end, each seen once: a call for every batch, cut to one of few lengths, so
-that lessons and tests of any task share a handful of programs.
+"""Lessons that follow one another without end, each seen once: a call for every batch, cut to one
+of few lengths, so that lessons and tests of any task share a handful of programs.
 
 The inputs of a lesson may lie on the device, where they were drawn: they never leave it.
 """
@@ -20,17 +20,20 @@ from quickstudy.learners.lanes import Frame, grown, over_lanes
 from quickstudy.learners.updates import answers_at, updated_once
 
 SHORTEST = 64
-"""Batches are this long, or a power of two above: on a GPU a program takes ten seconds to compile, and to halve the
-padding would take twice as many."""
+"""Batches are this long, or a power of two above: on a GPU a program takes ten seconds to compile,
+and to halve the padding would take twice as many.
+"""
 ROOM = 256
-"""The same for a core that stops: what is not read costs nothing, and most lessons have one program."""
+"""The same for a core that stops: what is not read costs nothing, and most lessons have one
+program.
+"""
 TESTED_TOGETHER = 64
 """Sequences of a test that are read side by side."""
 
 
 class Cut(NamedTuple):
-    """A batch, with a lane axis: inputs (lane, T, row, ...), places (lane, row, Q) of the questions, their targets, and
-    what each counts, 0 in the padding.
+    """A batch, with a lane axis: inputs (lane, T, row, ...), places (lane, row, Q) of the
+    questions, their targets, and what each counts, 0 in the padding.
     """
 
     inputs: Any
@@ -40,18 +43,22 @@ class Cut(NamedTuple):
 
 
 class Batches:
-    """Examples of several lanes in batches. order: (lane, batch, row), their numbers. stops: whether the core reads no
-    further than to the last question: then all batches have one shape.
+    """Examples of several lanes in batches. order: (lane, batch, row), their numbers. stops:
+    whether the core reads no further than to the last question: then all batches have one shape.
     """
 
-    def __init__(self, examples: Sequence[Examples], order: NDArray[np.int64], stops: bool = False) -> None:
+    def __init__(
+        self, examples: Sequence[Examples], order: NDArray[np.int64], stops: bool = False
+    ) -> None:
         self._examples, self.order, self._stops = examples, order, stops
         tables = [_questions(lane) for lane in examples]
         self._places = [places for places, _ in tables]
         self.counts = [counts for _, counts in tables]
         sizes = [max(lane.asked.shape[axis] for lane in examples) for axis in (0, 1)]
         # What was drawn on the device stays there; on a CPU it is cut where it lies, by no program.
-        self._cut = _cut_here if all(isinstance(lane.inputs, np.ndarray) for lane in examples) else _cut
+        self._cut = (
+            _cut_here if all(isinstance(lane.inputs, np.ndarray) for lane in examples) else _cut
+        )
         parts = [_filled(lane.inputs, sizes) for lane in examples]
         self._inputs = (np if self._cut is _cut_here else jnp).stack(parts)
 
@@ -78,7 +85,9 @@ class Batches:
             longest = max(int(lane.lengths[rows].max(initial=1)) for lane, rows, *_ in own)
             length = _power(longest, ROOM if self._stops else SHORTEST)
             counts = np.stack([known[rows] for _, rows, known, _ in own])
-            width = min(length, _power(int(counts.max(initial=1)), (ROOM if self._stops else SHORTEST) // 2))
+            width = min(
+                length, _power(int(counts.max(initial=1)), (ROOM if self._stops else SHORTEST) // 2)
+            )
             places, targets = [], []
             for lane, rows, _, table in own:
                 at = np.zeros((len(rows), width), np.int32)
@@ -112,7 +121,9 @@ def _power(count: int, least: int) -> int:
 
 
 def _questions(examples: Examples) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """(example, Q): the steps of every example's questions, 0 behind the last; and how many there are."""
+    """(example, Q): the steps of every example's questions, 0 behind the last; and how many there
+    are.
+    """
     counts = np.asarray(examples.asked.sum(axis=0))
     example, step = np.nonzero(examples.asked.T)
     table = np.zeros((examples.count, int(counts.max(initial=1))), np.int32)
@@ -124,14 +135,22 @@ def _filled(inputs: Any, sizes: Sequence[int]) -> Any:
     """With zeros up to so many steps and examples."""
     more = [(0, size - there) for size, there in zip(sizes, inputs.shape, strict=False)]
     pad = np.pad if isinstance(inputs, np.ndarray) else jnp.pad
-    return pad(inputs, [*more, *[(0, 0)] * (inputs.ndim - 2)]) if any(one for _, one in more) else inputs
+    return (
+        pad(inputs, [*more, *[(0, 0)] * (inputs.ndim - 2)])
+        if any(one for _, one in more)
+        else inputs
+    )
 
 
 def first_answers(lesson: Lesson, symbols: int) -> NDArray[np.int64]:
-    """(lane, symbol): the item of the lesson with which it is first an answer; as many as there are, if with none."""
+    """(lane, symbol): the item of the lesson with which it is first an answer; as many as there
+    are, if with none.
+    """
     first = np.full((len(lesson.examples), symbols), lesson.items, np.int64)
     for lane, (examples, order) in enumerate(zip(lesson.examples, lesson.order, strict=True)):
-        answers = np.zeros((examples.count + 1, symbols), bool)  # the last row is for -1, where an order has ended
+        answers = np.zeros(
+            (examples.count + 1, symbols), bool
+        )  # the last row is for -1, where an order has ended
         answers[np.nonzero(examples.asked)[1], examples.targets[examples.asked]] = True
         given = answers[order]
         first[lane] = np.where(given.any(axis=0), given.argmax(axis=0), lesson.items)
@@ -140,7 +159,9 @@ def first_answers(lesson: Lesson, symbols: int) -> NDArray[np.int64]:
 
 @partial(jax.jit, static_argnums=2)
 def _cut(inputs: Any, chosen: Any, length: int) -> Any:
-    """(lane, T, row, ...): some examples, as many steps of them as that, zeros where there are fewer."""
+    """(lane, T, row, ...): some examples, as many steps of them as that, zeros where there are
+    fewer.
+    """
     there = min(length, inputs.shape[1])
     taken = jax.vmap(lambda own, numbers: own[:there, numbers])(inputs, chosen)
     return jnp.pad(taken, [(0, 0), (0, length - there), *[(0, 0)] * (taken.ndim - 2)])
@@ -148,12 +169,15 @@ def _cut(inputs: Any, chosen: Any, length: int) -> Any:
 
 def _cut_here(inputs: NDArray[Any], chosen: NDArray[np.int32], length: int) -> NDArray[Any]:
     """The same, on the host."""
-    return np.stack([grown(own[:length, numbers], length) for own, numbers in zip(inputs, chosen, strict=True)])
+    return np.stack(
+        [grown(own[:length, numbers], length) for own, numbers in zip(inputs, chosen, strict=True)]
+    )
 
 
 @lru_cache
 def streaming(frame: Frame, losses: Callable[..., Any], lanes: int) -> Callable[..., list[Any]]:
-    """The arrays of (model, moments) after one update, from those before, a cut, settings and keys as in `updating`.
+    """The arrays of (model, moments) after one update, from those before, a cut, settings and keys
+    as in `updating`.
 
     losses: at every question, as in `updated_once`.
     """
@@ -170,7 +194,9 @@ def streaming(frame: Frame, losses: Callable[..., Any], lanes: int) -> Callable[
 
 @lru_cache
 def answering_streams(frame: Frame, lanes: int) -> Callable[..., Any]:
-    """(lane, row, Q, output) from the arrays of (model, moments), and inputs and places of a cut."""
+    """(lane, row, Q, output) from the arrays of (model, moments), and inputs and places of a
+    cut.
+    """
 
     @jax.jit
     def answered(arrays: Any, inputs: Any, places: Any) -> Any:

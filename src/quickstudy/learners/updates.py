@@ -1,6 +1,7 @@
 """The compiled programs of a model that is trained by Adam: updates, and answers.
 
-Each is kept by what it depends on, and takes bare arrays: a call costs microseconds beside its work.
+Each is kept by what it depends on, and takes bare arrays: a call costs microseconds beside its
+work.
 """
 
 from __future__ import annotations
@@ -20,32 +21,44 @@ ADAM = optax.scale_by_adam()
 
 
 def begun(models: Sequence[Any]) -> tuple[list[Any], Frame, tuple[int, int]]:
-    """Models, one per lane, before the first update: the arrays of (model, moments), kept bare and put together where
-    they are compiled, the rest of these, and how many numbers of a model are trained, and how many are not.
+    """Models, one per lane, before the first update: the arrays of (model, moments), kept bare and
+    put together where they are compiled, the rest of these, and how many numbers of a model are
+    trained, and how many are not.
     """
     trained = eqx.filter(models[0], models[0].trainable())
     # By NumPy: an array of zeros made by JAX is a call of a program.
     moments = handed_over(
-        jax.tree.map(lambda part: np.zeros((len(models), *part.shape), part.dtype), jax.eval_shape(ADAM.init, trained))
+        jax.tree.map(
+            lambda part: np.zeros((len(models), *part.shape), part.dtype),
+            jax.eval_shape(ADAM.init, trained),
+        )
     )
     return *Frame.of((stack_lanes(models), moments)), sizes_of(models[0])
 
 
 @lru_cache
 def updating(
-    frame: Frame, allowed: tuple[int, ...] | None, batch: int, whole: bool, losses: Callable[..., Any], lanes: int
+    frame: Frame,
+    allowed: tuple[int, ...] | None,
+    batch: int,
+    whole: bool,
+    losses: Callable[..., Any],
+    lanes: int,
 ) -> Callable[..., list[Any]]:
     """The arrays of (model, moments), which the frame has lost, after some updates.
 
-    From the arrays before, the material of a lesson, bounds (lane, 2) of the updates, settings (lane, 2): step size and
-    what the loss is multiplied by, or (lane, 4): and what the L1 and L2 norms of all that is trained are, or (lane, 7):
-    and over how many updates the rate rises and falls (0: never), how long a gradient may be (0: as it is), and after
-    which part of the updates the rate begins to fall; and the words of the lanes' random keys or None. allowed: lengths
-    that batches are cut to; None: they are packed. whole: there is one batch, and every update takes it. losses: at
-    every question, of outputs, targets and a key.
+    From the arrays before, the material of a lesson, bounds (lane, 2) of the updates, settings
+    (lane, 2): step size and what the loss is multiplied by, or (lane, 4): and what the L1 and L2
+    norms of all that is trained are, or (lane, 7): and over how many updates the rate rises and
+    falls (0: never), how long a gradient may be (0: as it is), and after which part of the updates
+    the rate begins to fall; and the words of the lanes' random keys or None. allowed: lengths that
+    batches are cut to; None: they are packed. whole: there is one batch, and every update takes it.
+    losses: at every question, of outputs, targets and a key.
     """
 
-    def single(model: Any, moments: Any, material: Any, bounds: Any, settings: Any, words: Any) -> Any:
+    def single(
+        model: Any, moments: Any, material: Any, bounds: Any, settings: Any, words: Any
+    ) -> Any:
         trained, fixed = eqx.partition(model, model.trainable())
 
         def loss(trained: Any, number: Any, key: Any) -> Any:
@@ -58,22 +71,29 @@ def updating(
 
         def update(number: Any, carry: Any) -> Any:
             trained, moments = carry
-            return _stepped(trained, moments, lambda key: jax.grad(loss)(trained, number, key), settings, words)
+            return _stepped(
+                trained, moments, lambda key: jax.grad(loss)(trained, number, key), settings, words
+            )
 
         trained, moments = lax.fori_loop(bounds[0], bounds[1], update, (trained, moments))
         return eqx.combine(trained, fixed), moments
 
     @jax.jit
     def updated(arrays: Any, material: Any, bounds: Any, settings: Any, words: Any) -> list[Any]:
-        return Frame.of(over_lanes(single, lanes)(*frame.filled(arrays), material, bounds, settings, words))[0]
+        return Frame.of(
+            over_lanes(single, lanes)(*frame.filled(arrays), material, bounds, settings, words)
+        )[0]
 
     return updated
 
 
-def updated_once(model: Any, moments: Any, batch: Any, settings: Any, words: Any, losses: Callable[..., Any]) -> Any:
-    """(model, moments) after one update. batch: inputs (T, row, ...), places (row, Q) of questions, their targets, and
-    what each counts; settings and words are those of one lane of `updating`. losses: of outputs, targets, a key, and
-    what is read so many steps after a question (`quickstudy.learners.aside`).
+def updated_once(
+    model: Any, moments: Any, batch: Any, settings: Any, words: Any, losses: Callable[..., Any]
+) -> Any:
+    """(model, moments) after one update. batch: inputs (T, row, ...), places (row, Q) of questions,
+    their targets, and what each counts; settings and words are those of one lane of `updating`.
+    losses: of outputs, targets, a key, and what is read so many steps after a question
+    (`quickstudy.learners.aside`).
     """
     trained, fixed = eqx.partition(model, model.trainable())
 
@@ -88,10 +108,14 @@ def updated_once(model: Any, moments: Any, batch: Any, settings: Any, words: Any
         noise = own if model.core.noisy else None
         features = _features_at(model.core, batch.inputs, batch.places, len(batch.inputs), noise)
         outputs = model.head(features.reshape(-1, features.shape[-1]))
-        each = losses(outputs, batch.targets.reshape(len(outputs), *batch.targets.shape[2:]), dice, read)
+        each = losses(
+            outputs, batch.targets.reshape(len(outputs), *batch.targets.shape[2:]), dice, read
+        )
         return settings[1] * (batch.shares.ravel() * each).sum() + _penalty(trained, settings)
 
-    trained, moments = _stepped(trained, moments, lambda key: jax.grad(loss)(trained, key), settings, words)
+    trained, moments = _stepped(
+        trained, moments, lambda key: jax.grad(loss)(trained, key), settings, words
+    )
     return eqx.combine(trained, fixed), moments
 
 
@@ -108,7 +132,9 @@ def _penalty(trained: Any, settings: Any) -> Any:
     return sum(settings[2] * first + settings[3] * second for first, second in sizes)
 
 
-def _stepped(trained: Any, moments: Any, gradient_by: Callable[..., Any], settings: Any, words: Any) -> Any:
+def _stepped(
+    trained: Any, moments: Any, gradient_by: Callable[..., Any], settings: Any, words: Any
+) -> Any:
     # The moments count the updates, over all lessons and calls.
     key = None if words is None else jax.random.fold_in(key_from_words(words), moments.count)
     gradient, rate = gradient_by(key), settings[0]
@@ -120,12 +146,14 @@ def _stepped(trained: Any, moments: Any, gradient_by: Callable[..., Any], settin
 
 
 RISE, LATE = 0.03, 0.75
-"""The part of all updates over which a rate with a schedule rises, and after which a late one falls."""
+"""The part of all updates over which a rate with a schedule rises, and after which a late one
+falls.
+"""
 
 
 def share_of_rate(count: Any, planned: Any, begins: Any = 0.0) -> Any:
-    """Of the rate, after so many updates of those that are planned; all of it if none are. begins: the part of them
-    after which it falls.
+    """Of the rate, after so many updates of those that are planned; all of it if none are. begins:
+    the part of them after which it falls.
     """
     part = count / jnp.maximum(planned, 1.0)
     falling = 0.5 * (1 + jnp.cos(jnp.pi * jnp.clip((part - begins) / (1 - begins), 0.0, 1.0)))
@@ -141,8 +169,9 @@ def cut(gradient: Any, length: Any) -> Any:
 
 @lru_cache
 def answering(frame: Frame, allowed: tuple[int, ...] | None, lanes: int) -> Callable[..., Any]:
-    """(lane, group, rows Q, output), one group after the other, from the arrays of (model, moments), inputs and asked
-    of a grouped exam, and the steps of its groups, the same for all lanes: how many, or which of the allowed lengths.
+    """(lane, group, rows Q, output), one group after the other, from the arrays of (model,
+    moments), inputs and asked of a grouped exam, and the steps of its groups, the same for all
+    lanes: how many, or which of the allowed lengths.
     """
 
     def single(model: Any, inputs: Any, asked: Any, steps: Any) -> Any:
@@ -174,17 +203,26 @@ def answering(frame: Frame, allowed: tuple[int, ...] | None, lanes: int) -> Call
 
 
 def _loss(
-    model: Any, material: PaddedLesson, allowed: tuple[int, ...], number: Any, batch: int, key: Any,
+    model: Any,
+    material: PaddedLesson,
+    allowed: tuple[int, ...],
+    number: Any,
+    batch: int,
+    key: Any,
     losses: Callable[..., Any],
-) -> Any:  # fmt: skip
+) -> Any:
     """The mean loss of a batch's examples, each padded to the next of the lengths."""
     chosen = lax.dynamic_slice(material.order, (number * batch,), (batch,))
-    places, targets, shares = (array[chosen] for array in (material.places, material.targets, material.shares))
+    places, targets, shares = (
+        array[chosen] for array in (material.places, material.targets, material.shares)
+    )
     capacity = len(material.inputs)
 
     def cut(length: int) -> Any:
         def loss(model: Any) -> Any:
-            features = _features_at(model.core, material.inputs[:length, chosen], places, capacity, key)
+            features = _features_at(
+                model.core, material.inputs[:length, chosen], places, capacity, key
+            )
             outputs = model.head(features.reshape(-1, features.shape[-1]))
             each = losses(outputs, targets.reshape(len(outputs), *targets.shape[2:]), None)
             return (shares.ravel() * each).sum() / batch
@@ -197,14 +235,18 @@ def _loss(
 
 
 def _features_at(core: Any, inputs: Any, places: Any, capacity: int, key: Any = None) -> Any:
-    """(B, Q, F) at the steps (B, Q) of sequences (T, B, ...); a core that works less for few of them is asked to."""
+    """(B, Q, F) at the steps (B, Q) of sequences (T, B, ...); a core that works less for few of
+    them is asked to.
+    """
     if hasattr(core, "unroll_at"):
         return core.unroll_at(inputs, places, capacity, key=key)
     features = core.unroll(core.start(len(places), capacity), inputs, key=key)[1]
     return features[places, jnp.arange(len(places))[:, None]]
 
 
-def _packed_loss(model: Any, material: Any, number: Any, batch: int, losses: Callable[..., Any]) -> Any:
+def _packed_loss(
+    model: Any, material: Any, number: Any, batch: int, losses: Callable[..., Any]
+) -> Any:
     """The same without padding, and with the head at the questions only."""
     (inputs, targets), plan = material
     places, steps, asked, shares = (part[number] for part in plan)

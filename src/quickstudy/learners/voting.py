@@ -1,4 +1,6 @@
-"""A vote of many simple experts, each right or wrong as a whole: what one question teaches, it teaches about all."""
+"""A vote of many simple experts, each right or wrong as a whole: what one question teaches, it
+teaches about all.
+"""
 
 from __future__ import annotations
 
@@ -22,22 +24,27 @@ from quickstudy.learners.lanes import rounded
 from quickstudy.learners.readout import ReadoutPupil
 
 MOST_CELLS = 30_000_000
-"""Cells of a table by code, level and answer that are still allowed: three such tables are 360 MB."""
+"""Cells of a table by code, level and answer that are still allowed: three such tables are 360
+MB.
+"""
 SHARED_PART = 0.5
-"""The most different symbols, as a part of the questions, for which what symbols say is found before the questions are
-answered: it is held for all of them at once."""
+"""The most different symbols, as a part of the questions, for which what symbols say is found
+before the questions are answered: it is held for all of them at once.
+"""
 
 
 @training("voting", version=1)
 @dataclass(frozen=True)
 class Voting:
-    """Experts that look at one code each vote by Bayes' rule, with a correction on top; for cores that give codes.
+    """Experts that look at one code each vote by Bayes' rule, with a correction on top; for cores
+    that give codes.
 
-    doubt: how many questions a table needs to be half sure. nearness: how much less likely, beforehand, an expert is
-    for every step that its symbols are further back. plain: the same for one that looks nothing up. copying: how much
-    more likely it is that the answer is copied. step: of the correction. passes: times the material is shown.
-    peek: know beforehand which answers there are and how often each code comes, from the whole training set, as the
-    published programs do for their readouts. Cost per question and memory do not grow. Source: ours.
+    doubt: how many questions a table needs to be half sure. nearness: how much less likely,
+    beforehand, an expert is for every step that its symbols are further back. plain: the same for
+    one that looks nothing up. copying: how much more likely it is that the answer is copied. step:
+    of the correction. passes: times the material is shown. peek: know beforehand which answers
+    there are and how often each code comes, from the whole training set, as the published programs
+    do for their readouts. Cost per question and memory do not grow. Source: ours.
     """
 
     doubt: float = parameter(0.3, above=0)
@@ -57,7 +64,9 @@ class Voting:
     def check_core(self, core: CoreSpec) -> None:
         """Cores that give codes only."""
         if not getattr(core, "coded", False):
-            raise UsageError(f"voting needs codes, and {core.id} gives numbers; use recall, or another training")
+            raise UsageError(
+                f"voting needs codes, and {core.id} gives numbers; use recall, or another training"
+            )
 
     def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> ReadoutPupil:
         """A fresh pupil."""
@@ -65,17 +74,22 @@ class Voting:
         cells = len(book.depth) * book.levels * brief.outputs.width
         if cells > MOST_CELLS:
             raise NotApplicable(
-                f"voting keeps tables by code, level and answer, here {cells} cells, more than {MOST_CELLS}; "
-                "use another learner for so many symbols"
+                f"voting keeps tables by code, level and answer, here {cells} cells, more than"
+                f" {MOST_CELLS}; use another learner for so many symbols"
             )
         rule = VotingRule(book.symbols, book.context, self.peek)
-        return VotingPupil(core, rule, lambda _: self._start(book, brief.outputs.width), brief, streams)
+        return VotingPupil(
+            core, rule, lambda _: self._start(book, brief.outputs.width), brief, streams
+        )
 
     def _start(self, book: Codebook, size: int) -> VotingState:
         features, gates = len(book.depth), book.context + 1
         prior = np.log(self.nearness) * book.depth + np.where(book.plain, np.log(self.plain), 0.0)
         prior = np.concatenate([prior, prior[: book.symbols] + np.log(self.copying)])
-        table, keyed = jnp.zeros((features, book.levels, size)), jnp.zeros((gates, book.levels, book.symbols))
+        table, keyed = (
+            jnp.zeros((features, book.levels, size)),
+            jnp.zeros((gates, book.levels, book.symbols)),
+        )
         return VotingState(
             tables=table,
             levels=jnp.zeros((features, book.levels)),
@@ -107,8 +121,8 @@ class VotingPupil(ReadoutPupil):
 
 
 def with_shared_symbols(rows: Any, symbols: int) -> Any:
-    """Rows (lane, row, code), of whose codes so many, the first ones, are symbols: as Shared, with a lane axis. Rows
-    that share too little stay as they are.
+    """Rows (lane, row, code), of whose codes so many, the first ones, are symbols: as Shared, with
+    a lane axis. Rows that share too little stay as they are.
     """
     lanes = np.asarray(rows)
     parts = np.ascontiguousarray(lanes[:, :, :symbols])

@@ -1,4 +1,6 @@
-"""A learner from outside, under watch: its data are its own, and in the end it is asked whether it looks ahead."""
+"""A learner from outside, under watch: its data are its own, and in the end it is asked whether it
+looks ahead.
+"""
 
 from __future__ import annotations
 
@@ -25,16 +27,21 @@ Ask = Callable[[], NDArray[np.float64]]
 Alter = Callable[[Exam, Sequence[NDArray[np.int64]]], tuple[Exam, NDArray[np.bool_]]]
 
 SEQUENCES = 4
-"""Of how many sequences a host learner is asked again. Others are asked the whole exam: its program is there."""
+"""Of how many sequences a host learner is asked again. Others are asked the whole exam: its program
+is there.
+"""
 ROUNDING = 1e-4
-"""How much scores may change, of the largest, when inputs change and their number does not: same sums, same bits but
-for what a library may do."""
+"""How much scores may change, of the largest, when inputs change and their number does not: same
+sums, same bits but for what a library may do.
+"""
 ROUNDING_WHEN_CUT = 0.05
 """The same when inputs are cut off: sums of other lengths, and half precision has three digits."""
 
 ASKINGS = 8
-"""How often an unsteady learner is asked either question. There are 6,435 ways to halve 16 answers, and only if the two
-questions part them furthest does it look ahead: with four tests of a run, 6 honest ones in 10,000."""
+"""How often an unsteady learner is asked either question. There are 6,435 ways to halve 16 answers,
+and only if the two questions part them furthest does it look ahead: with four tests of a run, 6
+honest ones in 10,000.
+"""
 SEQUENCES_WHEN_UNSTEADY = 16
 """Of how many sequences an unsteady host is asked: there is more to see behind the noise."""
 
@@ -43,7 +50,8 @@ UNSTEADY = "cannot be told: asked the same twice, it gives two answers"
 
 
 class Watched:
-    """A pupil, as it is but for this: a lesson or an exam that it is handed is a copy, and `look_ahead` asks it.
+    """A pupil, as it is but for this: a lesson or an exam that it is handed is a copy, and
+    `look_ahead` asks it.
 
     A host's pupil copies what it hands on by itself.
     """
@@ -58,7 +66,11 @@ class Watched:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._pupil, name)
-        return partial(getattr(self, f"_{name}"), found) if name in ("learn", "answer", "states") else found
+        return (
+            partial(getattr(self, f"_{name}"), found)
+            if name in ("learn", "answer", "states")
+            else found
+        )
 
     @property
     def called(self) -> str:
@@ -66,11 +78,13 @@ class Watched:
         return name_of(self._pupil)
 
     def look_ahead(self) -> str:
-        """What was found out; nothing if it was never asked anything. Raises LearnerFault if it looks ahead.
+        """What was found out; nothing if it was never asked anything. Raises LearnerFault if it
+        looks ahead.
 
-        Called when all that counts has been answered: a learner that changes by answering changes no number of its
-        run. And it has learned by then: one that answers with symbols may show nothing before. One that raises where
-        only what comes after the question is new has looked at that.
+        Called when all that counts has been answered: a learner that changes by answering changes
+        no number of its run. And it has learned by then: one that answers with symbols may show
+        nothing before. One that raises where only what comes after the question is new has looked
+        at that.
         """
         try:
             found = [self._of_exam(self._exam)] if self._exam is not None else []
@@ -100,7 +114,9 @@ class Watched:
         return self._copies[name][1]  # type: ignore[no-any-return]
 
     def _of_exam(self, exam: Exam) -> str:
-        alterations: list[tuple[Alter, float]] = [(partial(disturbed, brief=self._brief, rng=self._rng), ROUNDING)]
+        alterations: list[tuple[Alter, float]] = [
+            (partial(disturbed, brief=self._brief, rng=self._rng), ROUNDING)
+        ]
         if self._hosted:
             alterations.append((_shortened, ROUNDING_WHEN_CUT))
         found = [
@@ -115,7 +131,9 @@ class Watched:
         return UNSTEADY if UNSTEADY in found else NOTHING_FOUND
 
     def _questions(self, exam: Exam, share: float, alter: Alter, sequences: int) -> tuple[Ask, Ask]:
-        """The questions up to one that stands at this share of all; asked as they were, and with the rest altered."""
+        """The questions up to one that stands at this share of all; asked as they were, and with
+        the rest altered.
+        """
         exam = Exam([_some(lane, sequences) for lane in exam.examples]) if self._hosted else exam
         other, early = alter(exam, [_places(lane.asked, share) for lane in exam.examples])
         # Where the other asks less, it asks those up to the cut and nothing else.
@@ -128,7 +146,8 @@ class Watched:
 
     def _of_states(self, inputs: NDArray[Any]) -> str:
         cut = (len(inputs) + 1) // 2
-        # The first half twice: whatever values it takes, it takes these; in another order a mean would be the same.
+        # The first half twice: whatever values it takes, it takes these; in another order a mean
+        # would be the same.
         other = np.concatenate([inputs[:cut], inputs[: len(inputs) - cut]])
 
         def asked(given: NDArray[Any]) -> NDArray[np.float64]:
@@ -140,19 +159,27 @@ class Watched:
             "its states change when only what comes after them does",
         )
 
-    def _compared(self, questions: Callable[[int], tuple[Ask, Ask]], rounding: float, seen: str) -> str:
-        """What two questions show that have one answer for who does not look ahead. questions: of so many sequences."""
+    def _compared(
+        self, questions: Callable[[int], tuple[Ask, Ask]], rounding: float, seen: str
+    ) -> str:
+        """What two questions show that have one answer for who does not look ahead. questions: of
+        so many sequences.
+        """
         plain, altered = questions(SEQUENCES)
         whole = plain()
         if not _differ(_answered(altered, plain), whole, rounding):
             return NOTHING_FOUND
-        if not _differ(plain(), whole, ROUNDING) or _apart(*questions(SEQUENCES_WHEN_UNSTEADY), rounding, self._rng):
+        if not _differ(plain(), whole, ROUNDING) or _apart(
+            *questions(SEQUENCES_WHEN_UNSTEADY), rounding, self._rng
+        ):
             raise LearnerFault(f"it looks ahead: {seen}")
         return UNSTEADY
 
 
 def _answered(altered: Ask, plain: Ask) -> NDArray[np.float64]:
-    """The answers to the altered question. Raises LearnerFault where it gives none, and answers the plain one."""
+    """The answers to the altered question. Raises LearnerFault where it gives none, and answers the
+    plain one.
+    """
     try:
         return altered()
     except QuickstudyError:
@@ -160,18 +187,22 @@ def _answered(altered: Ask, plain: Ask) -> NDArray[np.float64]:
     except Exception as error:
         plain()
         raise LearnerFault(
-            f"it looks ahead: it does not answer when only what comes after the question changes: {described(error)}"
+            "it looks ahead: it does not answer when only what comes after the question changes:"
+            f" {described(error)}"
         ) from error
 
 
 def _apart(plain: Ask, altered: Ask, rounding: float, rng: np.random.Generator) -> bool:
     """Whether an unsteady learner's answers to two questions differ by more than its noise.
 
-    Asked in random order, so that one that drifts is no exception: of all ways to halve the answers, the halves that
-    belong to the two questions must have means that are further apart than in any other.
+    Asked in random order, so that one that drifts is no exception: of all ways to halve the
+    answers, the halves that belong to the two questions must have means that are further apart than
+    in any other.
     """
     order = rng.permutation(np.repeat([1.0, -1.0], ASKINGS))
-    answers = np.stack([(plain() if side > 0 else _answered(altered, plain)).reshape(-1) for side in order])
+    answers = np.stack(
+        [(plain() if side > 0 else _answered(altered, plain)).reshape(-1) for side in order]
+    )
     if not _differ(answers[order < 0].mean(axis=0), answers[order > 0].mean(axis=0), rounding):
         return False
     centred = answers - answers.mean(axis=0)
@@ -186,10 +217,12 @@ def _apart(plain: Ask, altered: Ask, rounding: float, rng: np.random.Generator) 
 def disturbed(
     exam: Exam, cuts: Sequence[NDArray[np.int64]], brief: Brief, rng: np.random.Generator
 ) -> tuple[Exam, NDArray[np.bool_]]:
-    """The exam with all changed after a step of each example; and (lane, question) those up to there.
+    """The exam with all changed after a step of each example; and (lane, question) those up to
+    there.
 
-    cuts: per lane (example,) steps. Those questions must be answered as before: nothing in front of them is new. The
-    answers are changed as well, from the step on, since an exam holds them: a learner may be handed the whole of it.
+    cuts: per lane (example,) steps. Those questions must be answered as before: nothing in front of
+    them is new. The answers are changed as well, from the step on, since an exam holds them: a
+    learner may be handed the whole of it.
     """
     lanes = []
     for lane, steps in zip(exam.examples, cuts, strict=True):
@@ -215,11 +248,15 @@ def _early(exam: Exam, cuts: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
 
 
 def _some(examples: Any, sequences: int) -> Any:
-    """A few examples with more than one question, from all over; where there are none, nothing can be seen ahead."""
+    """A few examples with more than one question, from all over; where there are none, nothing can
+    be seen ahead.
+    """
     several = np.flatnonzero(examples.asked.sum(axis=0) > 1)
     if not len(several):
         return examples.take(np.arange(min(1, examples.count)))
-    return examples.take(several[np.unique(np.linspace(0, len(several) - 1, sequences).astype(int))])
+    return examples.take(
+        several[np.unique(np.linspace(0, len(several) - 1, sequences).astype(int))]
+    )
 
 
 def _places(asked: NDArray[np.bool_], share: float) -> NDArray[np.int64]:
@@ -228,14 +265,20 @@ def _places(asked: NDArray[np.bool_], share: float) -> NDArray[np.int64]:
     return np.array([place[int(share * (len(place) - 1))] if len(place) else 0 for place in times])
 
 
-def _changed(values: NDArray[Any], where: NDArray[np.bool_], space: Space, rng: np.random.Generator) -> NDArray[Any]:
-    """Values of a space that differ where they are told to: other symbols; of all else what stands elsewhere."""
+def _changed(
+    values: NDArray[Any], where: NDArray[np.bool_], space: Space, rng: np.random.Generator
+) -> NDArray[Any]:
+    """Values of a space that differ where they are told to: other symbols; of all else what stands
+    elsewhere.
+    """
     other: NDArray[Any]
     if isinstance(space, Tokens):
         other = (values + rng.integers(1, max(space.size, 2), values.shape)) % space.size
     else:
         steps, examples = values.shape[:2]
-        other = values.reshape(steps * examples, -1)[rng.permutation(steps * examples)].reshape(values.shape)
+        other = values.reshape(steps * examples, -1)[rng.permutation(steps * examples)].reshape(
+            values.shape
+        )
     spread = where.reshape(*where.shape, *[1] * (values.ndim - where.ndim))
     return np.where(spread, other.astype(values.dtype), values)
 

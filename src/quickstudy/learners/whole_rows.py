@@ -1,5 +1,5 @@
-"""Networks that read a whole row and then give one answer: word vectors, a core, pooling, a norm and a head; or a bag
-of words that is never written out.
+"""Networks that read a whole row and then give one answer: word vectors, a core, pooling, a norm
+and a head; or a bag of words that is never written out.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ MEMORY = 0.1
 """Part of a new batch in what is remembered."""
 _TINY = 1e-5
 ON_CPU, ON_GPU = (1 << 15, None), (1 << 20, 1 << 26)
-"""Places of test rows that are answered in one call, and pairs of them where each looks at all others. A GPU takes as
-long for a step of few rows as for one of hundreds; what a core that attends keeps there, 8 heads of 2**26 pairs, are 2
-GB a lane.
+"""Places of test rows that are answered in one call, and pairs of them where each looks at all
+others. A GPU takes as long for a step of few rows as for one of hundreds; what a core that attends
+keeps there, 8 heads of 2**26 pairs, are 2 GB a lane.
 """
 
 
@@ -41,8 +41,8 @@ class Noted(NamedTuple):
 class BatchNorm(eqx.Module):
     """Zero mean and unit variance over a batch, then a scale and a shift for each feature.
 
-    While learning, by the batch's own mean and (population) variance; they go into a running mean with the sample
-    variance, by which rows are normalised when answering.
+    While learning, by the batch's own mean and (population) variance; they go into a running mean
+    with the sample variance, by which rows are normalised when answering.
     """
 
     scale: Any
@@ -57,8 +57,12 @@ class BatchNorm(eqx.Module):
         """Before any batch: mean 0, variance 1."""
         return Noted(jnp.zeros_like(self.shift), jnp.ones_like(self.scale))
 
-    def __call__(self, rows: Any, shares: Any, noted: Noted, *, learning: bool) -> tuple[Any, Noted]:
-        """Rows (row, feature), counted where their share is above 0; and what is noted after them."""
+    def __call__(
+        self, rows: Any, shares: Any, noted: Noted, *, learning: bool
+    ) -> tuple[Any, Noted]:
+        """Rows (row, feature), counted where their share is above 0; and what is noted after
+        them.
+        """
         used = noted
         if learning:
             counted = (shares > 0).astype(rows.dtype)[:, None]
@@ -71,11 +75,15 @@ class BatchNorm(eqx.Module):
                 noted.mean + MEMORY * (lax.stop_gradient(mean) - noted.mean),
                 noted.variance + MEMORY * (lax.stop_gradient(sample) - noted.variance),
             )
-        return (rows - used.mean) * lax.rsqrt(used.variance + _TINY) * self.scale + self.shift, noted
+        return (rows - used.mean) * lax.rsqrt(
+            used.variance + _TINY
+        ) * self.scale + self.shift, noted
 
 
 class WordVectors(eqx.Module):
-    """A vector for every symbol, some of its numbers left out while learning. silent: symbol 0 is the zero vector."""
+    """A vector for every symbol, some of its numbers left out while learning. silent: symbol 0 is
+    the zero vector.
+    """
 
     vectors: Any
     dropped: float = eqx.field(static=True)
@@ -88,7 +96,9 @@ class WordVectors(eqx.Module):
             rows = jnp.where((symbols == 0)[..., None], 0.0, rows)
         if key is None or self.dropped == 0:
             return rows
-        return rows * jax.random.bernoulli(key, 1.0 - self.dropped, rows.shape) / (1.0 - self.dropped)
+        return (
+            rows * jax.random.bernoulli(key, 1.0 - self.dropped, rows.shape) / (1.0 - self.dropped)
+        )
 
 
 class PooledNet(eqx.Module):
@@ -107,7 +117,9 @@ class PooledNet(eqx.Module):
     def speaker(self, notes: Any) -> PooledSpeaker:
         """Itself, step by step. Raises NotApplicable where the core looks both ways."""
         if self.core.leaks:
-            raise NotApplicable("a pooled network that looks both ways reads whole rows, not single steps")
+            raise NotApplicable(
+                "a pooled network that looks both ways reads whole rows, not single steps"
+            )
         return PooledSpeaker(self, notes)
 
     def trainable(self) -> Any:
@@ -116,11 +128,14 @@ class PooledNet(eqx.Module):
         return eqx.tree_at(lambda net: net.core, whole, self.core.trainable())
 
     def __call__(self, batch: Batch, notes: Any, key: Any) -> tuple[Any, Any]:
-        """(row, output) logits, and the notes after them; key None: no noise, and nothing is noted."""
+        """(row, output) logits, and the notes after them; key None: no noise, and nothing is
+        noted.
+        """
         rows, places = batch.symbols.shape
         symbols, place = batch.symbols.T.astype(jnp.int32), jnp.arange(places)[:, None]
         if self.core.leaks:
-            # A core that sees all of a row at once is told where the row ends; it ends before the answer.
+            # A core that sees all of a row at once is told where the row ends; it ends before the
+            # answer.
             symbols = jnp.where(place < batch.limits, symbols, ABSENT)
         of_words, of_core = (None, None) if key is None else jax.random.split(key)
         inputs = symbols if self.words is None else self.words(symbols, of_words)
@@ -129,21 +144,30 @@ class PooledNet(eqx.Module):
         if self.pool == "last":
             pooled = features[batch.sizes - 1, jnp.arange(rows)]
         else:
-            pooled = jnp.where((place < batch.limits)[..., None], features, 0.0).sum(axis=0) / batch.limits[:, None]
+            pooled = (
+                jnp.where((place < batch.limits)[..., None], features, 0.0).sum(axis=0)
+                / batch.limits[:, None]
+            )
         if self.norm is not None:
             pooled, notes = self.norm(pooled, batch.shares, notes, learning=key is not None)
         return self.head(pooled), notes
 
 
 class PooledSpeaker(eqx.Module):
-    """What a net would answer if its row ended here. State: the core's, the sum of the features, how many they are."""
+    """What a net would answer if its row ended here. State: the core's, the sum of the features,
+    how many they are.
+    """
 
     net: PooledNet
     notes: Any
 
     def start(self, rows: int, capacity: int) -> Any:
         """Nothing read."""
-        return self.net.core.start(rows, capacity), jnp.zeros((rows, self.net.core.width)), jnp.zeros(())
+        return (
+            self.net.core.start(rows, capacity),
+            jnp.zeros((rows, self.net.core.width)),
+            jnp.zeros(()),
+        )
 
     def step(self, state: Any, x: Any) -> tuple[Any, Any]:
         """One more place of every row."""
@@ -164,23 +188,26 @@ class PooledSpeaker(eqx.Module):
 @training("pooled", version=1)
 @dataclass(frozen=True)
 class Pooled:
-    """Adam on whole sequences: all that is read before a question becomes one vector, and that the answer.
+    """Adam on whole sequences: all that is read before a question becomes one vector, and that the
+    answer.
 
-    rate: step size. batch: examples per update; their losses are averaged. passes: times the material is shown, in a
-    new order each time. vectors: width of the trained vectors that stand for the symbols, standard normal at first;
-    none lets the core read the symbols itself. dropped: share of the vectors' numbers left out while learning. pool:
-    the core's features after the last symbol (`last`), or their mean over all (`mean`). normed: batch normalisation
-    of the pooled features.
+    rate: step size. batch: examples per update; their losses are averaged. passes: times the
+    material is shown, in a new order each time. vectors: width of the trained vectors that stand
+    for the symbols, standard normal at first; none lets the core read the symbols itself. dropped:
+    share of the vectors' numbers left out while learning. pool: the core's features after the last
+    symbol (`last`), or their mean over all (`mean`). normed: batch normalisation of the pooled
+    features.
 
-    A row ends where its question stands, so that a core that looks both ways (`transformer` with `causal=false`) has no
-    answer to see: here, and only here, that is no defect. Sequences are read in a few lengths, so that a batch of
-    short ones does not pay for the longest.
+    A row ends where its question stands, so that a core that looks both ways (`transformer` with
+    `causal=false`) has no answer to see: here, and only here, that is no defect. Sequences are read
+    in a few lengths, so that a batch of short ones does not pay for the longest.
 
-    padding: what becomes of the places after a row's end, up to the longest row of its batch. `none`: nothing.
-    `zeros`, the preset of `published`, repeats the published programs: those places hold symbol 0, which has no vector
-    of its own (where there are `vectors`), is attended to by a core that looks both ways, and counts in the mean, so
-    that an answer depends on the other rows of its batch. Test rows are batched in the order of their questions.
-    Source: Cisneros et al. 2022, section 4.
+    padding: what becomes of the places after a row's end, up to the longest row of its batch.
+    `none`: nothing. `zeros`, the preset of `published`, repeats the published programs: those
+    places hold symbol 0, which has no vector of its own (where there are `vectors`), is attended to
+    by a core that looks both ways, and counts in the mean, so that an answer depends on the other
+    rows of its batch. Test rows are batched in the order of their questions. Source: Cisneros et
+    al. 2022, section 4.
     """
 
     rate: float = parameter(0.001, above=0)
@@ -200,12 +227,17 @@ class Pooled:
 
     def __post_init__(self) -> None:
         if self.dropped and self.vectors is None:
-            raise ValueError(f"dropped is about vectors, and there are none, got {self.dropped}; give vectors=128")
+            raise ValueError(
+                f"dropped is about vectors, and there are none, got {self.dropped}; give"
+                " vectors=128"
+            )
 
     def check_core(self, core: CoreSpec) -> None:
         """One that is trained."""
         if core.frozen:
-            raise UsageError(f"pooled trains the whole network, and {core.id} is a reservoir; use {core.id}+adam")
+            raise UsageError(
+                f"pooled trains the whole network, and {core.id} is a reservoir; use {core.id}+adam"
+            )
 
     def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> RowPupil:
         """A fresh pupil."""
@@ -230,7 +262,9 @@ class Pooled:
             words = WordVectors(drawn, self.dropped, self.padding == "zeros")
         built = core.build(brief.inputs if words is None else Reals(words.vectors.shape[1]), rng)
         head = Head.drawn(built, brief.outputs.width, rng)
-        return PooledNet(words, built, BatchNorm.fresh(built.width) if self.normed else None, head, self.pool)
+        return PooledNet(
+            words, built, BatchNorm.fresh(built.width) if self.normed else None, head, self.pool
+        )
 
 
 class LinearBag(eqx.Module):
@@ -259,12 +293,14 @@ class LinearBag(eqx.Module):
 @training("sparse", version=1)
 @dataclass(frozen=True)
 class Sparse:
-    """Adam on a bag of words: as `bag+adam`, but looking up the weights of the words that are there.
+    """Adam on a bag of words: as `bag+adam`, but looking up the weights of the words that are
+    there.
 
-    rate: step size. batch: examples per update; their losses are averaged. passes: times the material is shown, in a
-    new order each time. For the core `bag` only, and for symbols only. The same model, the same first weights and the
-    same updates as `bag+adam:total=mean`, up to rounding, at a cost that does not grow with the vocabulary but for
-    Adam's own. Source: the linear model of Cisneros et al. 2022, section 4.
+    rate: step size. batch: examples per update; their losses are averaged. passes: times the
+    material is shown, in a new order each time. For the core `bag` only, and for symbols only. The
+    same model, the same first weights and the same updates as `bag+adam:total=mean`, up to
+    rounding, at a cost that does not grow with the vocabulary but for Adam's own. Source: the
+    linear model of Cisneros et al. 2022, section 4.
     """
 
     rate: float = parameter(0.001, above=0)
@@ -284,8 +320,10 @@ class Sparse:
 
     def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> RowPupil:
         """A fresh pupil."""
-        # Measured on reviews: nearly every batch of 8 fits into 512 different pieces, so that hundreds of updates are
-        # one call.
+        # Measured on reviews: nearly every batch of 8 fits into 512 different pieces, so that
+        # hundreds of updates are one call.
         settings = RowSettings(distinct, self.rate, self.batch, smallest=512, together=1 << 19)
-        models = [Model.drawn(core, brief.inputs, brief.outputs.width, stream) for stream in streams]
+        models = [
+            Model.drawn(core, brief.inputs, brief.outputs.width, stream) for stream in streams
+        ]
         return RowPupil(settings, [LinearBag(model.head) for model in models], streams)

@@ -1,5 +1,6 @@
-"""Learners that hold another: one that begins anew after every so many examples, the baseline of keeping; and one that
-is tested on inputs with false answers in them, which one that does not look ahead cannot notice.
+"""Learners that hold another: one that begins anew after every so many examples, the baseline of
+keeping; and one that is tested on inputs with false answers in them, which one that does not look
+ahead cannot notice.
 """
 
 from __future__ import annotations
@@ -17,7 +18,17 @@ from numpy.typing import NDArray
 from quickstudy.base.catalogue import learner
 from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import Answering, Brief, Cost, Keeping, Learner, Pace, Snapshot, face, pace_of
+from quickstudy.base.learner import (
+    Answering,
+    Brief,
+    Cost,
+    Keeping,
+    Learner,
+    Pace,
+    Snapshot,
+    face,
+    pace_of,
+)
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import CONVENTIONS, HANDED_ON, parameter
 from quickstudy.base.seeds import Streams
@@ -28,7 +39,9 @@ from quickstudy.learners.naming import choose_learner
 
 
 class Wrapping:
-    """A learner around another, a core with its training. A frozen dataclass with `learner` and `convention`."""
+    """A learner around another, a core with its training. A frozen dataclass with `learner` and
+    `convention`.
+    """
 
     learner: str
     convention: str
@@ -38,7 +51,9 @@ class Wrapping:
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = HANDED_ON
 
     asked: ClassVar[str] = "symbols"
-    """What is asked of it, and so of the learner within; no parameter: it follows from task and protocol."""
+    """What is asked of it, and so of the learner within; no parameter: it follows from task and
+    protocol.
+    """
 
     def __post_init__(self) -> None:
         self._choice  # noqa: B018  # a learner that does not exist is said now
@@ -68,14 +83,19 @@ class Wrapping:
 
     @property
     def within(self) -> Mapping[str, Any]:
-        """What the learner within is, its version and all its parameters: another one makes another learner."""
+        """What the learner within is, its version and all its parameters: another one makes another
+        learner.
+        """
         return self._choice.what
 
     @cached_property
     def _choice(self) -> Choice:
         choice = choose_learner(self.learner, self.convention, asked=self.asked)
         if not choice.compiled or choice.what["id"] == self.id:
-            raise UsageError(f"{self.id}: learner must be a core with its training, such as esn, got {self.learner}")
+            raise UsageError(
+                f"{self.id}: learner must be a core with its training, such as esn, got"
+                f" {self.learner}"
+            )
         return choice
 
 
@@ -114,14 +134,16 @@ class WrappingPupil:
 @learner("relearning", version=1)
 @dataclass(frozen=True)
 class Relearning(Wrapping):
-    """Another learner that begins anew after every so many examples, and so keeps nothing from before.
+    """Another learner that begins anew after every so many examples, and so keeps nothing from
+    before.
 
-    learner: the other one, a core with its training, such as recall or esn+rls:units=200. every: examples between two
-    beginnings; 960 is what a segment of a stream usually shows. It is not told where a segment ends: it goes by its own
-    count. Each time it begins with the same initial weights. convention: of the other learner.
+    learner: the other one, a core with its training, such as recall or esn+rls:units=200. every:
+    examples between two beginnings; 960 is what a segment of a stream usually shows. It is not told
+    where a segment ends: it goes by its own count. Each time it begins with the same initial
+    weights. convention: of the other learner.
 
-    What it scores in a stream, one that has learned must beat at the end; what it scores within a segment, one to which
-    earlier segments are of use must beat there. Source: ours.
+    What it scores in a stream, one that has learned must beat at the end; what it scores within a
+    segment, one to which earlier segments are of use must beat there. Source: ours.
     """
 
     learner: str = "recall"
@@ -138,7 +160,9 @@ class Relearning(Wrapping):
 class RelearningPupil(WrappingPupil):
     """Holds the pupil that is learning now, and counts what its predecessors have cost."""
 
-    def __init__(self, other: Learner, every: int, brief: Brief, streams: Sequence[Streams]) -> None:
+    def __init__(
+        self, other: Learner, every: int, brief: Brief, streams: Sequence[Streams]
+    ) -> None:
         self._begin: Callable[[], Answering] = lambda: face(other.begin(brief, streams), Answering)
         super().__init__(self._begin())
         self._every, self._since = every, 0
@@ -148,7 +172,9 @@ class RelearningPupil(WrappingPupil):
         """In pieces that end where it begins anew."""
         while start < stop:
             if self._since == self._every:
-                self._before += np.array([(cost.examples, cost.updates) for cost in self._pupil.cost()])
+                self._before += np.array(
+                    [(cost.examples, cost.updates) for cost in self._pupil.cost()]
+                )
                 self._pupil, self._since = self._begin(), 0
             end = min(stop, start + self._every - self._since)
             self._pupil.learn(lesson, start, end)
@@ -170,7 +196,9 @@ class RelearningPupil(WrappingPupil):
     def cost(self) -> list[Cost]:
         """Examples and updates of all pupils so far, the parameters of one."""
         return [
-            dataclasses.replace(cost, examples=cost.examples + int(examples), updates=cost.updates + int(updates))
+            dataclasses.replace(
+                cost, examples=cost.examples + int(examples), updates=cost.updates + int(updates)
+            )
             for cost, (examples, updates) in zip(self._pupil.cost(), self._before, strict=True)
         ]
 
@@ -178,16 +206,19 @@ class RelearningPupil(WrappingPupil):
 @learner("tampered", version=1)
 @dataclass(frozen=True)
 class Tampered(Wrapping):
-    """Another learner, trained as ever, that is tested on sequences whose answers have been tampered with.
+    """Another learner, trained as ever, that is tested on sequences whose answers have been
+    tampered with.
 
-    learner: the other one, a core with its training, such as transformer:causal=false. how: `exchange` puts another
-    answer in the place of each (the next of those that occur, the first after the last: YES and NO change places),
-    `blank` takes it away. Answers are marked against the true ones. Only an answer that ends its sequence is tampered
-    with: any other is an honest input to later questions. convention: of the other learner.
+    learner: the other one, a core with its training, such as transformer:causal=false. how:
+    `exchange` puts another answer in the place of each (the next of those that occur, the first
+    after the last: YES and NO change places), `blank` takes it away. Answers are marked against the
+    true ones. Only an answer that ends its sequence is tampered with: any other is an honest input
+    to later questions. convention: of the other learner.
 
-    The answer to a question comes after it, so a learner that reads only what comes before scores the same as
-    untampered. One that reads answers off its inputs falls: with answers exchanged to what false answers are worth,
-    with answers taken away to what it has learned apart from reading them. Source: ours.
+    The answer to a question comes after it, so a learner that reads only what comes before scores
+    the same as untampered. One that reads answers off its inputs falls: with answers exchanged to
+    what false answers are worth, with answers taken away to what it has learned apart from reading
+    them. Source: ours.
     """
 
     learner: str = "transformer"
@@ -199,7 +230,9 @@ class Tampered(Wrapping):
     gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> TamperedPupil:
-        """A fresh pupil. Raises NotApplicable for anything but symbols: no other answers can be exchanged."""
+        """A fresh pupil. Raises NotApplicable for anything but symbols: no other answers can be
+        exchanged.
+        """
         check_spaces("tampered", self, brief.inputs, brief.outputs)
         return TamperedPupil(face(self.other.begin(brief, streams), Answering), self.how)
 
@@ -225,6 +258,8 @@ def tampered(examples: Examples, how: str) -> Examples:
     true, asked = examples.targets[place], examples.asked[place]
     known = np.unique(true[asked])
     targets, false = examples.targets.copy(), true.copy()
-    false[asked] = ABSENT if how == "blank" else np.roll(known, -1)[np.searchsorted(known, true[asked])]
+    false[asked] = (
+        ABSENT if how == "blank" else np.roll(known, -1)[np.searchsorted(known, true[asked])]
+    )
     targets[place] = false
     return dataclasses.replace(examples, targets=targets)

@@ -1,4 +1,5 @@
-"""Epsilon-machines and transducers: exact, minimal, inferred; their complexity; what two of them share.
+"""Epsilon-machines and transducers: exact, minimal, inferred; their complexity; what two of them
+share.
 
 import quickstudy as qs
 machine = qs.machines.machine_of(task)

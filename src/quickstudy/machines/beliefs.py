@@ -1,8 +1,10 @@
-"""From hidden states to causal ones: what is known of a hidden state after all that was given and shown is a belief.
+"""From hidden states to causal ones: what is known of a hidden state after all that was given and
+shown is a belief.
 
-Where state, input and output do not fix the next state, a machine is no epsilon-transducer: its states cannot be told
-from the past. Beliefs can. They are distributions over hidden states in whole numbers without a common divisor, so that
-two are equal exactly when they are the same. Two that differ only in what can never be seen are one.
+Where state, input and output do not fix the next state, a machine is no epsilon-transducer: its
+states cannot be told from the past. Beliefs can. They are distributions over hidden states in whole
+numbers without a common divisor, so that two are equal exactly when they are the same. Two that
+differ only in what can never be seen are one.
 """
 
 from __future__ import annotations
@@ -17,7 +19,17 @@ import numpy as np
 
 from quickstudy.base.errors import NotApplicable
 from quickstudy.machines.minimal import alike, quotient
-from quickstudy.machines.transducer import CHANCE, INPUT, OUTPUT, SOURCE, TARGET, Arrow, Ints, Transducer, scaled
+from quickstudy.machines.transducer import (
+    CHANCE,
+    INPUT,
+    OUTPUT,
+    SOURCE,
+    TARGET,
+    Arrow,
+    Ints,
+    Transducer,
+    scaled,
+)
 
 Belief = tuple[tuple[int, int], ...]
 """(state, weight) in the order of the states; the weights have no common divisor."""
@@ -28,11 +40,15 @@ MOST = 200_000
 _LONGEST = 4096
 """Bits of a weight: beliefs that never come back have longer and longer ones."""
 _SEEN_THROUGH = 40
-"""Hidden states up to which differences that can never be seen are worked out: it takes their fourth power."""
+"""Hidden states up to which differences that can never be seen are worked out: it takes their
+fourth power.
+"""
 
 
 class Causal(NamedTuple):
-    """machine: its states are beliefs. began: the state of each of the things that may be known at first."""
+    """machine: its states are beliefs. began: the state of each of the things that may be known at
+    first.
+    """
 
     machine: Transducer
     began: tuple[int, ...]
@@ -44,10 +60,12 @@ def unifilar(
     most: int = MOST,
     name: Callable[[Sequence[int]], str] | None = None,
 ) -> Causal:
-    """The unifilar machine of all beliefs that can be reached; its start is what may be known at first.
+    """The unifilar machine of all beliefs that can be reached; its start is what may be known at
+    first.
 
-    name: of a belief, by the numbers of its hidden states; their names side by side, if left out. Raises NotApplicable
-    where there is no end of them: the process has no finite machine, or none that is reached from the start.
+    name: of a belief, by the numbers of its hidden states; their names side by side, if left out.
+    Raises NotApplicable where there is no end of them: the process has no finite machine, or none
+    that is reached from the start.
     """
     classes = hidden_classes(machine)
     small = quotient(machine, classes)
@@ -61,23 +79,36 @@ def unifilar(
     for number, belief in enumerate(beliefs):  # which grows as it is read
         for (given, shown), (target, chance) in known.after(belief).items():
             if target not in numbers:
-                if len(numbers) >= most or max(weight.bit_length() for _, weight in target) > _LONGEST:
+                if (
+                    len(numbers) >= most
+                    or max(weight.bit_length() for _, weight in target) > _LONGEST
+                ):
                     raise NotApplicable(
-                        f"not unifilar, and {len(numbers):,} beliefs are not all: no finite epsilon-machine was found"
+                        f"not unifilar, and {len(numbers):,} beliefs are not all: no finite"
+                        " epsilon-machine was found"
                     )
                 numbers[target] = len(numbers)
                 beliefs.append(target)
-            arrows.append(Arrow(number, machine.inputs[given], machine.outputs[shown], numbers[target], chance))
-    made = Transducer.of(arrows, {numbers[belief]: chance for belief, chance in start.items()}, range(len(beliefs)))
+            arrows.append(
+                Arrow(
+                    number, machine.inputs[given], machine.outputs[shown], numbers[target], chance
+                )
+            )
+    made = Transducer.of(
+        arrows, {numbers[belief]: chance for belief, chance in start.items()}, range(len(beliefs))
+    )
     names = name or (lambda hidden: "/".join(machine.states[state] for state in hidden))
     members = np.split(np.argsort(classes, kind="stable"), np.cumsum(np.bincount(classes))[:-1])
     hidden = [[int(one) for state, _ in belief for one in members[state]] for belief in beliefs]
-    return Causal(replace(made, states=tuple(map(names, hidden))), tuple(numbers[first] for first in firsts))
+    return Causal(
+        replace(made, states=tuple(map(names, hidden))), tuple(numbers[first] for first in firsts)
+    )
 
 
 def hidden_classes(machine: Transducer) -> Ints:
-    """(state,): equal numbers for hidden states with equal chances, summed exactly, of every input, output and class
-    that follows; the coarsest such classes. They need not be told apart in a belief.
+    """(state,): equal numbers for hidden states with equal chances, summed exactly, of every input,
+    output and class that follows; the coarsest such classes. They need not be told apart in a
+    belief.
     """
     edges, (weights, _) = machine.edges, scaled(machine.chances)
     amounts = weights[edges[:, CHANCE]]
@@ -89,7 +120,9 @@ def hidden_classes(machine: Transducer) -> Ints:
         order = np.argsort(keys, kind="stable")
         found, first = np.unique(keys[order], return_index=True)
         sums, numbers = np.unique(np.add.reduceat(amounts[order], first), return_inverse=True)
-        finer = alike(machine.size, found // (many * count), found % (many * count) * len(sums) + numbers)
+        finer = alike(
+            machine.size, found // (many * count), found % (many * count) * len(sums) + numbers
+        )
         if finer.max() + 1 == count:
             return classes
         classes, count = finer, int(finer.max()) + 1
@@ -112,7 +145,10 @@ class _Beliefs:
     def __init__(self, machine: Transducer) -> None:
         weights, self.whole = scaled(machine.chances)
         self.following = [
-            {label: [(target, int(weights[chance])) for target, chance in edges] for label, edges in own.items()}
+            {
+                label: [(target, int(weights[chance])) for target, chance in edges]
+                for label, edges in own.items()
+            }
             for own in machine.following()
         ]
         small = machine.size <= _SEEN_THROUGH and not machine.unifilar
@@ -126,7 +162,10 @@ class _Beliefs:
         if not self.views:
             return belief
         whole = sum(weight for _, weight in belief)
-        seen = tuple(Fraction(sum(weight * view[state] for state, weight in belief), whole) for view in self.views)
+        seen = tuple(
+            Fraction(sum(weight * view[state] for state, weight in belief), whole)
+            for view in self.views
+        )
         return self._same.setdefault(seen, belief)
 
     def after(self, belief: Belief) -> dict[tuple[int, int], tuple[Belief, Fraction]]:
@@ -139,24 +178,35 @@ class _Beliefs:
                     own[target] = own.get(target, 0) + weight * chance
         whole = self.whole * sum(weight for _, weight in belief)
         return {
-            label: (self.canonical(weights), Fraction(sum(weights.values()), whole)) for label, weights in found.items()
+            label: (self.canonical(weights), Fraction(sum(weights.values()), whole))
+            for label, weights in found.items()
         }
 
 
-def _views(following: Sequence[Mapping[tuple[int, int], Sequence[tuple[int, int]]]]) -> list[list[int]]:
-    """A basis of all that can be seen of a hidden state: by state, multiples of the chance of some outputs to come.
+def _views(
+    following: Sequence[Mapping[tuple[int, int], Sequence[tuple[int, int]]]],
+) -> list[list[int]]:
+    """A basis of all that can be seen of a hidden state: by state, multiples of the chance of some
+    outputs to come.
 
-    What is linear in a belief and can ever be observed is a chance of outputs for given inputs, and these are spanned
-    by as many as there are states at most.
+    What is linear in a belief and can ever be observed is a chance of outputs for given inputs, and
+    these are spanned by as many as there are states at most.
     """
     labels = sorted({label for own in following for label in own})
-    basis, reduced, waiting = list[list[int]](), list[tuple[int, list[int]]](), [[1] * len(following)]
+    basis, reduced, waiting = (
+        list[list[int]](),
+        list[tuple[int, list[int]]](),
+        [[1] * len(following)],
+    )
     while waiting:
         view = waiting.pop(0)
         rest = list(view)
         for pivot, row in reduced:
             if rest[pivot]:
-                rest = [row[pivot] * one - rest[pivot] * other for one, other in zip(rest, row, strict=True)]
+                rest = [
+                    row[pivot] * one - rest[pivot] * other
+                    for one, other in zip(rest, row, strict=True)
+                ]
         divisor = math.gcd(*rest)
         if divisor == 0:
             continue
@@ -164,7 +214,10 @@ def _views(following: Sequence[Mapping[tuple[int, int], Sequence[tuple[int, int]
         reduced.append((next(place for place, one in enumerate(rest) if one), rest))
         basis.append(view)
         for label in labels:
-            later = [sum(chance * view[target] for target, chance in own.get(label, ())) for own in following]
+            later = [
+                sum(chance * view[target] for target, chance in own.get(label, ()))
+                for own in following
+            ]
             common = math.gcd(*later)
             if common:
                 waiting.append([one // common for one in later])

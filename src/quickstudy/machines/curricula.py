@@ -1,10 +1,12 @@
-"""Curricula by machine: tasks put into an order, or chosen for a way to a goal, with what can be promised of it.
+"""Curricula by machine: tasks put into an order, or chosen for a way to a goal, with what can be
+promised of it.
 
-- by complexity: no task is less complex than the one before it (Definition 1), ties apart there is one such order.
-- by graduality: of all orders that begin with the least complex task, none has a greater sum, over tasks, of the
-  graduality from the best task before each.
-- a way: the fewest tasks from the least complex to a goal, such that each is more complex than the one before it by no
-  more than a given number of bits, and contains a given share of it.
+- by complexity: no task is less complex than the one before it (Definition 1), ties apart there is
+  one such order.
+- by graduality: of all orders that begin with the least complex task, none has a greater sum, over
+  tasks, of the graduality from the best task before each.
+- a way: the fewest tasks from the least complex to a goal, such that each is more complex than the
+  one before it by no more than a given number of bits, and contains a given share of it.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ def is_ordered(complexities: Sequence[float], tolerance: float = 1e-9) -> bool:
 
 
 class RankCorrelation(NamedTuple):
-    """Kendall's tau-b of position and complexity; its p from `permutations` shuffled orders, two-sided."""
+    """Kendall's tau-b of position and complexity; its p from `permutations` shuffled orders,
+    two-sided.
+    """
 
     tau: float
     p: float
@@ -43,7 +47,9 @@ class RankCorrelation(NamedTuple):
 
 
 def rank_correlation(complexities: Sequence[float], permutations: int = 10_000) -> RankCorrelation:
-    """Whether later tasks are more complex. The shuffles come from a stream of their own: the same every time."""
+    """Whether later tasks are more complex. The shuffles come from a stream of their own: the same
+    every time.
+    """
     values = np.asarray(complexities, dtype=float)
     if len(values) < 3 or np.ptp(values) == 0:
         raise NotApplicable("a rank correlation needs three tasks that are not all equally complex")
@@ -54,15 +60,19 @@ def rank_correlation(complexities: Sequence[float], permutations: int = 10_000) 
     found = abs(signs.sum())
     shuffled = (rng.permutation(values) for _ in range(permutations))
     beyond = sum(abs(np.sign(one[later] - one[earlier]).sum()) >= found for one in shuffled)
-    return RankCorrelation(float(signs.sum() / scale), (1 + int(beyond)) / (1 + permutations), permutations)
+    return RankCorrelation(
+        float(signs.sum() / scale), (1 + int(beyond)) / (1 + permutations), permutations
+    )
 
 
 def by_graduality(steps: Floats, complexities: Sequence[float]) -> list[int]:
-    """The order that begins with the least complex task and has the greatest sum of graduality from the best task
-    before each. steps: (first, second), how much of the second is known from the first.
+    """The order that begins with the least complex task and has the greatest sum of graduality from
+    the best task before each. steps: (first, second), how much of the second is known from the
+    first.
 
-    Whatever the order, each task and its best task before it make a tree; the heaviest of all trees is found (Chu, Liu
-    and Edmonds), and an order that goes along it has its whole weight. Among those, less complex tasks come first.
+    Whatever the order, each task and its best task before it make a tree; the heaviest of all trees
+    is found (Chu, Liu and Edmonds), and an order that goes along it has its whole weight. Among
+    those, less complex tasks come first.
     """
     root = by_complexity(complexities)[0]
     weights = np.array(steps, dtype=float)
@@ -80,7 +90,9 @@ def by_graduality(steps: Floats, complexities: Sequence[float]) -> list[int]:
 
 
 def _arborescence(weights: Floats, root: int) -> dict[int, int]:
-    """By node but the root, its parent. Circles of best parents are made one node, solved, and opened again."""
+    """By node but the root, its parent. Circles of best parents are made one node, solved, and
+    opened again.
+    """
     size = len(weights)
     best = {node: int(np.argmax(weights[:, node])) for node in range(size) if node != root}
     circle = _circle(best, root)
@@ -124,8 +136,8 @@ def _circle(best: dict[int, int], root: int) -> list[int]:
 
 
 class Graduality(NamedTuple):
-    """Of tasks in some order. consecutive: the mean step from each task to the next. best_earlier: the mean, over all
-    tasks but the first, of the step from that task before which helps most.
+    """Of tasks in some order. consecutive: the mean step from each task to the next. best_earlier:
+    the mean, over all tasks but the first, of the step from that task before which helps most.
     """
 
     consecutive: float
@@ -133,17 +145,23 @@ class Graduality(NamedTuple):
 
 
 def graduality(steps: Floats, order: Sequence[int]) -> Graduality:
-    """How gradual an order is. steps: (first, second), how much of the second is known from the first, 0 to 1."""
+    """How gradual an order is. steps: (first, second), how much of the second is known from the
+    first, 0 to 1.
+    """
     if len(order) < 2:
         raise NotApplicable("graduality is of two tasks at least")
     follow = [float(steps[before, after]) for before, after in itertools.pairwise(order)]
-    best = [max(float(steps[before, after]) for before in order[:place]) for place, after in enumerate(order) if place]
+    best = [
+        max(float(steps[before, after]) for before in order[:place])
+        for place, after in enumerate(order)
+        if place
+    ]
     return Graduality(sum(follow) / len(follow), sum(best) / len(best))
 
 
 class Compared(NamedTuple):
-    """Tasks of a curriculum, held against each other. steps: (first, second), how much of the second is known from
-    the first.
+    """Tasks of a curriculum, held against each other. steps: (first, second), how much of the
+    second is known from the first.
     """
 
     names: Sequence[str]
@@ -155,31 +173,45 @@ class Compared(NamedTuple):
         given = list(range(len(self.names)))
         by_graduality_ = by_graduality(self.steps, self.complexities)
         by_complexity_ = by_complexity(self.complexities)
-        return {"given": given, "complexity": by_complexity_, "graduality": by_graduality_, "reversed": given[::-1]}
+        return {
+            "given": given,
+            "complexity": by_complexity_,
+            "graduality": by_graduality_,
+            "reversed": given[::-1],
+        }
 
     def facts(self) -> dict[str, Any]:
-        """ordered: complexity never falls (Definition 1). tau, p: rank correlation of position and complexity. orders:
-        names; graduality: of every order.
+        """ordered: complexity never falls (Definition 1). tau, p: rank correlation of position and
+        complexity. orders: names; graduality: of every order.
         """
         orders = self.orders()
-        found = rank_correlation(self.complexities) if len(set(self.complexities)) > 1 and len(self.names) > 2 else None
+        found = (
+            rank_correlation(self.complexities)
+            if len(set(self.complexities)) > 1 and len(self.names) > 2
+            else None
+        )
         return {
             "tasks": [
-                {"task": name, "complexity": one} for name, one in zip(self.names, self.complexities, strict=True)
+                {"task": name, "complexity": one}
+                for name, one in zip(self.names, self.complexities, strict=True)
             ],
             "ordered": is_ordered(self.complexities),
             "tau": None if found is None else found.tau,
             "p": None if found is None else found.p,
-            "orders": {kind: [self.names[task] for task in order] for kind, order in orders.items()},
+            "orders": {
+                kind: [self.names[task] for task in order] for kind, order in orders.items()
+            },
             "graduality": {
-                kind: graduality(self.steps, order)._asdict() for kind, order in orders.items() if len(order) > 1
+                kind: graduality(self.steps, order)._asdict()
+                for kind, order in orders.items()
+                if len(order) > 1
             },
         }
 
 
 class Way(NamedTuple):
-    """A curriculum that was made. tasks: numbers of candidates. rises: bits from each to the next. contained: the share
-    of each that the next contains; exact, or more than that.
+    """A curriculum that was made. tasks: numbers of candidates. rises: bits from each to the next.
+    contained: the share of each that the next contains; exact, or more than that.
     """
 
     tasks: list[int]
@@ -188,13 +220,20 @@ class Way(NamedTuple):
 
 
 def way_to(
-    goal: int, machines: Sequence[Transducer], complexities: Sequence[float], rise: float, contained: float
+    goal: int,
+    machines: Sequence[Transducer],
+    complexities: Sequence[float],
+    rise: float,
+    contained: float,
 ) -> Way:
-    """The fewest candidates from the least complex one to a goal, each more complex than the one before it by at most
-    `rise` bits and containing at least the share `contained` of its edges. Of equally short ones, the one with the
-    smallest greatest rise. Raises NotApplicable where there is none.
+    """The fewest candidates from the least complex one to a goal, each more complex than the one
+    before it by at most `rise` bits and containing at least the share `contained` of its edges. Of
+    equally short ones, the one with the smallest greatest rise. Raises NotApplicable where there is
+    none.
     """
-    order = [task for task in by_complexity(complexities) if complexities[task] <= complexities[goal]]
+    order = [
+        task for task in by_complexity(complexities) if complexities[task] <= complexities[goal]
+    ]
     first, shares = order[0], dict[tuple[int, int], float]()
     reached: dict[int, tuple[int, float, int]] = {first: (1, 0.0, -1)}
     for place, after in enumerate(order):
@@ -210,8 +249,8 @@ def way_to(
                 reached[after] = offer
     if goal not in reached:
         raise NotApplicable(
-            f"no way to the goal with rises of at most {rise:g} bits and {contained:g} contained; allow more, or give "
-            "more candidates"
+            f"no way to the goal with rises of at most {rise:g} bits and {contained:g} contained;"
+            " allow more, or give more candidates"
         )
     tasks = [goal]
     while reached[tasks[0]][2] >= 0:

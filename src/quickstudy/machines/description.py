@@ -1,7 +1,8 @@
 """How much of a task is new after another: in bits, and by behaviour.
 
-A machine that is known is a library: what is shared with it need not be written again. The graduality of a step is the
-share of bits that are saved. It says nothing of a learner, and must be held against transfer that was measured.
+A machine that is known is a library: what is shared with it need not be written again. The
+graduality of a step is the share of bits that are saved. It says nothing of a learner, and must be
+held against transfer that was measured.
 """
 
 from __future__ import annotations
@@ -43,30 +44,39 @@ def _counted(machine: Transducer) -> float:
 
 
 def _edge(machine: Transducer) -> float:
-    return math.log2(len(machine.outputs)) + math.log2(machine.size) + math.log2(len(machine.chances))
+    return (
+        math.log2(len(machine.outputs)) + math.log2(machine.size) + math.log2(len(machine.chances))
+    )
 
 
 def length_given(machine: Transducer, library: Transducer, shared: Shared) -> float:
-    """Bits to write a machine down for somebody who has another. shared: what of the library is in it.
+    """Bits to write a machine down for somebody who has another. shared: what of the library is in
+    it.
 
-    One says which states are those of the library and how symbols are renamed; edges between such states are known but
-    for their chances. Where that takes more than to write all, nothing is taken from the library.
+    One says which states are those of the library and how symbols are renamed; edges between such
+    states are known but for their chances. Where that takes more than to write all, nothing is
+    taken from the library.
     """
     copied = len(shared.pairs)
     states = machine.size + copied * math.log2(max(library.size, 1))
     renamed = sum(
         math.log2(math.perm(count, len(names)))
-        for count, names in ((len(machine.inputs), shared.inputs), (len(machine.outputs), shared.seen))
+        for count, names in (
+            (len(machine.inputs), shared.inputs),
+            (len(machine.outputs), shared.seen),
+        )
         if len(names) <= count
     )
-    edges = (len(machine.edges) - shared.edges) * _edge(machine) + shared.edges * math.log2(len(machine.chances))
+    edges = (len(machine.edges) - shared.edges) * _edge(machine) + shared.edges * math.log2(
+        len(machine.chances)
+    )
     whole = description_length(machine)
     return 1 + min(whole, _heading(machine) + _counted(machine) + states + renamed + edges)
 
 
 class Step(NamedTuple):
-    """From one task to another. graduality: share of the bits of the second that the first saves. exact: nothing more
-    is shared; else graduality, containment and coverage are lower bounds.
+    """From one task to another. graduality: share of the bits of the second that the first saves.
+    exact: nothing more is shared; else graduality, containment and coverage are lower bounds.
     """
 
     graduality: float
@@ -88,13 +98,17 @@ def steps_between(machines: Sequence[Transducer]) -> list[list[Step]]:
 
 
 def overlap(
-    first: Transducer, second: Transducer, inputs: Mapping[Hashable, Hashable] | None = None, rewards: bool = False
+    first: Transducer,
+    second: Transducer,
+    inputs: Mapping[Hashable, Hashable] | None = None,
+    rewards: bool = False,
 ) -> float:
-    """How alike two machines behave under the same uniform inputs: the mean share of the next output that both have in
-    common, when each has gone its own way so far.
+    """How alike two machines behave under the same uniform inputs: the mean share of the next
+    output that both have in common, when each has gone its own way so far.
 
-    inputs: how those of the first are called in the second; as they are, if left out. rewards: the reward of an output
-    (observation, reward) alone is compared. 1 for a machine with itself only if it is not random.
+    inputs: how those of the first are called in the second; as they are, if left out. rewards: the
+    reward of an output (observation, reward) alone is compared. 1 for a machine with itself only if
+    it is not random.
     """
     names = inputs or {symbol: symbol for symbol in first.inputs if symbol in second.inputs}
     pairs = [(first.inputs.index(one), second.inputs.index(other)) for one, other in names.items()]
@@ -108,7 +122,9 @@ def overlap(
         mine, yours = first.edges[:, INPUT] == one, second.edges[:, INPUT] == other
         walked += int(mine.sum()) * int(yours.sum())
         if walked > _MOST:
-            raise NotApplicable(f"{first.size} and {second.size} states are too many to walk through together")
+            raise NotApplicable(
+                f"{first.size} and {second.size} states are too many to walk through together"
+            )
         a, b = first.edges[mine], second.edges[yours]
         chance = np.outer(first.probabilities[mine], second.probabilities[yours]) / len(pairs)
         rows.append((a[:, SOURCE][:, None] * second.size + b[:, SOURCE]).ravel())
@@ -125,11 +141,18 @@ def overlap(
 
 def _kinds(machine: Transducer, rewards: bool) -> list[Hashable]:
     """What of every output is compared."""
-    return [output[1] if rewards and isinstance(output, tuple) else output for output in machine.outputs]
+    return [
+        output[1] if rewards and isinstance(output, tuple) else output for output in machine.outputs
+    ]
 
 
 def _common(
-    first: Transducer, second: Transducer, mine: Ints, yours: Ints, ours: list[Hashable], theirs: list[Hashable]
+    first: Transducer,
+    second: Transducer,
+    mine: Ints,
+    yours: Ints,
+    ours: list[Hashable],
+    theirs: list[Hashable],
 ) -> Floats:
     """(pair of states,): the sum over outputs of the smaller of both chances, for one input."""
     known = {kind: place for place, kind in enumerate(dict.fromkeys((*ours, *theirs)))}

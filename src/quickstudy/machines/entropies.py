@@ -1,8 +1,8 @@
 """How much a machine remembers, and how much of it is surprise: entropies in bits.
 
-C_mu = H[pi] of the stationary distribution over causal states; of a transducer C_X = H[pi_X], which goes by the input
-process X; C_0 = log2 of the number of states. C_X is of inputs that do not see the output; a learner does, and what is
-found in a closed loop is called by the policy, never by X.
+C_mu = H[pi] of the stationary distribution over causal states; of a transducer C_X = H[pi_X], which
+goes by the input process X; C_0 = log2 of the number of states. C_X is of inputs that do not see
+the output; a learner does, and what is found in a closed loop is called by the policy, never by X.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def topological(machine: Transducer) -> float:
 
 
 def complexity(machine: Transducer, given: Floats | Transducer | None = None) -> float:
-    """C_mu of a machine that is given nothing; C_X of a transducer. given: see `stationary`; or the machine whose
-    outputs are the inputs.
+    """C_mu of a machine that is given nothing; C_X of a transducer. given: see `stationary`; or the
+    machine whose outputs are the inputs.
     """
     if isinstance(given, Transducer):
         return entropy(stationary_under(machine, given))
@@ -48,16 +48,22 @@ def complexity(machine: Transducer, given: Floats | Transducer | None = None) ->
 
 def entropy_rate(machine: Transducer, given: Floats | None = None) -> float:
     """h: the mean surprise of the next output when state and input are known."""
-    policy = np.broadcast_to(uniform(machine) if given is None else given, (machine.size, len(machine.inputs)))
+    policy = np.broadcast_to(
+        uniform(machine) if given is None else given, (machine.size, len(machine.inputs))
+    )
     shares = stationary(machine, given)[:, None] * policy
     edges, chances = machine.edges, machine.probabilities
     if not machine.unifilar:
         raise UsageError("the entropy rate is of a unifilar machine")
-    return float(abs(-(shares[edges[:, SOURCE], edges[:, INPUT]] * chances * np.log2(chances)).sum()))
+    return float(
+        abs(-(shares[edges[:, SOURCE], edges[:, INPUT]] * chances * np.log2(chances)).sum())
+    )
 
 
 class Channel(NamedTuple):
-    """The greatest C_X that was found. inputs: the chances of the memoryless inputs that reach it."""
+    """The greatest C_X that was found. inputs: the chances of the memoryless inputs that reach
+    it.
+    """
 
     complexity: float
     inputs: Floats
@@ -66,7 +72,8 @@ class Channel(NamedTuple):
 def channel(machine: Transducer) -> Channel:
     """The supremum of C_X over memoryless inputs, as far as it was found: from many starts, uphill.
 
-    Inputs with a memory of their own may reach more, up to C_0; it is a lower bound of the channel complexity.
+    Inputs with a memory of their own may reach more, up to C_0; it is a lower bound of the channel
+    complexity.
     """
     count = len(machine.inputs)
     if count == 1:
@@ -79,22 +86,30 @@ def channel(machine: Transducer) -> Channel:
     def loss(places: Floats) -> float:
         return -complexity(machine, inputs(np.clip(places, -12, 12)))
 
-    starts = [np.zeros(count - 1), *(sign * np.eye(count - 1)[k] for k in range(count - 1) for sign in (2.0, -2.0))]
+    starts = [
+        np.zeros(count - 1),
+        *(sign * np.eye(count - 1)[k] for k in range(count - 1) for sign in (2.0, -2.0)),
+    ]
     if count == 2:
         starts = [np.array([place]) for place in np.linspace(-6, 6, 25)]
     tried = sorted(starts, key=loss)[:3]
     found = [
-        optimize.minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-12}) for start in tried
+        optimize.minimize(
+            loss, start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-12}
+        )
+        for start in tried
     ]
     best = min(found, key=lambda one: float(one.fun))
     return Channel(-float(best.fun), inputs(np.clip(best.x, -12, 12)))
 
 
 def excess_entropy(machine: Transducer) -> float:
-    """E = lim H(L) - L h of a machine that is given nothing: bits that the past tells of the future.
+    """E = lim H(L) - L h of a machine that is given nothing: bits that the past tells of the
+    future.
 
-    Summed over the beliefs of somebody who has seen L outputs and began with the stationary distribution: each adds
-    the entropy of its next output less that of somebody who knows the state. Ends where a level adds less than 1e-13.
+    Summed over the beliefs of somebody who has seen L outputs and began with the stationary
+    distribution: each adds the entropy of its next output less that of somebody who knows the
+    state. Ends where a level adds less than 1e-13.
     """
     if not machine.generator:
         raise UsageError("excess entropy is of a machine that is given nothing")
@@ -113,7 +128,9 @@ def excess_entropy(machine: Transducer) -> float:
             chances = parts.sum(axis=1)
             added += mass * (entropy(chances) - float(belief @ known))
             for part, chance in zip(parts, chances, strict=True):
-                if chance * mass > 1e-18 and part.max() < chance * (1 - 1e-14):  # whoever knows the state adds nothing
+                if chance * mass > 1e-18 and part.max() < chance * (
+                    1 - 1e-14
+                ):  # whoever knows the state adds nothing
                     then = part / chance
                     key = _key(then)
                     before = later.get(key, (then, 0.0))[1]

@@ -1,7 +1,9 @@
-"""The machine of a finite task: all that it can be in, what may follow, and the smallest transducer that says the same.
+"""The machine of a finite task: all that it can be in, what may follow, and the smallest transducer
+that says the same.
 
-A finite task has `configurations()`, which gives a `Configurations`. The input is what the learner does, the output a
-pair (observation, reward) that follows. The machine is that of the stream without end, instance after instance.
+A finite task has `configurations()`, which gives a `Configurations`. The input is what the learner
+does, the output a pair (observation, reward) that follows. The machine is that of the stream
+without end, instance after instance.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ Following = Mapping[tuple[Output, Hashable], Fraction]
 
 @runtime_checkable
 class Configurations(Protocol):
-    """Everything that a finite task can be in, hidden or not. Whatever is drawn is a chance here, and an exact one."""
+    """Everything that a finite task can be in, hidden or not. Whatever is drawn is a chance here,
+    and an exact one.
+    """
 
     inputs: Sequence[Hashable]
 
@@ -48,9 +52,9 @@ class Configurations(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class FiniteMachine:
-    """hidden: the task as it is drawn, one state for every configuration; it may not be unifilar. machine: the smallest
-    transducer, all states that can be reached. began: by what is seen first, its state. configurations: of the hidden
-    states.
+    """hidden: the task as it is drawn, one state for every configuration; it may not be unifilar.
+    machine: the smallest transducer, all states that can be reached. began: by what is seen first,
+    its state. configurations: of the hidden states.
     """
 
     hidden: Transducer
@@ -64,7 +68,9 @@ class FiniteMachine:
         """The part of the machine that is never left. Raises UsageError if there are several."""
         classes = recurrent_classes(self.machine)
         if len(classes) > 1:
-            raise NotApplicable(f"{len(classes)} parts of it are never left: no one distribution in the long run")
+            raise NotApplicable(
+                f"{len(classes)} parts of it are never left: no one distribution in the long run"
+            )
         return self.machine.only(classes[0])
 
     @property
@@ -76,8 +82,8 @@ class FiniteMachine:
     def right(self) -> Floats:
         """(state,) of the machine: in the long run with somebody who always does what is right.
 
-        A closed loop: what is done goes by the hidden configuration, which a learner does not know. So it is followed
-        beside the causal state.
+        A closed loop: what is done goes by the hidden configuration, which a learner does not know.
+        So it is followed beside the causal state.
         """
         inputs = {symbol: place for place, symbol in enumerate(self.machine.inputs)}
         outputs = {symbol: place for place, symbol in enumerate(self.machine.outputs)}
@@ -106,9 +112,9 @@ class FiniteMachine:
         return found
 
     def figures(self) -> dict[str, float]:
-        """states: recurrent ones; transient_states; topological_complexity, C_0 of the recurrent ones;
-        complexity_uniform, C_X of memoryless uniform inputs; complexity_right, in the closed loop with somebody who
-        makes no mistake; states_as_drawn, before beliefs.
+        """states: recurrent ones; transient_states; topological_complexity, C_0 of the recurrent
+        ones; complexity_uniform, C_X of memoryless uniform inputs; complexity_right, in the closed
+        loop with somebody who makes no mistake; states_as_drawn, before beliefs.
         """
         return {
             "states": self.recurrent.size,
@@ -121,17 +127,22 @@ class FiniteMachine:
 
 
 def machine_of(task: Any, most: int = MOST) -> FiniteMachine:
-    """The machine of a finite task. most: configurations, and beliefs, that it may have. Raises NotApplicable for a
-    task that does not say what it can be in, or with more.
+    """The machine of a finite task. most: configurations, and beliefs, that it may have. Raises
+    NotApplicable for a task that does not say what it can be in, or with more.
     """
     if not hasattr(task, "configurations"):
         named = getattr(task, "id", type(task).__name__)
-        raise NotApplicable(f"{named} has no finite machine: it does not say by `configurations()` what it can be in")
+        raise NotApplicable(
+            f"{named} has no finite machine: it does not say by `configurations()` what it can"
+            " be in"
+        )
     return constructed(task.configurations(), most)
 
 
 def constructed(source: Configurations, most: int = MOST) -> FiniteMachine:
-    """The machine of everything that a task can be in: enumerated, made unifilar by beliefs, minimised."""
+    """The machine of everything that a task can be in: enumerated, made unifilar by beliefs,
+    minimised.
+    """
     first = source.first()
     numbers: dict[Any, int] = {}
     for _, configuration in first:
@@ -142,7 +153,9 @@ def constructed(source: Configurations, most: int = MOST) -> FiniteMachine:
             for (shown, later), chance in source.after(configuration, given).items():
                 if later not in numbers:
                     if len(numbers) >= most:
-                        raise NotApplicable(f"more than {most:,} configurations: reduce the task to fewer")
+                        raise NotApplicable(
+                            f"more than {most:,} configurations: reduce the task to fewer"
+                        )
                     numbers[later] = len(numbers)
                     configurations.append(later)
                 arrows.append(Arrow(number, given, shown, numbers[later], chance))
@@ -158,8 +171,12 @@ def constructed(source: Configurations, most: int = MOST) -> FiniteMachine:
         lambda states: source.name([configurations[state] for state in states]),
     )
     small = minimised(causal.machine)
-    began = {shown: int(small.classes[state]) for shown, state in zip(beliefs, causal.began, strict=True)}
-    return FiniteMachine(_named(hidden, configurations, source), small.machine, began, configurations, source)
+    began = {
+        shown: int(small.classes[state]) for shown, state in zip(beliefs, causal.began, strict=True)
+    }
+    return FiniteMachine(
+        _named(hidden, configurations, source), small.machine, began, configurations, source
+    )
 
 
 def _named(hidden: Transducer, configurations: Sequence[Any], source: Configurations) -> Transducer:
@@ -169,4 +186,8 @@ def _named(hidden: Transducer, configurations: Sequence[Any], source: Configurat
     places = {configuration: place for place, configuration in enumerate(configurations)}
     for (_, configuration), chance in source.first().items():
         start[places[configuration]] = start.get(places[configuration], Fraction(0)) + chance
-    return replace(hidden, states=tuple(source.name([one]) for one in configurations), start=tuple(start.items()))
+    return replace(
+        hidden,
+        states=tuple(source.name([one]) for one in configurations),
+        start=tuple(start.items()),
+    )

@@ -1,4 +1,6 @@
-"""How often every history of a sequence was followed by what, and which histories cannot be told apart by that."""
+"""How often every history of a sequence was followed by what, and which histories cannot be told
+apart by that.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,16 @@ from quickstudy.machines.transducer import Ints
 _EXPECTED = 5.0
 """Symbols that are expected less often are tested together: chi-squared would not hold for them."""
 _FEW, _EACH = 1000, 4
-"""Of more different histories than the first, each must have come as often as the second says, on average: of one that
-came once nothing is known, and thousands of them take minutes to be told apart in vain.
+"""Of more different histories than the first, each must have come as often as the second says, on
+average: of one that came once nothing is known, and thousands of them take minutes to be told apart
+in vain.
 """
 
 
 class Histories:
-    """How often every history was followed by every symbol. Histories of n symbols are numbers in base `kinds`, the
-    latest symbol last; all lengths are counted at the same steps, so that longer ones add up to shorter ones.
+    """How often every history was followed by every symbol. Histories of n symbols are numbers in
+    base `kinds`, the latest symbol last; all lengths are counted at the same steps, so that longer
+    ones add up to shorter ones.
     """
 
     def __init__(self, joint: Ints, inputs: int, outputs: int, history: int, level: float) -> None:
@@ -33,8 +37,9 @@ class Histories:
             counted, different = len(joint) - self.first, len(self.tables[-1])
             if length <= history and different > _FEW and counted < _EACH * different:
                 raise UsageError(
-                    f"histories of {length} symbols come {counted / different:.1f} times each, on average, too rarely "
-                    f"to say what follows them; give more symbols, or a history of at most {length - 1}, not {history}"
+                    f"histories of {length} symbols come {counted / different:.1f} times each, on"
+                    " average, too rarely to say what follows them; give more symbols, or a"
+                    f" history of at most {length - 1}, not {history}"
                 )
 
     def codes(self, length: int) -> Ints:
@@ -46,7 +51,9 @@ class Histories:
 
     def _table(self, length: int) -> dict[int, NDArray[np.float64]]:
         """By history, (input, output): how often that was next."""
-        pairs, times = np.unique(self.codes(length) * self.kinds + self.joint[self.first :], return_counts=True)
+        pairs, times = np.unique(
+            self.codes(length) * self.kinds + self.joint[self.first :], return_counts=True
+        )
         table: dict[int, NDArray[np.float64]] = {}
         for pair, count in zip(pairs.tolist(), times.tolist(), strict=True):
             code, symbol = divmod(pair, self.kinds)
@@ -54,9 +61,10 @@ class Histories:
         return {code: counts.reshape(self.shape) for code, counts in table.items()}
 
     def chance(self, first: Floats, second: Floats) -> float:
-        """Of a difference like this one or a greater if both came from one distribution: chi-squared, over all inputs
-        together; symbols too rare for that, even together, are compared with all others exactly, and the chance of that
-        goes in as the chi-squared number that has it. 1 where nothing can be told.
+        """Of a difference like this one or a greater if both came from one distribution:
+        chi-squared, over all inputs together; symbols too rare for that, even together, are
+        compared with all others exactly, and the chance of that goes in as the chi-squared number
+        that has it. 1 where nothing can be told.
         """
         statistic, freedom = 0.0, 0
         for one, other in zip(first, second, strict=True):
@@ -66,9 +74,13 @@ class Histories:
             if not many or not more or not common.any() or seen[~common].sum() + common.sum() < 2:
                 continue
             rows = np.array([np.append(row[common], row[~common].sum()) for row in (one, other)])
-            if rows[:, -1].sum() * min(many, more) / (many + more) < _EXPECTED:  # too rare even together
+            if (
+                rows[:, -1].sum() * min(many, more) / (many + more) < _EXPECTED
+            ):  # too rare even together
                 if rows[:, -1].sum():
-                    statistic += float(chdtri(1, max(_exact(rows[0, -1], many, rows[1, -1], more), 1e-300)))
+                    statistic += float(
+                        chdtri(1, max(_exact(rows[0, -1], many, rows[1, -1], more), 1e-300))
+                    )
                     freedom += 1
                 rows[:, -2] += rows[:, -1]
                 rows = rows[:, :-1]
@@ -80,15 +92,17 @@ class Histories:
         return float(chdtrc(freedom, statistic)) if freedom else 1.0
 
     def nearest(self, counts: Floats, states: dict[int, Floats]) -> tuple[int, float]:
-        """The state whose distribution is the least different, and the chance of that difference."""
+        """The state whose distribution is the least different, and the chance of that
+        difference.
+        """
         chances = {state: self.chance(counts, own) for state, own in states.items()}
         best = max(chances, key=lambda state: (chances[state], states[state].sum()))
         return best, chances[best]
 
 
 def _exact(one: float, many: float, other: float, more: float) -> float:
-    """Fisher's: the chance that of `one + other` marked things among all no likelier number than `one` is among the
-    first `many`.
+    """Fisher's: the chance that of `one + other` marked things among all no likelier number than
+    `one` is among the first `many`.
     """
     marked = one + other
     counts = np.arange(max(0.0, marked - more), min(marked, many) + 1)
@@ -127,14 +141,18 @@ def clustered(data: Histories) -> dict[int, int]:
 
 
 def sums_of(states: dict[int, int], table: dict[int, NDArray[np.float64]]) -> dict[int, Floats]:
-    """By state, what followed its histories. states: by history; table: by history, (input, output)."""
+    """By state, what followed its histories. states: by history; table: by history, (input,
+    output).
+    """
     found: dict[int, Floats] = {}
     for code, state in states.items():
         found[state] = found.get(state, 0) + table[code]
     return found
 
 
-def _merged(data: Histories, states: dict[int, int], table: dict[int, NDArray[np.float64]]) -> dict[int, int]:
+def _merged(
+    data: Histories, states: dict[int, int], table: dict[int, NDArray[np.float64]]
+) -> dict[int, int]:
     """The same with states made one that cannot be told apart, the most alike first."""
     while True:
         sums = sums_of(states, table)

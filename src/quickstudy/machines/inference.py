@@ -1,9 +1,10 @@
 """A machine from data: which pasts are followed by the same, as far as statistics can tell.
 
-Causal state splitting reconstruction (Shalizi and Klinkner). Histories are lengthened one symbol at a time into the
-past; each joins the state whose next symbols have no significantly different distribution, or becomes a state of its
-own. Then states are parted until a symbol leads from each to one state, and those that are not come back to are left
-out. With inputs a history is one of pairs (input, output), and outputs are tested input by input.
+Causal state splitting reconstruction (Shalizi and Klinkner). Histories are lengthened one symbol at
+a time into the past; each joins the state whose next symbols have no significantly different
+distribution, or becomes a state of its own. Then states are parted until a symbol leads from each
+to one state, and those that are not come back to are left out. With inputs a history is one of
+pairs (input, output), and outputs are tested input by input.
 """
 
 from __future__ import annotations
@@ -26,14 +27,17 @@ from quickstudy.machines.transducer import Arrow, Ints, Transducer
 
 LEVEL = 0.001
 _EACH, _LONGEST = 50, 6
-"""Without a length of histories given: the longest with so many occurrences of each, on the mean; at most so long."""
+"""Without a length of histories given: the longest with so many occurrences of each, on the mean;
+at most so long.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Reconstruction:
-    """A machine that was read off data. inputs, outputs: the symbols. history, level: how it was made. moves: (state,
-    joint symbol), the next state, -1 where that was never seen. counts: (state, input, output), how often the data,
-    followed through the machine, were there. unexplained: steps at which the data did what the machine cannot.
+    """A machine that was read off data. inputs, outputs: the symbols. history, level: how it was
+    made. moves: (state, joint symbol), the next state, -1 where that was never seen. counts:
+    (state, input, output), how often the data, followed through the machine, were there.
+    unexplained: steps at which the data did what the machine cannot.
     """
 
     inputs: tuple[Hashable, ...]
@@ -61,12 +65,13 @@ class Reconstruction:
         return np.asarray(self.counts.sum(axis=(1, 2)) / self.counts.sum())
 
     def figures(self) -> dict[str, Any]:
-        """states, and in bits topological_complexity, statistical_complexity (C_X for the inputs of the data, where
-        there are any) and entropy_rate; how they were found.
+        """states, and in bits topological_complexity, statistical_complexity (C_X for the inputs of
+        the data, where there are any) and entropy_rate; how they were found.
         """
         given = self.counts.sum(axis=2)
         surprise = sum(
-            given[place] * entropy(self.counts[place] / given[place]) for place in zip(*np.nonzero(given), strict=True)
+            given[place] * entropy(self.counts[place] / given[place])
+            for place in zip(*np.nonzero(given), strict=True)
         )
         return {
             "states": self.size,
@@ -81,14 +86,18 @@ class Reconstruction:
         }
 
     def machine(self) -> Transducer:
-        """The machine with the shares that were counted as chances. Raises UsageError where an input was never given in
-        some state: nothing is known of it.
+        """The machine with the shares that were counted as chances. Raises UsageError where an
+        input was never given in some state: nothing is known of it.
         """
         arrows = []
         for state, given, shown in zip(*np.nonzero(self.counts), strict=True):
-            chance = Fraction(int(self.counts[state, given, shown]), int(self.counts[state, given].sum()))
+            chance = Fraction(
+                int(self.counts[state, given, shown]), int(self.counts[state, given].sum())
+            )
             target = int(self.moves[state, given * len(self.outputs) + shown])
-            arrows.append(Arrow(int(state), self.inputs[given], self.outputs[shown], target, chance))
+            arrows.append(
+                Arrow(int(state), self.inputs[given], self.outputs[shown], target, chance)
+            )
         return Transducer.of(arrows, states=range(self.size))
 
 
@@ -98,26 +107,38 @@ def reconstructed(
     history: int | None = None,
     level: float = LEVEL,
 ) -> Reconstruction:
-    """The machine behind a sequence of outputs, or of inputs and the outputs that they were followed by.
+    """The machine behind a sequence of outputs, or of inputs and the outputs that they were
+    followed by.
 
-    history: of how many symbols the longest pasts are; as many as there are data for, if left out. level: of the test,
-    below which two distributions are held to be different. Raises UsageError for data that say nothing.
+    history: of how many symbols the longest pasts are; as many as there are data for, if left out.
+    level: of the test, below which two distributions are held to be different. Raises UsageError
+    for data that say nothing.
     """
     if inputs is not None and len(inputs) != len(outputs):
-        raise UsageError(f"there must be an input for every output, got {len(inputs)} and {len(outputs)}")
+        raise UsageError(
+            f"there must be an input for every output, got {len(inputs)} and {len(outputs)}"
+        )
     if not 0 < level < 1:
         raise UsageError(f"the level must lie between 0 and 1, got {level:g}")
-    shown, given = _numbered(outputs), _numbered([None] * len(outputs) if inputs is None else inputs)
+    shown, given = (
+        _numbered(outputs),
+        _numbered([None] * len(outputs) if inputs is None else inputs),
+    )
     joint = given[1] * len(shown[0]) + shown[1]
     kinds = len(given[0]) * len(shown[0])
     if history is None:
         used = max(2, len(np.unique(joint)))
-        history = int(np.clip(math.log(max(1.0, len(joint) / (_EACH * used))) / math.log(used), 1, _LONGEST))
+        history = int(
+            np.clip(math.log(max(1.0, len(joint) / (_EACH * used))) / math.log(used), 1, _LONGEST)
+        )
     if history < 1 or (history + 1) * math.log2(max(kinds, 2)) > 62:
-        raise UsageError(f"history must be at least 1, and short enough for {kinds} symbols, got {history}")
+        raise UsageError(
+            f"history must be at least 1, and short enough for {kinds} symbols, got {history}"
+        )
     if len(joint) < 10 * (history + 2):
         raise UsageError(
-            f"{len(joint)} symbols are too few for histories of {history}; give more, or a shorter history"
+            f"{len(joint)} symbols are too few for histories of {history}; give more, or a shorter"
+            " history"
         )
     data = Histories(joint, len(given[0]), len(shown[0]), history, level)
     alike, found = clustered(data), list[Reconstruction]()
@@ -126,15 +147,19 @@ def reconstructed(
         kept, moves = _recurrent(moves, data, states)
         counts, unexplained = _followed(data, _places(data, states, kept), moves)
         shape = (len(kept), len(given[0]), len(shown[0]))
-        found.append(Reconstruction(given[0], shown[0], history, level, moves, counts.reshape(shape), unexplained))
+        found.append(
+            Reconstruction(
+                given[0], shown[0], history, level, moves, counts.reshape(shape), unexplained
+            )
+        )
     return min(found, key=_described)
 
 
 _LAST, _WHOLE, _BOTH = _WAYS = ("last", "whole", "both")
-"""How it is told to which state a history leads with one more symbol: by its last symbols; by what follows it, as far
-as distributions differ; by both. Where a process is forgotten by its last symbols the first parts too many states,
-where states differ in where they lead alone the second parts too few. The machine is taken that describes the data in
-the fewest bits.
+"""How it is told to which state a history leads with one more symbol: by its last symbols; by what
+follows it, as far as distributions differ; by both. Where a process is forgotten by its last
+symbols the first parts too many states, where states differ in where they lead alone the second
+parts too few. The machine is taken that describes the data in the fewest bits.
 """
 
 
@@ -151,12 +176,16 @@ def _described(found: Reconstruction) -> float:
 
 def _numbered(symbols: Sequence[Hashable]) -> tuple[tuple[Hashable, ...], Ints]:
     places: dict[Hashable, int] = {}
-    numbers = np.array([places.setdefault(symbol, len(places)) for symbol in symbols], dtype=np.int64)
+    numbers = np.array(
+        [places.setdefault(symbol, len(places)) for symbol in symbols], dtype=np.int64
+    )
     return tuple(places), numbers
 
 
 def _parted(data: Histories, states: dict[int, int], way: str) -> tuple[Ints, dict[int, int]]:
-    """(state, symbol), where each leads, -1 where none was seen; and the states, parted until that is one state."""
+    """(state, symbol), where each leads, -1 where none was seen; and the states, parted until that
+    is one state.
+    """
     table, longer = data.tables[data.history], data.tables[data.history + 1]
     morphs, power = dict(states), data.kinds ** (data.history)
     while True:
@@ -169,8 +198,8 @@ def _parted(data: Histories, states: dict[int, int], way: str) -> tuple[Ints, di
             code, symbol = divmod(word, data.kinds)
             if code not in states:  # the first symbols of a series, if they never come again
                 continue
-            # Its last symbols say where it leads, unless they have forgotten what the whole still knows; what follows
-            # then says it, up to states of one distribution.
+            # Its last symbols say where it leads, unless they have forgotten what the whole still
+            # knows; what follows then says it, up to states of one distribution.
             lead = (True, states.get(word % power, -1))
             if lead[1] < 0 or (way != _LAST and data.chance(counts, sums[lead[1]]) < data.level):
                 nearest = data.nearest(counts, sums)
@@ -179,7 +208,10 @@ def _parted(data: Histories, states: dict[int, int], way: str) -> tuple[Ints, di
             leads[code][symbol] = lead
             own = votes.setdefault((states[code], symbol), {})
             own[lead] = own.get(lead, 0.0) + counts.sum()
-        chosen = {place: max(own, key=lambda lead: (lead[0], own[lead]))[1] for place, own in votes.items()}
+        chosen = {
+            place: max(own, key=lambda lead: (lead[0], own[lead]))[1]
+            for place, own in votes.items()
+        }
         parts: dict[tuple[int, tuple[tuple[int, int], ...]], int] = {}
         parted = {}
         for code, own_leads in leads.items():
@@ -202,12 +234,20 @@ def _parted(data: Histories, states: dict[int, int], way: str) -> tuple[Ints, di
     return _joined_again(moves, numbered, morphs)
 
 
-def _joined_again(moves: Ints, states: dict[int, int], morphs: dict[int, int]) -> tuple[Ints, dict[int, int]]:
-    """States that were parted for nothing made one: of one distribution, and leading to the same states."""
+def _joined_again(
+    moves: Ints, states: dict[int, int], morphs: dict[int, int]
+) -> tuple[Ints, dict[int, int]]:
+    """States that were parted for nothing made one: of one distribution, and leading to the same
+    states.
+    """
     morph = {state: morphs[code] for code, state in states.items()}
     arrows = [
         Arrow(
-            state, symbol, morph[state], int(moves[state, symbol]) if moves[state, symbol] >= 0 else state, Fraction(1)
+            state,
+            symbol,
+            morph[state],
+            int(moves[state, symbol]) if moves[state, symbol] >= 0 else state,
+            Fraction(1),
         )
         for state in range(len(moves))
         for symbol in range(moves.shape[1])
@@ -220,9 +260,17 @@ def _joined_again(moves: Ints, states: dict[int, int], morphs: dict[int, int]) -
 
 
 def _recurrent(moves: Ints, data: Histories, states: dict[int, int]) -> tuple[Ints, Ints]:
-    """The states that are come back to, of the part with the most data, and how they lead to one another."""
+    """The states that are come back to, of the part with the most data, and how they lead to one
+    another.
+    """
     arrows = [
-        Arrow(state, None, symbol, int(moves[state, symbol]), Fraction(1, int((moves[state] >= 0).sum())))
+        Arrow(
+            state,
+            None,
+            symbol,
+            int(moves[state, symbol]),
+            Fraction(1, int((moves[state] >= 0).sum())),
+        )
         for state, symbol in zip(*map(np.ndarray.tolist, np.nonzero(moves >= 0)), strict=True)
     ]
     sums = {state: own.sum() for state, own in sums_of(states, data.tables[data.history]).items()}
@@ -236,21 +284,29 @@ def _recurrent(moves: Ints, data: Histories, states: dict[int, int]) -> tuple[In
 
 
 def _places(data: Histories, states: dict[int, int], kept: Ints) -> Ints:
-    """(step,): the recurrent state of the history before it by its last symbols alone, -1 where it has none."""
+    """(step,): the recurrent state of the history before it by its last symbols alone, -1 where it
+    has none.
+    """
     place = {int(state): number for number, state in enumerate(kept)}
     codes, back = np.unique(data.codes(data.history), return_inverse=True)
-    return np.array([place.get(states[code], -1) for code in codes.tolist()], dtype=np.int64)[back.reshape(-1)]
+    return np.array([place.get(states[code], -1) for code in codes.tolist()], dtype=np.int64)[
+        back.reshape(-1)
+    ]
 
 
 def _followed(data: Histories, places: Ints, moves: Ints) -> tuple[Ints, int]:
-    """(state, joint symbol), how often the data were there; and the steps that the machine has no way for."""
+    """(state, joint symbol), how often the data were there; and the steps that the machine has no
+    way for.
+    """
     counts = np.zeros(moves.shape, dtype=np.int64)
     return counts, int(_follow(data.joint[data.first :], places, moves, counts))
 
 
 @njit
 def _follow(joint: Ints, places: Ints, moves: Ints, counts: Ints) -> int:
-    """Count where the data are, step by step through the machine; where it cannot go on, by their last symbols."""
+    """Count where the data are, step by step through the machine; where it cannot go on, by their
+    last symbols.
+    """
     state, unexplained = -1, 0
     for step in range(len(joint)):
         if state < 0:

@@ -1,4 +1,6 @@
-"""Machines without their chances, and how alike their states look whatever the symbols are called."""
+"""Machines without their chances, and how alike their states look whatever the symbols are
+called.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ class Graph:
     def __init__(self, machine: Transducer) -> None:
         self.machine, self.size, self.inputs = machine, machine.size, machine.inputs
         parts = [
-            output if isinstance(output, tuple) and len(output) == 2 else (output, None) for output in machine.outputs
+            output if isinstance(output, tuple) and len(output) == 2 else (output, None)
+            for output in machine.outputs
         ]
         self.edges: list[tuple[int, Label, int]] = []
         self.after: list[dict[Label, int]] = [{} for _ in machine.states]
@@ -44,10 +47,11 @@ class Graph:
 
 
 def looks(machines: Sequence[Transducer]) -> Iterator[list[Ints]]:
-    """For one step around, two, and so on: by machine, numbers of its states, equal wherever they look alike.
+    """For one step around, two, and so on: by machine, numbers of its states, equal wherever they
+    look alike.
 
-    Two look alike if the same rewards may follow and lead to states that look alike one step less far, whatever the
-    symbols are called and however many there are.
+    Two look alike if the same rewards may follow and lead to states that look alike one step less
+    far, whatever the symbols are called and however many there are.
     """
     starts = np.cumsum([0, *(machine.size for machine in machines)])
     rewards: dict[Any, int] = {}
@@ -55,7 +59,9 @@ def looks(machines: Sequence[Transducer]) -> Iterator[list[Ints]]:
     for machine, start in zip(machines, starts, strict=False):
         kinds = [rewards.setdefault(reward_of(output), len(rewards)) for output in machine.outputs]
         edges = machine.edges
-        parts.append((edges[:, SOURCE] + start, np.array(kinds)[edges[:, OUTPUT]], edges[:, TARGET] + start))
+        parts.append(
+            (edges[:, SOURCE] + start, np.array(kinds)[edges[:, OUTPUT]], edges[:, TARGET] + start)
+        )
     sources, kind, targets = (np.concatenate(some) for some in zip(*parts, strict=True))
     colours: Ints = np.zeros(int(starts[-1]), dtype=np.int64)
     for _ in range(AROUND):
@@ -71,11 +77,11 @@ def reward_of(output: Any) -> Any:
 
 
 def resemblances(machines: Sequence[Transducer]) -> Floats:
-    """(first, second): the share of states of the second machine that look like one of the first, a mean over one step
-    around to eight.
+    """(first, second): the share of states of the second machine that look like one of the first, a
+    mean over one step around to eight.
 
-    Cheap, and of machines of any size: rewards alone are compared, no symbol has to be renamed. 1 if all of the second
-    is known from the first as far as one looks.
+    Cheap, and of machines of any size: rewards alone are compared, no symbol has to be renamed. 1
+    if all of the second is known from the first as far as one looks.
     """
     shares = np.zeros((len(machines), len(machines)))
     for colours in looks(machines):

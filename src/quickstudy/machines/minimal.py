@@ -1,8 +1,10 @@
-"""The smallest machine that does the same: partition refinement of a unifilar one, and equality by it.
+"""The smallest machine that does the same: partition refinement of a unifilar one, and equality by
+it.
 
-States begin in one class if they show the same outputs with the same chances, and part where an equal label leads to
-different classes. Both states and edges are kept as partitions that are refined in turn, always by the smaller half
-(Valmari and Lehtinen's form of Hopcroft's algorithm): time is of the order of edges times the logarithm of states.
+States begin in one class if they show the same outputs with the same chances, and part where an
+equal label leads to different classes. Both states and edges are kept as partitions that are
+refined in turn, always by the smaller half (Valmari and Lehtinen's form of Hopcroft's algorithm):
+time is of the order of edges times the logarithm of states.
 """
 
 from __future__ import annotations
@@ -15,12 +17,22 @@ import numpy as np
 
 from quickstudy.base.errors import UsageError
 from quickstudy.compiled import njit
-from quickstudy.machines.transducer import CHANCE, INPUT, OUTPUT, SOURCE, TARGET, Ints, Transducer, joined, scaled
+from quickstudy.machines.transducer import (
+    CHANCE,
+    INPUT,
+    OUTPUT,
+    SOURCE,
+    TARGET,
+    Ints,
+    Transducer,
+    joined,
+    scaled,
+)
 
 
 class Minimal(NamedTuple):
-    """machine: one state for every class; it is called like the first of the class. classes: of the states of the
-    machine that it was made of, (state,).
+    """machine: one state for every class; it is called like the first of the class. classes: of the
+    states of the machine that it was made of, (state,).
     """
 
     machine: Transducer
@@ -28,21 +40,25 @@ class Minimal(NamedTuple):
 
 
 def minimised(machine: Transducer) -> Minimal:
-    """The smallest unifilar machine with the same behaviour from every state. Raises UsageError for one that is not
-    unifilar.
+    """The smallest unifilar machine with the same behaviour from every state. Raises UsageError for
+    one that is not unifilar.
     """
     classes = behaviour_classes(machine)
     return Minimal(quotient(machine, classes), classes)
 
 
 def quotient(machine: Transducer, classes: Ints) -> Transducer:
-    """One state for every class of states that behave alike. classes: (state,), numbered as they first occur."""
+    """One state for every class of states that behave alike. classes: (state,), numbered as they
+    first occur.
+    """
     _, first = np.unique(classes, return_index=True)
     edges = machine.edges[np.isin(machine.edges[:, SOURCE], first)].copy()
     edges[:, SOURCE], edges[:, TARGET] = classes[edges[:, SOURCE]], classes[edges[:, TARGET]]
     edges = edges[np.lexsort(edges.T[::-1])]
     # Edges of a state that is not unifilar may have become one: their chances are added up.
-    new = np.flatnonzero(np.concatenate([[True], np.any(edges[1:, :CHANCE] != edges[:-1, :CHANCE], axis=1)]))
+    new = np.flatnonzero(
+        np.concatenate([[True], np.any(edges[1:, :CHANCE] != edges[:-1, :CHANCE], axis=1)])
+    )
     weights, whole = scaled(machine.chances)
     sums, numbers = np.unique(np.add.reduceat(weights[edges[:, CHANCE]], new), return_inverse=True)
     edges = edges[new]
@@ -57,7 +73,9 @@ def quotient(machine: Transducer, classes: Ints) -> Transducer:
 
 
 def behaviour_classes(machine: Transducer) -> Ints:
-    """(state,): equal numbers for states that behave alike whatever they are given; numbered as they first occur."""
+    """(state,): equal numbers for states that behave alike whatever they are given; numbered as
+    they first occur.
+    """
     if not machine.unifilar:
         raise UsageError("only a unifilar machine can be minimised: make it unifilar first")
     edges = machine.edges
@@ -71,10 +89,11 @@ def behaviour_classes(machine: Transducer) -> Ints:
 
 
 def equivalent(first: Transducer, second: Transducer) -> bool:
-    """Whether two unifilar machines do the same: from their starts if both have one, else as sets of behaviours.
+    """Whether two unifilar machines do the same: from their starts if both have one, else as sets
+    of behaviours.
 
-    Symbols must be the same, names of states need not. Without starts every state of each must behave like one of the
-    other: give the recurrent parts.
+    Symbols must be the same, names of states need not. Without starts every state of each must
+    behave like one of the other: give the recurrent parts.
     """
     if set(first.inputs) != set(second.inputs):
         return False
@@ -93,7 +112,9 @@ def _start(machine: Transducer, classes: Ints) -> dict[int, Fraction]:
 
 
 def alike(size: int, sources: Ints, marks: Ints) -> Ints:
-    """(state,): equal numbers for states whose edges, in their order, carry the same marks. sources: in order."""
+    """(state,): equal numbers for states whose edges, in their order, carry the same marks.
+    sources: in order.
+    """
     degrees = np.bincount(sources, minlength=size)
     starts = np.concatenate([[0], np.cumsum(degrees)])
     classes, used = np.zeros(size, dtype=np.int64), 0
@@ -113,8 +134,9 @@ def _as_they_occur(classes: Ints) -> Ints:
 
 
 _ELEMENTS, _PLACES, _FIRST, _END, _CLASSES, _MARKED, _TOUCHED, _COUNTS = range(8)
-"""The rows of a partition: elements by class, the place of each, first and end of every class, the class of each, how
-many of a class are marked (they stand first), the touched classes; and how many classes there are and are touched.
+"""The rows of a partition: elements by class, the place of each, first and end of every class, the
+class of each, how many of a class are marked (they stand first), the touched classes; and how many
+classes there are and are touched.
 """
 
 
@@ -122,8 +144,8 @@ many of a class are marked (they stand first), the touched classes; and how many
 def _refined(size: int, states: Ints, cords: Ints, sources: Ints, into: Ints, at: Ints) -> Ints:
     """The coarsest refinement of the first classes that is stable, (state,).
 
-    cords: a partition of the edges, at first by label, then also by the class that they lead to. into: edges by the
-    state that they lead to; at: where those of each state begin.
+    cords: a partition of the edges, at first by label, then also by the class that they lead to.
+    into: edges by the state that they lead to; at: where those of each state begin.
     """
     cord, done = 0, 1
     while cord < cords[_COUNTS, 0]:
@@ -159,7 +181,9 @@ def _mark(partition: Ints, element: int) -> None:
 
 @njit
 def _split(partition: Ints) -> None:
-    """Part every touched class into its marked elements and the others; the smaller half becomes a class of its own."""
+    """Part every touched class into its marked elements and the others; the smaller half becomes a
+    class of its own.
+    """
     for number in range(partition[_COUNTS, 1]):
         own = partition[_TOUCHED, number]
         first, end = partition[_FIRST, own], partition[_END, own]
@@ -168,9 +192,17 @@ def _split(partition: Ints) -> None:
         if middle < end:
             new = partition[_COUNTS, 0]
             if middle - first <= end - middle:
-                partition[_FIRST, new], partition[_END, new], partition[_FIRST, own] = first, middle, middle
+                partition[_FIRST, new], partition[_END, new], partition[_FIRST, own] = (
+                    first,
+                    middle,
+                    middle,
+                )
             else:
-                partition[_FIRST, new], partition[_END, new], partition[_END, own] = middle, end, middle
+                partition[_FIRST, new], partition[_END, new], partition[_END, own] = (
+                    middle,
+                    end,
+                    middle,
+                )
             for place in range(partition[_FIRST, new], partition[_END, new]):
                 partition[_CLASSES, partition[_ELEMENTS, place]] = new
             partition[_COUNTS, 0] += 1

@@ -1,8 +1,9 @@
 """What two machines share: how much of the one is found in the other under another name.
 
-Shared structure is a set of pairs of states and an injective renaming of symbols, such that every edge of the first
-machine between chosen states is there in the second, renamed, with the same reward. Chances play no part. The set with
-the most edges is searched for, by branch and bound; where that is not ended, what was found is a lower bound.
+Shared structure is a set of pairs of states and an injective renaming of symbols, such that every
+edge of the first machine between chosen states is there in the second, renamed, with the same
+reward. Chances play no part. The set with the most edges is searched for, by branch and bound;
+where that is not ended, what was found is a lower bound.
 """
 
 from __future__ import annotations
@@ -18,20 +19,23 @@ from quickstudy.machines.likeness import Graph, Label, looks
 from quickstudy.machines.transducer import Transducer
 
 EXACT = 50
-"""States of either machine up to which the search goes on until it is ended, or has taken too many steps."""
+"""States of either machine up to which the search goes on until it is ended, or has taken too many
+steps.
+"""
 STEPS = 20_000
 _RENAMINGS = 5_000
 _ROOTS, _SEEDS, _EACH, _TRIED = 8, 3_000, 3, 4
-"""Of a search that does not turn back: how often it is begun, pairs of states that it may begin islands with, of every
-state with so many others, and renamings that are tried.
+"""Of a search that does not turn back: how often it is begun, pairs of states that it may begin
+islands with, of every state with so many others, and renamings that are tried.
 """
 
 
 @dataclass(frozen=True)
 class Shared:
-    """pairs: (state of the first, state of the second), by number. inputs, seen: how symbols are renamed. edges: of the
-    first that were found. containment, coverage: that over all edges of the first, of the second. state_containment,
-    state_coverage: the same for states. exact: nothing greater exists; else it is a lower bound.
+    """pairs: (state of the first, state of the second), by number. inputs, seen: how symbols are
+    renamed. edges: of the first that were found. containment, coverage: that over all edges of the
+    first, of the second. state_containment, state_coverage: the same for states. exact: nothing
+    greater exists; else it is a lower bound.
     """
 
     pairs: tuple[tuple[int, int], ...]
@@ -46,7 +50,9 @@ class Shared:
 
 
 def shared_structure(first: Transducer, second: Transducer, steps: int = STEPS) -> Shared:
-    """The greatest structure of the first machine that was found in the second. steps: of the search, at most."""
+    """The greatest structure of the first machine that was found in the second. steps: of the
+    search, at most.
+    """
     one, other = Graph(first), Graph(second)
     small = max(first.size, second.size) <= EXACT
     renamings, all_of_them = _renamings(one, other)
@@ -80,7 +86,9 @@ Renaming = tuple[Mapping[Hashable, Hashable], Mapping[Hashable, Hashable]]
 
 
 def _renamings(one: Graph, other: Graph) -> tuple[Iterator[Renaming], bool]:
-    """Renamings of inputs and of what is seen, and whether these are all: else the likeliest alone."""
+    """Renamings of inputs and of what is seen, and whether these are all: else the likeliest
+    alone.
+    """
     counts = [
         math.perm(max(len(mine), len(theirs)), min(len(mine), len(theirs)))
         for mine, theirs in ((one.inputs, other.inputs), (one.seen, other.seen))
@@ -88,10 +96,14 @@ def _renamings(one: Graph, other: Graph) -> tuple[Iterator[Renaming], bool]:
     if math.prod(counts) > _RENAMINGS:
         usual = _likeliest(one, other, 0), _likeliest(one, other, 1)
         return iter([usual]), False
-    pairs = itertools.product(_injections(one.inputs, other.inputs), _injections(one.seen, other.seen))
+    pairs = itertools.product(
+        _injections(one.inputs, other.inputs), _injections(one.seen, other.seen)
+    )
     same = {symbol: symbol for symbol in one.inputs}, {symbol: symbol for symbol in one.seen}
     # As they are called already comes first: it is often the best.
-    found = sorted(pairs, key=lambda pair: -_agreeing(pair[0], same[0]) - _agreeing(pair[1], same[1]))
+    found = sorted(
+        pairs, key=lambda pair: -_agreeing(pair[0], same[0]) - _agreeing(pair[1], same[1])
+    )
     return iter(found), True
 
 
@@ -99,11 +111,17 @@ def _agreeing(renaming: Mapping[Any, Any], same: Mapping[Any, Any]) -> int:
     return sum(same.get(symbol) == target for symbol, target in renaming.items())
 
 
-def _injections(mine: Sequence[Hashable], theirs: Sequence[Hashable]) -> list[Mapping[Hashable, Hashable]]:
+def _injections(
+    mine: Sequence[Hashable], theirs: Sequence[Hashable]
+) -> list[Mapping[Hashable, Hashable]]:
     """All ways to rename as many symbols as can be."""
     if len(mine) <= len(theirs):
-        return [dict(zip(mine, some, strict=True)) for some in itertools.permutations(theirs, len(mine))]
-    return [dict(zip(some, theirs, strict=True)) for some in itertools.permutations(mine, len(theirs))]
+        return [
+            dict(zip(mine, some, strict=True)) for some in itertools.permutations(theirs, len(mine))
+        ]
+    return [
+        dict(zip(some, theirs, strict=True)) for some in itertools.permutations(mine, len(theirs))
+    ]
 
 
 def _likeliest(one: Graph, other: Graph, place: int) -> Mapping[Hashable, Hashable]:
@@ -113,7 +131,11 @@ def _likeliest(one: Graph, other: Graph, place: int) -> Mapping[Hashable, Hashab
         for graph in (one, other)
     )
     common = {symbol: symbol for symbol in mine if symbol in set(theirs)}
-    rest = zip([one for one in mine if one not in common], [one for one in theirs if one not in common], strict=False)
+    rest = zip(
+        [one for one in mine if one not in common],
+        [one for one in theirs if one not in common],
+        strict=False,
+    )
     return {**common, **dict(rest)}
 
 
@@ -133,11 +155,15 @@ class _Search:
             if label[0] in inputs and label[1] in seen
         }
         self.now = renaming
-        renamed = Counter((source, target) for source, label, target in self.one.edges if label in self.labels)
+        renamed = Counter(
+            (source, target) for source, label, target in self.one.edges if label in self.labels
+        )
         self.hopeful = [(source, target, count) for (source, target), count in renamed.items()]
 
     def _first(self) -> list[int]:
-        """By state of the first machine, those of the second that it may be alone: with the same loops."""
+        """By state of the first machine, those of the second that it may be alone: with the same
+        loops.
+        """
         everything = (1 << self.other.size) - 1
         masks = []
         for state in range(self.one.size):
@@ -147,13 +173,17 @@ class _Search:
                     looped = self.labels.get(label, _NOWHERE)
                     after = self.other.after
                     mask &= sum(
-                        1 << place for place in range(self.other.size) if after[place].get(looped, 0) >> place & 1
+                        1 << place
+                        for place in range(self.other.size)
+                        if after[place].get(looped, 0) >> place & 1
                     )
             masks.append(mask)
         return masks
 
     def _narrowed(self, state: int, place: int, masks: Mapping[int, int]) -> dict[int, int]:
-        """What the neighbours of a state may still be once it is paired. masks: of those that are not decided."""
+        """What the neighbours of a state may still be once it is paired. masks: of those that are
+        not decided.
+        """
         found: dict[int, int] = {}
         for other, label, forward in self.one.next[state]:
             if other == state or other not in masks:
@@ -178,12 +208,18 @@ class _Search:
         self._keep(paired, matched)
         self.left -= 1
         alive = {state for state, mask in masks.items() if mask} | paired.keys()
-        hoped = sum(count for source, target, count in self.hopeful if source in alive and target in alive)
+        hoped = sum(
+            count for source, target, count in self.hopeful if source in alive and target in alive
+        )
         open_ = [state for state, mask in masks.items() if mask]
         if not open_ or hoped <= self.best or self.left <= 0:
             return
-        ties = {state: sum(other in paired for other, _, _ in self.one.next[state]) for state in open_}
-        state = max(open_, key=lambda one: (ties[one], -masks[one].bit_count(), one == self.one.root))
+        ties = {
+            state: sum(other in paired for other, _, _ in self.one.next[state]) for state in open_
+        }
+        state = max(
+            open_, key=lambda one: (ties[one], -masks[one].bit_count(), one == self.one.root)
+        )
         rest = {other: mask for other, mask in masks.items() if other != state}
         for place in self._likely(state, masks[state]):
             narrowed = {other: mask & ~(1 << place) for other, mask in rest.items()}
@@ -202,8 +238,8 @@ class _Search:
         return sorted(places, key=lambda place: (abs(len(self.other.next[place]) - degree), place))
 
     def dive(self, renaming: Renaming) -> None:
-        """Grow islands of pairs, never turning back: from pairs of states that look alike far around, several times,
-        each time begun with another pair.
+        """Grow islands of pairs, never turning back: from pairs of states that look alike far
+        around, several times, each time begun with another pair.
         """
         self._rename(renaming)
         first = self._first()
@@ -226,9 +262,13 @@ class _Search:
                     given_up.add(state)
                     continue
                 place = self._likely(state, mask)[0]
-                matched += sum(other in paired or other == state for other, _, _ in self.one.next[state])
+                matched += sum(
+                    other in paired or other == state for other, _, _ in self.one.next[state]
+                )
                 paired[state], used = place, used | 1 << place
-                open_ = {other: edge.get(other, first[other]) for other, _, _ in self.one.next[state]}
+                open_ = {
+                    other: edge.get(other, first[other]) for other, _, _ in self.one.next[state]
+                }
                 for other, narrowed in self._narrowed(state, place, open_).items():
                     if other not in paired and other not in given_up:
                         edge[other] = narrowed
@@ -245,5 +285,7 @@ def _seeds(one: Graph, other: Graph) -> list[tuple[int, int]]:
         own = mine.tolist()
         common = Counter(own)
         states = sorted(range(one.size), key=lambda state: common[own[state]])
-        found.append([(state, place) for state in states for place in places.get(own[state], ())[:_EACH]])
+        found.append(
+            [(state, place) for state in states for place in places.get(own[state], ())[:_EACH]]
+        )
     return list(dict.fromkeys(pair for alike in reversed(found) for pair in alike))[:_SEEDS]

@@ -1,8 +1,8 @@
 """Machines as values: states, and arrows between them with an input, an output and an exact chance.
 
-A transducer is given an input at every step and shows an output. A machine that is given nothing, an epsilon-machine
-among them, is a transducer with the one input None. Nothing here is random and nothing is rounded: chances are
-fractions.
+A transducer is given an input at every step and shows an output. A machine that is given nothing,
+an epsilon-machine among them, is a transducer with the one input None. Nothing here is random and
+nothing is rounded: chances are fractions.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ _NEAR, _SIMPLE = 1e-12, 10**6
 
 
 class Arrow(NamedTuple):
-    """One edge in words: from a state, given an input, an output is shown and a state reached, with some chance."""
+    """One edge in words: from a state, given an input, an output is shown and a state reached, with
+    some chance.
+    """
 
     source: Hashable
     input: Hashable
@@ -40,9 +42,10 @@ class Arrow(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Transducer:
-    """states: their names. inputs, outputs: the symbols. edges: (edge, 5), whole numbers: source, input, output, target
-    and chance, each a place in its list; sorted, and no two alike but for the chance. chances: all that occur. start:
-    (state, chance) before the first input; nothing where none is known.
+    """states: their names. inputs, outputs: the symbols. edges: (edge, 5), whole numbers: source,
+    input, output, target and chance, each a place in its list; sorted, and no two alike but for the
+    chance. chances: all that occur. start: (state, chance) before the first input; nothing where
+    none is known.
     """
 
     states: tuple[str, ...]
@@ -59,10 +62,12 @@ class Transducer:
         start: Mapping[Any, Fraction] | None = None,
         states: Iterable[Hashable] = (),
     ) -> Transducer:
-        """The transducer with these arrows. Symbols are numbered as they come, and so are states after those that are
-        given; equal arrows are added up. A chance is a fraction, or a number that is read as the one that was meant.
+        """The transducer with these arrows. Symbols are numbered as they come, and so are states
+        after those that are given; equal arrows are added up. A chance is a fraction, or a number
+        that is read as the one that was meant.
 
-        Raises UsageError unless the chances out of every state, for every input, sum to exactly one.
+        Raises UsageError unless the chances out of every state, for every input, sum to exactly
+        one.
         """
         numbered = {state: number for number, state in enumerate(states)}
         inputs, outputs = dict[Any, int](), dict[Any, int]()
@@ -88,11 +93,16 @@ class Transducer:
         chances = sorted(one for one in known.values() if one)
         numbers = {(one.numerator, one.denominator): number for number, one in enumerate(chances)}
         edges = np.array(
-            [(*key, numbers[one.numerator, one.denominator]) for key, one in total.items() if one], dtype=np.int64
+            [(*key, numbers[one.numerator, one.denominator]) for key, one in total.items() if one],
+            dtype=np.int64,
         )
-        began = tuple((numbered[state], Fraction(chance)) for state, chance in (start or {}).items() if chance)
+        began = tuple(
+            (numbered[state], Fraction(chance)) for state, chance in (start or {}).items() if chance
+        )
         edges = edges[np.lexsort(edges.T[::-1])]
-        made = cls(tuple(map(str, numbered)), tuple(inputs), tuple(outputs), edges, tuple(chances), began)
+        made = cls(
+            tuple(map(str, numbered)), tuple(inputs), tuple(outputs), edges, tuple(chances), began
+        )
         made._check()
         return made
 
@@ -100,15 +110,25 @@ class Transducer:
         """Raise UsageError for the first state and input whose chances do not sum to one."""
         weights, whole = scaled(self.chances)
         sums = np.zeros(len(self.states) * len(self.inputs), dtype=weights.dtype)
-        np.add.at(sums, self.edges[:, SOURCE] * len(self.inputs) + self.edges[:, INPUT], weights[self.edges[:, CHANCE]])
+        np.add.at(
+            sums,
+            self.edges[:, SOURCE] * len(self.inputs) + self.edges[:, INPUT],
+            weights[self.edges[:, CHANCE]],
+        )
         wrong = np.flatnonzero(sums != whole)
         if len(wrong):
             state, given = divmod(int(wrong[0]), len(self.inputs))
             word = "" if self.inputs[given] is None else f' given "{self.inputs[given]}"'
             found = float(Fraction(int(sums[wrong[0]]), whole))
-            raise UsageError(f'the probabilities out of state "{self.states[state]}"{word} sum to {found:g}, not to 1')
+            raise UsageError(
+                f'the probabilities out of state "{self.states[state]}"{word} sum to {found:g}, not'
+                " to 1"
+            )
         if self.start and sum(chance for _, chance in self.start) != 1:
-            raise UsageError(f"the chances of the start sum to {float(sum(c for _, c in self.start)):g}, not to 1")
+            raise UsageError(
+                f"the chances of the start sum to {float(sum(c for _, c in self.start)):g}, not"
+                " to 1"
+            )
 
     @property
     def size(self) -> int:
@@ -135,7 +155,11 @@ class Transducer:
         """All edges in words."""
         for source, given, shown, target, chance in self.edges.tolist():
             yield Arrow(
-                self.states[source], self.inputs[given], self.outputs[shown], self.states[target], self.chances[chance]
+                self.states[source],
+                self.inputs[given],
+                self.outputs[shown],
+                self.states[target],
+                self.chances[chance],
             )
 
     def following(self) -> list[dict[tuple[int, int], list[tuple[int, int]]]]:
@@ -146,7 +170,9 @@ class Transducer:
         return found
 
     def only(self, kept: Ints | Sequence[int]) -> Transducer:
-        """The part on some states, in their order. What leads out of it is left out: keep what is closed."""
+        """The part on some states, in their order. What leads out of it is left out: keep what is
+        closed.
+        """
         place = np.full(self.size, -1, dtype=np.int64)
         place[np.asarray(kept)] = np.arange(len(kept))
         inside = (place[self.edges[:, SOURCE]] >= 0) & (place[self.edges[:, TARGET]] >= 0)
@@ -172,7 +198,9 @@ def meant(value: float | str | Fraction) -> Fraction:
 
 
 def scaled(chances: Sequence[Fraction]) -> tuple[NDArray[Any], int]:
-    """Fractions over one denominator: the numerators, exact integers of 64 bits where they fit, and it."""
+    """Fractions over one denominator: the numerators, exact integers of 64 bits where they fit, and
+    it.
+    """
     whole = math.lcm(*(chance.denominator for chance in chances)) if chances else 1
     numerators = [chance.numerator * (whole // chance.denominator) for chance in chances]
     # Sums of as many as a machine could have out of one state still fit.
@@ -180,7 +208,9 @@ def scaled(chances: Sequence[Fraction]) -> tuple[NDArray[Any], int]:
 
 
 def joined(first: Transducer, second: Transducer) -> Transducer:
-    """Both beside each other, without a way between them and without a start; symbols that are equal are one."""
+    """Both beside each other, without a way between them and without a start; symbols that are
+    equal are one.
+    """
     inputs = tuple(dict.fromkeys((*first.inputs, *second.inputs)))
     outputs = tuple(dict.fromkeys((*first.outputs, *second.outputs)))
     chances = tuple(sorted({*first.chances, *second.chances}))
@@ -194,7 +224,11 @@ def joined(first: Transducer, second: Transducer) -> Transducer:
             (CHANCE, machine.chances, chances),
         ):
             places = {symbol: place for place, symbol in enumerate(common)}
-            edges[:, column] = np.array([places[symbol] for symbol in own], dtype=np.int64)[edges[:, column]]
+            edges[:, column] = np.array([places[symbol] for symbol in own], dtype=np.int64)[
+                edges[:, column]
+            ]
         parts.append(edges)
     edges = np.concatenate(parts)
-    return Transducer((*first.states, *second.states), inputs, outputs, edges[np.lexsort(edges.T[::-1])], chances)
+    return Transducer(
+        (*first.states, *second.states), inputs, outputs, edges[np.lexsort(edges.T[::-1])], chances
+    )

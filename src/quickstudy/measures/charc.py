@@ -18,7 +18,8 @@ POINTS = 4
 
 
 def covered(behaviours: NDArray[np.float64], voxel: float) -> NDArray[np.int64]:
-    """(evaluation,): the number of different voxels reached so far, each of which is rounded to the nearest corner.
+    """(evaluation,): the number of different voxels reached so far, each of which is rounded to the
+    nearest corner.
 
     >>> covered(np.array([[0.0, 0, 0], [4, 0, 0], [6, 0, 0], [14, 0, 0]]), 10).tolist()
     [1, 1, 2, 2]
@@ -30,29 +31,54 @@ def covered(behaviours: NDArray[np.float64], voxel: float) -> NDArray[np.int64]:
 
 
 def _spread(axis: str, words: str) -> Score:
-    return Score(f"{axis}-{words}", unit="states" if "rank" in axis else "steps of input", better="higher")
+    return Score(
+        f"{axis}-{words}", unit="states" if "rank" in axis else "steps of input", better="higher"
+    )
 
 
 @measure(
     "coverage",
     version=1,
     kinds=("behaviours",),
-    equation="number of different round(b / voxel), b = (kernel rank, generalisation rank, memory capacity)",
+    equation=(
+        "number of different round(b / voxel), b = (kernel rank, generalisation rank, memory"
+        " capacity)"
+    ),
     chance="as many as a random search of the same number of evaluations reaches",
     scores=(
         Score("voxels", unit="different behaviours", better="higher", range=(0, math.inf), least=1),
-        Score("voxels-at-random", unit="different behaviours", better="higher", range=(0, math.inf), least=1),
+        Score(
+            "voxels-at-random",
+            unit="different behaviours",
+            better="higher",
+            range=(0, math.inf),
+            least=1,
+        ),
         Score("voxels-gained", "gained over random", "times as many", "higher", (0, math.inf)),
-        Score("voxels-after-*", "voxels after", "different behaviours", "higher", (0, math.inf), least=1),
-        *(_spread(axis, words) for axis in AXES for words in ("range", "deviation", "quartiles", "median-deviation")),
+        Score(
+            "voxels-after-*",
+            "voxels after",
+            "different behaviours",
+            "higher",
+            (0, math.inf),
+            least=1,
+        ),
+        *(
+            _spread(axis, words)
+            for axis in AXES
+            for words in ("range", "deviation", "quartiles", "median-deviation")
+        ),
     ),
 )
 def coverage(trace: Trace, convention: str) -> Mapping[str, float]:
-    """Voxels reached by the search and by as many random draws; and how far the behaviours of the search are spread:
-    range, standard deviation, distance of the quartiles, median distance from the median.
+    """Voxels reached by the search and by as many random draws; and how far the behaviours of the
+    search are spread: range, standard deviation, distance of the quartiles, median distance from
+    the median.
     """
     voxel, found = trace.facts["voxel"], trace.arrays["behaviour"]
-    searched, at_random = (covered(trace.arrays[name], voxel) for name in ("behaviour", "at_random"))
+    searched, at_random = (
+        covered(trace.arrays[name], voxel) for name in ("behaviour", "at_random")
+    )
     scores = {
         "voxels": float(searched[-1]),
         "voxels-at-random": float(at_random[-1]),
@@ -76,17 +102,28 @@ def coverage(trace: Trace, convention: str) -> Mapping[str, float]:
     "task-places",
     version=1,
     kinds=("behaviours",),
-    equation="least NRMSE of all cores that were placed; R^2 of ln NRMSE on a line in the behaviours",
+    equation=(
+        "least NRMSE of all cores that were placed; R^2 of ln NRMSE on a line in the behaviours"
+    ),
     chance="NRMSE 1; R^2 0",
     scores=(
-        Score("best-nrmse-*", "least NRMSE", "deviations of the target", "lower", (0, math.inf), read="log"),
+        Score(
+            "best-nrmse-*",
+            "least NRMSE",
+            "deviations of the target",
+            "lower",
+            (0, math.inf),
+            read="log",
+        ),
         Score("explained-*", "explained by behaviour", "share of the variance", "higher", (0, 1)),
     ),
 )
 def task_places(trace: Trace, convention: str) -> Mapping[str, float]:
     """How well the best core does each task, and how much of its error the three axes tell."""
     found: dict[str, float] = {}
-    for name, errors in zip(trace.facts.get("tasks", ()), trace.arrays.get("errors", np.zeros((0, 0))).T, strict=True):
+    for name, errors in zip(
+        trace.facts.get("tasks", ()), trace.arrays.get("errors", np.zeros((0, 0))).T, strict=True
+    ):
         found[f"best-nrmse-{name}"] = float(errors.min())
         share = explained(trace.arrays["placed"], errors)
         if share is not None:
@@ -95,8 +132,8 @@ def task_places(trace: Trace, convention: str) -> Mapping[str, float]:
 
 
 def explained(placed: NDArray[np.float64], errors: NDArray[np.float64]) -> float | None:
-    """How much of the variance of ln errors (core,) a plane in their behaviours (core, 3) explains; None where there is
-    none.
+    """How much of the variance of ln errors (core,) a plane in their behaviours (core, 3) explains;
+    None where there is none.
 
     >>> explained(np.array([[0.0, 0, 1], [1, 0, 2], [2, 1, 2], [3, 0, 1], [0, 2, 0]]), np.exp([1.0, 3, 4, 4, 2]))
     1.0
@@ -107,21 +144,25 @@ def explained(placed: NDArray[np.float64], errors: NDArray[np.float64]) -> float
 
 
 def places(trace: Trace) -> NDArray[np.float64]:
-    """(task, 3): where a task is done best, the mean behaviour of the tenth of the cores with the least error."""
+    """(task, 3): where a task is done best, the mean behaviour of the tenth of the cores with the
+    least error.
+    """
     errors, placed = trace.arrays["errors"], trace.arrays["placed"]
     best = np.argsort(errors, axis=0)[: max(1, len(errors) // 10)]
     return np.asarray(placed[best].mean(axis=0))
 
 
 def spanning(points: NDArray[np.float64], count: int) -> list[int]:
-    """The numbers of points (point, axis) that span most: the two that are furthest apart, then always the one that is
-    furthest from those chosen.
+    """The numbers of points (point, axis) that span most: the two that are furthest apart, then
+    always the one that is furthest from those chosen.
 
     >>> spanning(np.array([[0.0], [1.0], [9.0], [5.0]]), 3)
     [0, 2, 3]
     """
     apart = np.linalg.norm(points[:, None] - points[None], axis=-1)
-    chosen = sorted(map(int, np.unravel_index(apart.argmax(), apart.shape)))[: min(count, len(points))]
+    chosen = sorted(map(int, np.unravel_index(apart.argmax(), apart.shape)))[
+        : min(count, len(points))
+    ]
     while len(chosen) < min(count, len(points)):
         nearest = apart[:, chosen].min(axis=1)
         nearest[chosen] = -1

@@ -1,5 +1,5 @@
-"""What must be stated of an experiment before its numbers can be set beside others (Wringe, Trefzer and Stepney 2024,
-section 9): without it they are not comparable, and what is missing is named.
+"""What must be stated of an experiment before its numbers can be set beside others (Wringe, Trefzer
+and Stepney 2024, section 9): without it they are not comparable, and what is missing is named.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ WANTED: dict[str, dict[str, str]] = {
     },
     "system": {
         "size": "the number of states",
-        "configuration": "weights, sparsity, radius, leak, bias, feedback; of a device how it is set up",
+        "configuration": (
+            "weights, sparsity, radius, leak, bias, feedback; of a device how it is set up"
+        ),
         "encoding": "how an input reaches the system and a state is read off",
         "noise": "where there is noise, and how much",
         "precision": "the precision of numbers, or of the sampling",
@@ -41,12 +43,17 @@ KINDS = ("imitation", "prediction", "computation", "classification", "property")
 
 
 def missing(stated: Mapping[str, Any]) -> dict[str, str]:
-    """What is not stated, by name, with what it is. Nothing, an empty text and None state nothing; 0 does.
+    """What is not stated, by name, with what it is. Nothing, an empty text and None state nothing;
+    0 does.
 
     >>> list(missing({name: 1 for part in WANTED.values() for name in part if name != "noise"}))
     ['noise']
     """
-    return {name: words for name, words in WANTED_NAMES.items() if stated.get(name) in (None, "", [], {})}
+    return {
+        name: words
+        for name, words in WANTED_NAMES.items()
+        if stated.get(name) in (None, "", [], {})
+    }
 
 
 def verdict(stated: Mapping[str, Any], options: Iterable[str] = ()) -> str:
@@ -61,7 +68,8 @@ def verdict(stated: Mapping[str, Any], options: Iterable[str] = ()) -> str:
 
 
 def one_sided(kinds: Iterable[str]) -> str:
-    """What a reader of results on one kind of task only must be told; nothing where there are several.
+    """What a reader of results on one kind of task only must be told; nothing where there are
+    several.
 
     >>> one_sided(["imitation", "imitation"])
     'all tasks are of one kind, imitation: nothing is said of prediction, computation, classification, property'

@@ -1,4 +1,6 @@
-"""Whether a learner that runs on its own answers has the climate of the system that it was shown."""
+"""Whether a learner that runs on its own answers has the climate of the system that it was
+shown.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from quickstudy.base.trace import Trace
 Floats = NDArray[np.float64]
 
 BINS = 50
-"""Of a histogram, over the range of the true series; what is outside counts as a bin of its own on either side."""
+"""Of a histogram, over the range of the true series; what is outside counts as a bin of its own on
+either side.
+"""
 SEGMENT = 512
 """Steps of the pieces whose spectra are averaged."""
 
@@ -24,14 +28,33 @@ SEGMENT = 512
     "climate",
     version=1,
     kinds=("predictions",),
-    equation="|l - l*| of the largest Lyapunov exponent; half the sum of the differences of two histograms, "
-    "mean over dimensions; half the sum of the differences of two normalised power spectra, mean over dimensions",
-    chance="exponents of a fixed point are below 0; histograms and spectra of unlike series are up to 1 apart",
+    equation=(
+        "|l - l*| of the largest Lyapunov exponent; half the sum of the differences of two"
+        " histograms, mean over dimensions; half the sum of the differences of two normalised power"
+        " spectra, mean over dimensions"
+    ),
+    chance=(
+        "exponents of a fixed point are below 0; histograms and spectra of unlike series are up to"
+        " 1 apart"
+    ),
     scores=(
-        Score("exponent-error", "error of the exponent", "per unit of time", "lower", (0, math.inf), read="log"),
-        Score("exponent-*", "Lyapunov exponent", "per unit of time", "higher", (-math.inf, math.inf)),
-        Score("true-exponent-*", "true exponent", "per unit of time", "higher", (-math.inf, math.inf)),
-        Score("histogram-distance", "distance of histograms", "share of the steps", "lower", (0, 1)),
+        Score(
+            "exponent-error",
+            "error of the exponent",
+            "per unit of time",
+            "lower",
+            (0, math.inf),
+            read="log",
+        ),
+        Score(
+            "exponent-*", "Lyapunov exponent", "per unit of time", "higher", (-math.inf, math.inf)
+        ),
+        Score(
+            "true-exponent-*", "true exponent", "per unit of time", "higher", (-math.inf, math.inf)
+        ),
+        Score(
+            "histogram-distance", "distance of histograms", "share of the steps", "lower", (0, 1)
+        ),
         Score("spectrum-distance", "distance of spectra", "share of the power", "lower", (0, 1)),
     ),
 )
@@ -48,8 +71,12 @@ def climate(trace: Trace, convention: str) -> Mapping[str, float]:
         "exponent-error": abs(float(rates[0]) - float(truth[0])),
         **named,
         **known,
-        "histogram-distance": float(np.mean([histogram_distance(given[:, c], wanted[:, c]) for c in columns])),
-        "spectrum-distance": float(np.mean([spectrum_distance(given[:, c], wanted[:, c]) for c in columns])),
+        "histogram-distance": float(
+            np.mean([histogram_distance(given[:, c], wanted[:, c]) for c in columns])
+        ),
+        "spectrum-distance": float(
+            np.mean([spectrum_distance(given[:, c], wanted[:, c]) for c in columns])
+        ),
     }
 
 
@@ -67,7 +94,9 @@ def histogram_distance(given: Floats, wanted: Floats) -> float:
 
 
 def spectrum_distance(given: Floats, wanted: Floats) -> float:
-    """Half the sum of the differences of two power spectra that are 1 in sum each, 0 to 1; 1 where one has no power."""
+    """Half the sum of the differences of two power spectra that are 1 in sum each, 0 to 1; 1 where
+    one has no power.
+    """
     shares = []
     for values in (given, wanted):
         size = min(SEGMENT, len(values))

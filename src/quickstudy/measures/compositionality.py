@@ -1,8 +1,9 @@
-"""Is a language made of parts? Topographic similarity, positional and bag-of-symbols disentanglement.
+"""Is a language made of parts? Topographic similarity, positional and bag-of-symbols
+disentanglement.
 
-Entropies are those of the list as it is. Definitions are those of Chaabouni et al. 2020 ("listener-centred", as in
-EGG, whose topsim is `topsim-with-end` here) and those of the authors of the benchmark ("speaker-centred"); they differ,
-and are named.
+Entropies are those of the list as it is. Definitions are those of Chaabouni et al. 2020
+("listener-centred", as in EGG, whose topsim is `topsim-with-end` here) and those of the authors of
+the benchmark ("speaker-centred"); they differ, and are named.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ MOST_CELLS = 1 << 28
 
 
 def language_scores(meanings: ArrayLike, utterances: ArrayLike) -> dict[str, float]:
-    """Every score of a language: meanings (meaning, attribute) and what each is called, (meaning, position) tokens, of
-    which the first 0 ends an utterance. A language in which nothing varies has 0 everywhere. `topsim` compares
-    utterances up to their end; `topsim-with-end` compares whole rows, with 0 from the end on, as EGG does. The two
-    differ only where utterances end early.
+    """Every score of a language: meanings (meaning, attribute) and what each is called, (meaning,
+    position) tokens, of which the first 0 ends an utterance. A language in which nothing varies has
+    0 everywhere. `topsim` compares utterances up to their end; `topsim-with-end` compares whole
+    rows, with 0 from the end on, as EGG does. The two differ only where utterances end early.
     """
     means, said = codes_of(meanings), _renumbered(ended(utterances))
     if len(means) != len(said):
@@ -46,8 +47,9 @@ def language_scores(meanings: ArrayLike, utterances: ArrayLike) -> dict[str, flo
     tokens = np.arange(1, said.max(initial=0) + 1)
     if said.size * (len(tokens) + 1) > MOST_CELLS:
         raise UsageError(
-            f"{said.shape[0]:,} utterances of up to {said.shape[1]:,} positions with {len(tokens):,} "
-            f"different tokens are too large to score; give fewer or shorter utterances"
+            f"{said.shape[0]:,} utterances of up to {said.shape[1]:,} positions with"
+            f" {len(tokens):,} different tokens are too large to score; give fewer or shorter"
+            " utterances"
         )
     bags = (said[:, :, None] == np.append(tokens, 0)).sum(axis=1)
     by_place, by_bag = information(means, said), information(means, bags)
@@ -64,8 +66,9 @@ def language_scores(meanings: ArrayLike, utterances: ArrayLike) -> dict[str, flo
 
 
 def plain_similarity(meanings: ArrayLike, utterances: ArrayLike) -> float:
-    """Topographic similarity with the edit distance as it is: that of a language in `language_scores` divides it by the
-    mean of the two lengths, which is another order of pairs where utterances are unequally long.
+    """Topographic similarity with the edit distance as it is: that of a language in
+    `language_scores` divides it by the mean of the two lengths, which is another order of pairs
+    where utterances are unequally long.
     """
     return topographic_similarity(codes_of(meanings), _renumbered(ended(utterances)), plain=True)
 
@@ -73,17 +76,18 @@ def plain_similarity(meanings: ArrayLike, utterances: ArrayLike) -> float:
 def authors_similarities(
     meanings: ArrayLike, utterances: ArrayLike, means: ArrayLike | None = None
 ) -> dict[str, float]:
-    """Topographic similarity as the library of the benchmark's authors has it: minus the rank correlation of the edit
-    distance, as it is, with the cosine of two vectors that stand for the meanings; of all pairs in the order of the
-    list, but for those with its last item.
+    """Topographic similarity as the library of the benchmark's authors has it: minus the rank
+    correlation of the edit distance, as it is, with the cosine of two vectors that stand for the
+    meanings; of all pairs in the order of the list, but for those with its last item.
 
-    `topsim-one-hot`: a vector has a one for every value. `topsim-indices`: the values themselves; only where they are
-    finite numbers. Utterances are compared as whole rows, with 0 from their end on. `topsim-means`: rows of real
-    numbers, one for each meaning, such as the means of the sections that
-    its values have; only where these are given. Each again as `-fast`: of pairs whose places are no further apart than
-    a fifth of the list, or next to each other. A vector of zeros has cosine 0 with everything. Nothing for more than
-    2,048 meanings, or fewer than three. That library also draws batches that share one value of an attribute; how
-    many, and how large, is not known.
+    `topsim-one-hot`: a vector has a one for every value. `topsim-indices`: the values themselves;
+    only where they are finite numbers. Utterances are compared as whole rows, with 0 from their end
+    on. `topsim-means`: rows of real numbers, one for each meaning, such as the means of the
+    sections that its values have; only where these are given. Each again as `-fast`: of pairs whose
+    places are no further apart than a fifth of the list, or next to each other. A vector of zeros
+    has cosine 0 with everything. Nothing for more than 2,048 meanings, or fewer than three. That
+    library also draws batches that share one value of an attribute; how many, and how large, is not
+    known.
 
     >>> language = [[1, 1], [2, 2], [1, 2], [0, 0]], [[1, 1], [2, 2], [1, 2], [3, 3]]
     >>> {name: round(value, 6) for name, value in authors_similarities(*language).items() if "fast" not in name}
@@ -108,7 +112,9 @@ def authors_similarities(
             compared = (apart > 0) & (apart <= reach)
             values, number = np.unique(cosine[compared], return_inverse=True)
             place = edits[compared] * np.int64(len(values)) + number.reshape(-1)
-            table = np.bincount(place, minlength=(said.shape[1] + 1) * len(values)).reshape(-1, len(values))
+            table = np.bincount(place, minlength=(said.shape[1] + 1) * len(values)).reshape(
+                -1, len(values)
+            )
             found[f"topsim-{name}{ending}"] = 0.0 - _spearman(table)
     return found
 
@@ -117,7 +123,11 @@ def codes_of(rows: ArrayLike) -> Integers:
     """(row, column): what is in each column, as numbers 0, 1, 2 ..."""
     table = np.asarray(rows)
     columns = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in table.T]
-    return np.stack(columns, axis=1).astype(np.int64) if columns else np.zeros((len(table), 0), np.int64)
+    return (
+        np.stack(columns, axis=1).astype(np.int64)
+        if columns
+        else np.zeros((len(table), 0), np.int64)
+    )
 
 
 def ended(utterances: ArrayLike) -> Integers:
@@ -127,16 +137,20 @@ def ended(utterances: ArrayLike) -> Integers:
 
 
 def _renumbered(said: Integers) -> Integers:
-    """Tokens by their rank among those that occur, 0 being 0: how large they are must not cost anything."""
+    """Tokens by their rank among those that occur, 0 being 0: how large they are must not cost
+    anything.
+    """
     found, number = np.unique(said, return_inverse=True)
     return number.reshape(said.shape) + (0 if 0 in found else 1)
 
 
-def topographic_similarity(means: Integers, said: Integers, plain: bool = False, with_end: bool = False) -> float:
+def topographic_similarity(
+    means: Integers, said: Integers, plain: bool = False, with_end: bool = False
+) -> float:
     """The rank correlation, over all pairs, of how far utterances and how far meanings are apart.
 
-    Utterances: edit distance over the mean of the two lengths, or plain; with_end: of whole rows. Meanings: attributes
-    that differ. Both take
+    Utterances: edit distance over the mean of the two lengths, or plain; with_end: of whole rows.
+    Meanings: attributes that differ. Both take
     few values, so that pairs are counted by these, and ranks are those of the counts.
     """
     length, count = said.shape[1], len(said)
@@ -165,8 +179,14 @@ def _lengths(said: Integers, with_end: bool) -> Integers:
 
 
 def _edit_distances(said: Integers, with_end: bool = False) -> Iterator[tuple[slice, Integers]]:
-    """(row, column) distances of some rows of a list from all of it, and which rows; some at a time."""
-    rows, small, lengths = max(1, PAIRS // max(len(said), 1)), said.astype(np.int16), _lengths(said, with_end)
+    """(row, column) distances of some rows of a list from all of it, and which rows; some at a
+    time.
+    """
+    rows, small, lengths = (
+        max(1, PAIRS // max(len(said), 1)),
+        said.astype(np.int16),
+        _lengths(said, with_end),
+    )
     for first in range(0, len(said), rows):
         some = slice(first, first + rows)
         yield some, _edit_distance(small[some], small, lengths[some], lengths)
@@ -178,7 +198,9 @@ def _edit_distance(
     """(row, column): insertions, deletions and changes that make one utterance of another."""
     steps, small = rows.shape[1], np.int8 if rows.shape[1] < 60 else np.int16
     shape = len(rows), len(columns)
-    table: list[list[Any]] = [[np.full(shape, i + j, small) for j in range(steps + 1)] for i in range(steps + 1)]
+    table: list[list[Any]] = [
+        [np.full(shape, i + j, small) for j in range(steps + 1)] for i in range(steps + 1)
+    ]
     for i in range(steps):
         for j in range(steps):
             changed = table[i][j] + (rows[:, i, None] != columns[:, j])
@@ -192,7 +214,9 @@ def _edit_distance(
 
 
 def _spearman(table: Integers) -> float:
-    """The rank correlation of two ordered properties, from how often each combination occurs; 0 if one is constant."""
+    """The rank correlation of two ordered properties, from how often each combination occurs; 0 if
+    one is constant.
+    """
     sides = []
     for axis in (1, 0):
         counts = table.sum(axis=axis)
@@ -205,19 +229,29 @@ def _spearman(table: Integers) -> float:
 def _cosines(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     """(row, column): of all pairs; 0 with a vector of zeros."""
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
-    scaled = vectors / np.where(largest > 0, largest, 1.0)  # squares of large numbers would be infinite
+    scaled = vectors / np.where(
+        largest > 0, largest, 1.0
+    )  # squares of large numbers would be infinite
     unit = scaled / np.maximum(np.sqrt(np.square(scaled).sum(axis=1, keepdims=True)), 1.0)
     return np.asarray(np.round(unit @ unit.T, DECIMALS))
 
 
-def information(first: Integers, second: Integers) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Of columns of two tables: mutual information (first, second), entropies of the first and of the second; bits."""
+def information(
+    first: Integers, second: Integers
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Of columns of two tables: mutual information (first, second), entropies of the first and of
+    the second; bits.
+    """
     sizes = [table.max(axis=0, initial=0) + 1 for table in (first, second)]
     counts = _one_hot(first, sizes[0]).T @ _one_hot(second, sizes[1])
     shares = counts / max(len(first), 1)
     starts = [np.cumsum(size) - size for size in sizes]
     if not len(starts[0]) or not len(starts[1]):
-        return np.zeros((len(starts[0]), len(starts[1]))), np.zeros(len(starts[0])), np.zeros(len(starts[1]))
+        return (
+            np.zeros((len(starts[0]), len(starts[1]))),
+            np.zeros(len(starts[0])),
+            np.zeros(len(starts[1])),
+        )
     joint = -np.add.reduceat(np.add.reduceat(_plogp(shares), starts[0], axis=0), starts[1], axis=1)
     alone = [
         -np.add.reduceat(_plogp(_one_hot(table, size).mean(axis=0)), start)
@@ -238,15 +272,17 @@ def _plogp(shares: NDArray[Any]) -> NDArray[Any]:
 
 
 def _gap(found: tuple[NDArray[Any], NDArray[Any], NDArray[Any]], of_symbols: bool) -> float:
-    """The mean, over symbols, of how much more each says of one attribute than of the next, over its entropy; or the
-    other way round, over attributes. What does not vary is left out.
+    """The mean, over symbols, of how much more each says of one attribute than of the next, over
+    its entropy; or the other way round, over attributes. What does not vary is left out.
     """
     shared, of_attributes, of_representation = found
     rows, entropy = (shared.T, of_representation) if of_symbols else (shared, of_attributes)
     varied = entropy > 1e-9
     if not varied.any() or not rows.shape[1]:
         return 0.0
-    ordered = np.sort(np.pad(rows, ((0, 0), (1, 0))), axis=1)  # of a single one, the next is nothing
+    ordered = np.sort(
+        np.pad(rows, ((0, 0), (1, 0))), axis=1
+    )  # of a single one, the next is nothing
     return float(((ordered[:, -1] - ordered[:, -2])[varied] / entropy[varied]).mean())
 
 
@@ -254,8 +290,11 @@ def _gap(found: tuple[NDArray[Any], NDArray[Any], NDArray[Any]], of_symbols: boo
     "spoken-language",
     version=1,
     kinds=("games",),
-    equation="of what was said of the targets of every test episode: topsim = Spearman(edit distance / mean length, "
-    "Hamming distance); posdis = mean_j (I1 - I2) / H(symbol j); bosdis the same of the counts of every token",
+    equation=(
+        "of what was said of the targets of every test episode: topsim = Spearman(edit distance /"
+        " mean length, Hamming distance); posdis = mean_j (I1 - I2) / H(symbol j); bosdis the same"
+        " of the counts of every token"
+    ),
     chance="0",
     scores=tuple(
         Score(name, title, "of 1", "higher", (-1 if name.startswith("topsim") else 0, 1))
@@ -271,8 +310,8 @@ def _gap(found: tuple[NDArray[Any], NDArray[Any], NDArray[Any]], of_symbols: boo
     ),
 )
 def spoken_language(trace: Trace, convention: str) -> Mapping[str, float]:
-    """Means over test episodes: every episode has a language of its own. A meaning that was named twice counts once, by
-    its last name.
+    """Means over test episodes: every episode has a language of its own. A meaning that was named
+    twice counts once, by its last name.
     """
     return _mean_over_episodes(trace, language_scores)
 
@@ -281,9 +320,11 @@ def spoken_language(trace: Trace, convention: str) -> Mapping[str, float]:
     "authors-topsim",
     version=2,
     kinds=("games",),
-    equation="of what was said of the targets of every test episode, in the order of meanings and without the last: "
-    "- Spearman(edit distance, cosine of value indices, or of values one-hot); fast: of pairs within a fifth of the "
-    "list",
+    equation=(
+        "of what was said of the targets of every test episode, in the order of meanings and"
+        " without the last: - Spearman(edit distance, cosine of value indices, or of values"
+        " one-hot); fast: of pairs within a fifth of the list"
+    ),
     chance="0",
     scores=tuple(
         Score(f"topsim-{name}{ending}", f"topsim, {name}{words}", "of 1", "higher", (-1, 1))
@@ -300,7 +341,9 @@ def _mean_over_episodes(trace: Trace, scored: Callable[..., dict[str, float]]) -
     """Of scores(meanings, utterances) those that all episodes have; nothing where nobody speaks."""
     if "utterances" not in trace.arrays:
         return {}
-    episode, meanings, said = (trace.arrays[name] for name in ("speaks_in", "meanings", "utterances"))
+    episode, meanings, said = (
+        trace.arrays[name] for name in ("speaks_in", "meanings", "utterances")
+    )
     found = []
     for number in np.unique(episode):
         own = np.flatnonzero(episode == number)[::-1]

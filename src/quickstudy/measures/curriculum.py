@@ -1,11 +1,13 @@
-"""The measures of a life in the curriculum: what was passed, after how many steps, and where it became faster.
+"""The measures of a life in the curriculum: what was passed, after how many steps, and where it
+became faster.
 
-They read traces of kind `curriculum-life` (see `quickstudy.protocols.curriculum`): arrays `end`, `task`, `success`,
-`passed` and `questions`, one entry per instance, and `outcome`, one per question; facts `tasks`, `oracle`, `steps` and
-`reward`. All are the same under every convention.
+They read traces of kind `curriculum-life` (see `quickstudy.protocols.curriculum`): arrays `end`,
+`task`, `success`, `passed` and `questions`, one entry per instance, and `outcome`, one per
+question; facts `tasks`, `oracle`, `steps` and `reward`. All are the same under every convention.
 
-In the equations rho(k) is the number of steps spent on the instances of task k until it was passed, infinite where it
-was not within the budget, and o(k) that of the perfect learner on the same instances.
+In the equations rho(k) is the number of steps spent on the instances of task k until it was passed,
+infinite where it was not within the budget, and o(k) that of the perfect learner on the same
+instances.
 """
 
 from __future__ import annotations
@@ -72,19 +74,47 @@ def tasks_passed(trace: Trace, convention: str) -> dict[str, float]:
     "steps-to-pass",
     version=1,
     kinds=(KIND,),
-    equation="sum of rho(k) over all tasks; sum of rho(k) over sum of o(k), of the tasks that were passed; rho(k)",
+    equation=(
+        "sum of rho(k) over all tasks; sum of rho(k) over sum of o(k), of the tasks that were"
+        " passed; rho(k)"
+    ),
     chance="infinite; 1 is the perfect learner",
     scores=(
-        Score("steps-to-pass", unit="steps", better="lower", range=(0, np.inf), shown="median", least=1, words=NEVER),
-        Score("ratio-to-oracle", unit="of the perfect learner's steps", better="lower", range=(0, np.inf)),
-        Score("steps-on-*", unit="steps", better="lower", range=(0, np.inf), shown="median", least=1, words=NEVER),
+        Score(
+            "steps-to-pass",
+            unit="steps",
+            better="lower",
+            range=(0, np.inf),
+            shown="median",
+            least=1,
+            words=NEVER,
+        ),
+        Score(
+            "ratio-to-oracle",
+            unit="of the perfect learner's steps",
+            better="lower",
+            range=(0, np.inf),
+        ),
+        Score(
+            "steps-on-*",
+            unit="steps",
+            better="lower",
+            range=(0, np.inf),
+            shown="median",
+            least=1,
+            words=NEVER,
+        ),
     ),
 )
 def steps_to_pass(trace: Trace, convention: str) -> dict[str, float]:
     """Definition 3: the steps of the whole curriculum, and of every task that was begun."""
     way = Way.of(trace)
     begun = set(np.unique(trace.arrays["task"]).tolist())
-    scores = {f"steps-on-{name}": float(way.steps[k]) for k, name in enumerate(trace.facts["tasks"]) if k in begun}
+    scores = {
+        f"steps-on-{name}": float(way.steps[k])
+        for k, name in enumerate(trace.facts["tasks"])
+        if k in begun
+    }
     scores["steps-to-pass"] = float(way.steps.sum())
     known = way.passed & np.isfinite(way.oracle)
     if known.any():
@@ -97,24 +127,38 @@ def steps_to_pass(trace: Trace, convention: str) -> dict[str, float]:
     version=1,
     kinds=(KIND,),
     equation=(
-        "within instances: median number of questions of one, infinite where it was not solved. Over instances: "
-        "geometric mean over passed tasks of (questions of the first instance) / (mean of the last five)"
+        "within instances: median number of questions of one, infinite where it was not solved."
+        " Over instances: geometric mean over passed tasks of (questions of the first instance) /"
+        " (mean of the last five)"
     ),
     chance="infinite; 1",
     scores=(
         Score(
-            "questions-to-solve", unit="questions, 10 at least", better="lower", range=(10, np.inf), shown="median",
-            least=1, words=NEVER,
+            "questions-to-solve",
+            unit="questions, 10 at least",
+            better="lower",
+            range=(10, np.inf),
+            shown="median",
+            least=1,
+            words=NEVER,
         ),
-        Score("speed-up", unit="first instance's questions over the last five's", better="higher", range=(0, np.inf)),
+        Score(
+            "speed-up",
+            unit="first instance's questions over the last five's",
+            better="higher",
+            range=(0, np.inf),
+        ),
     ),
-)  # fmt: skip
+)
 def levels(trace: Trace, convention: str) -> dict[str, float]:
     """Figure 1 of the paper, levels A and B; level C, between tasks, is measured by transfer."""
     arrays = trace.arrays
     if not len(arrays["end"]):
         return {"questions-to-solve": np.inf}
-    micro = np.isin(arrays["task"], [k for k, name in enumerate(trace.facts["tasks"]) if not name.startswith("mini-")])
+    micro = np.isin(
+        arrays["task"],
+        [k for k, name in enumerate(trace.facts["tasks"]) if not name.startswith("mini-")],
+    )
     solved = np.where(arrays["success"], arrays["questions"].astype(np.float64), np.inf)[micro]
     found = {"questions-to-solve": float(np.median(solved))} if len(solved) else {}
     ratios = []

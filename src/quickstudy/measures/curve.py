@@ -1,6 +1,7 @@
 """What can be read off a learning curve: test accuracy against training steps.
 
-Every function takes the steps and the accuracies as two equally long sequences and refuses what is no curve (`Curve`).
+Every function takes the steps and the accuracies as two equally long sequences and refuses what is
+no curve (`Curve`).
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ Times = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Accuracy by step: at least one evaluation, steps whole and increasing from 0 or later, accuracies within 0..1.
+    """Accuracy by step: at least one evaluation, steps whole and increasing from 0 or later,
+    accuracies within 0..1.
 
-    Step 0 is an evaluation before any learning: it is allowed, and nothing that counts steps looks at it.
+    Step 0 is an evaluation before any learning: it is allowed, and nothing that counts steps looks
+    at it.
     """
 
     steps: NDArray[np.float64]
@@ -51,7 +54,9 @@ class Curve:
 
 
 def fault(steps: NDArray[np.float64], accuracy: NDArray[np.float64]) -> tuple[int, str] | None:
-    """The first evaluation that cannot be part of a curve, counted from 1, and what is wrong with it."""
+    """The first evaluation that cannot be part of a curve, counted from 1, and what is wrong with
+    it.
+    """
     fits = (accuracy >= 0) & (accuracy <= 1)  # False for nan as well
     whole = np.isfinite(steps) & (steps >= 0) & (steps == np.floor(steps))
     rises = np.concatenate([[True], steps[1:] > steps[:-1]])
@@ -63,7 +68,13 @@ def fault(steps: NDArray[np.float64], accuracy: NDArray[np.float64]) -> tuple[in
         return index + 1, f"accuracy must be between 0 and 1, got {_number(accuracy[index])}"
     if not whole[index]:
         return index + 1, f"step must be a whole number, 0 or more, got {_number(steps[index])}"
-    return index + 1, f"step must be above the one before ({_number(steps[index - 1])}), got {_number(steps[index])}"
+    return (
+        index + 1,
+        (
+            f"step must be above the one before ({_number(steps[index - 1])}), got"
+            f" {_number(steps[index])}"
+        ),
+    )
 
 
 def step_itself(steps: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -72,9 +83,15 @@ def step_itself(steps: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def threshold_times(
-    steps: ArrayLike, accuracy: ArrayLike, thresholds: ArrayLike, *, strict: bool = False, time: Times = step_itself
+    steps: ArrayLike,
+    accuracy: ArrayLike,
+    thresholds: ArrayLike,
+    *,
+    strict: bool = False,
+    time: Times = step_itself,
 ) -> NDArray[np.float64]:
-    """T(α) for every threshold α: the time of the first evaluation that reaches it, inf where none does.
+    """T(α) for every threshold α: the time of the first evaluation that reaches it, inf where none
+    does.
 
     Reached means accuracy ≥ α, or > α when `strict`. Only evaluations at step 1 or later count.
 
@@ -85,7 +102,8 @@ def threshold_times(
     curve = Curve.of(steps, accuracy).learning()
     if curve is None:
         return np.full(levels.shape, np.inf)
-    # The running maximum is sorted, so the first evaluation that reaches a level is found by bisection.
+    # The running maximum is sorted, so the first evaluation that reaches a level is found by
+    # bisection.
     best = np.maximum.accumulate(curve.accuracy)
     first = np.searchsorted(best, levels, side="right" if strict else "left")
     return np.append(time(curve.steps), np.inf)[first]
@@ -94,7 +112,8 @@ def threshold_times(
 def confirmed(accuracy: ArrayLike) -> NDArray[np.float64]:
     """What each evaluation and the one after it both reach; the last evaluation stands by itself.
 
-    A threshold reached by this curve is reached twice in a row by the original one: a single lucky test does not count.
+    A threshold reached by this curve is reached twice in a row by the original one: a single lucky
+    test does not count.
 
     >>> confirmed([0.9, 0.5, 0.6, 0.6])
     array([0.5, 0.5, 0.6, 0.6])
@@ -109,16 +128,22 @@ def final_accuracy(steps: ArrayLike, accuracy: ArrayLike) -> float:
 
 
 def maximum_accuracy(steps: ArrayLike, accuracy: ArrayLike) -> float:
-    """The highest accuracy at any evaluation. Noise of a small test raises it; `final_accuracy` has no such bias."""
+    """The highest accuracy at any evaluation. Noise of a small test raises it; `final_accuracy` has
+    no such bias.
+    """
     return float(Curve.of(steps, accuracy).accuracy.max())
 
 
-def log_area(steps: ArrayLike, accuracy: ArrayLike, *, before: float, end: float, time: Times = step_itself) -> float:
-    """Mean accuracy over the logarithm of time, from time 1 to `end`, whenever the evaluations were.
+def log_area(
+    steps: ArrayLike, accuracy: ArrayLike, *, before: float, end: float, time: Times = step_itself
+) -> float:
+    """Mean accuracy over the logarithm of time, from time 1 to `end`, whenever the evaluations
+    were.
 
-    Up to the first evaluation at step 1 or later the accuracy is `before`, between two it runs straight in the
-    logarithm, after the last it stays. An evaluation before time 1 counts as at 1, one after the end as at the end. The
-    last accuracy where the end is time 1; nan without an evaluation. The base of the logarithm does not matter.
+    Up to the first evaluation at step 1 or later the accuracy is `before`, between two it runs
+    straight in the logarithm, after the last it stays. An evaluation before time 1 counts as at 1,
+    one after the end as at the end. The last accuracy where the end is time 1; nan without an
+    evaluation. The base of the logarithm does not matter.
 
     >>> log_area([2, 4], [0.5, 1.0], before=0.25, end=8)  # 0.25 for one doubling, 0.75 on the way, 1 for the last
     0.6666666666666666

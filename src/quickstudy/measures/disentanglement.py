@@ -13,18 +13,21 @@ from quickstudy.measures.compositionality import codes_of, information
 BINS = 20
 BATCH = 64
 VOTES = 800
-"""FactorVAE: codes whose variances make one vote, and votes to learn from; half as many are tested."""
+"""FactorVAE: codes whose variances make one vote, and votes to learn from; half as many are
+tested.
+"""
 
 Floats = NDArray[np.float64]
 
 
 def disentanglement_scores(factors: ArrayLike, codes: ArrayLike) -> dict[str, float]:
-    """`mig` and `modularity` of rows of discrete factors and of real codes, by the mutual information of each code, cut
-    into 20 equal parts between its least and its greatest value, with each factor.
+    """`mig` and `modularity` of rows of discrete factors and of real codes, by the mutual
+    information of each code, cut into 20 equal parts between its least and its greatest value, with
+    each factor.
 
-    MIG (Chen et al. 2018): mean over factors of (largest - second largest) / H(factor); factors that do not vary are
-    left out. Modularity (Ridgeway and Mozer 2018): mean over codes of 1 - (sum - max) / (max (factors - 1)) of squared
-    informations; 0 for a code that says nothing.
+    MIG (Chen et al. 2018): mean over factors of (largest - second largest) / H(factor); factors
+    that do not vary are left out. Modularity (Ridgeway and Mozer 2018): mean over codes of 1 - (sum
+    - max) / (max (factors - 1)) of squared informations; 0 for a code that says nothing.
 
     >>> disentanglement_scores([[0, 0], [0, 1], [1, 0], [1, 1]], [[0.1, 0.5], [0.1, 0.9], [0.7, 0.5], [0.7, 0.9]])
     {'mig': 1.0, 'modularity': 1.0}
@@ -58,10 +61,12 @@ def factor_vae_score(
     fix: Callable[[np.random.Generator, int, int], Floats],
     rng: np.random.Generator,
 ) -> float:
-    """The FactorVAE score (Kim and Mnih 2018): a factor is fixed in a batch; the code that varies least, over its usual
-    variance, votes for it; a classifier by majority is learned from some votes and tested on others.
+    """The FactorVAE score (Kim and Mnih 2018): a factor is fixed in a batch; the code that varies
+    least, over its usual variance, votes for it; a classifier by majority is learned from some
+    votes and tested on others.
 
-    draw(rng, count) -> (factors, codes); fix(rng, factor, count) -> codes of a batch with one value of that factor.
+    draw(rng, count) -> (factors, codes); fix(rng, factor, count) -> codes of a batch with one value
+    of that factor.
     """
     factors, codes = draw(rng, 10_000)
     usual = codes.var(axis=0)
@@ -72,7 +77,9 @@ def factor_vae_score(
     def votes(count: int) -> NDArray[np.int64]:
         table = np.zeros((codes.shape[1], factors.shape[1]), dtype=np.int64)
         for factor in rng.integers(factors.shape[1], size=count):
-            spread = np.where(alive, fix(rng, int(factor), BATCH).var(axis=0) / np.where(alive, usual, 1), np.inf)
+            spread = np.where(
+                alive, fix(rng, int(factor), BATCH).var(axis=0) / np.where(alive, usual, 1), np.inf
+            )
             table[spread.argmin(), factor] += 1
         return table
 

@@ -1,6 +1,6 @@
-"""How far answers are from what was asked for: errors of driven series, of symbols in them, of free runs, of training
-lengths, of sequences that are to be told apart; and what is reached without any learning, the base cases of the
-review's Table 9.
+"""How far answers are from what was asked for: errors of driven series, of symbols in them, of free
+runs, of training lengths, of sequences that are to be told apart; and what is reached without any
+learning, the base cases of the review's Table 9.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ SATURATED = 1.05
 
 
 def nmse(answer: Floats, target: Floats) -> float:
-    """Squared errors over squared deviations of the target from its own mean, (time, width), pooled over the width.
+    """Squared errors over squared deviations of the target from its own mean, (time, width), pooled
+    over the width.
 
-    The variance is that of the population of the scored targets, so that their mean scores exactly 1; nan where they
-    are all the same.
+    The variance is that of the population of the scored targets, so that their mean scores exactly
+    1; nan where they are all the same.
 
     >>> nmse(np.array([[2.0], [2.0]]), np.array([[1.0], [3.0]]))
     1.0
@@ -46,8 +47,9 @@ def nmse(answer: Floats, target: Floats) -> float:
 
 
 def aligned(trace: Trace) -> tuple[Floats, Floats]:
-    """Answers and targets (time, width). Where sign and delay cannot be known, with those that fit best: of the delays
-    that the trace allows, and both signs, the one with the fewest wrong signs, of equals the one with the least error.
+    """Answers and targets (time, width). Where sign and delay cannot be known, with those that fit
+    best: of the delays that the trace allows, and both signs, the one with the fewest wrong signs,
+    of equals the one with the least error.
     """
     answer, target = trace.arrays["answer"], trace.arrays["target"]
     delays = int(trace.facts.get("delays", 0))
@@ -75,7 +77,10 @@ _DEVIATIONS = "deviations of the target"
     "errors",
     version=1,
     kinds=("predictions",),
-    equation="MSE = mean (y - t)^2; NMSE = MSE / mean (t - mean t)^2; NRMSE = sqrt NMSE, pooled over dimensions",
+    equation=(
+        "MSE = mean (y - t)^2; NMSE = MSE / mean (t - mean t)^2; NRMSE = sqrt NMSE, pooled over"
+        " dimensions"
+    ),
     chance="NRMSE 1, by the mean of the targets",
     scores=(
         _error("nrmse", "NRMSE", _DEVIATIONS),
@@ -86,8 +91,8 @@ _DEVIATIONS = "deviations of the target"
     ),
 )
 def errors(trace: Trace, convention: str) -> Mapping[str, float]:
-    """The errors over the test part, all dimensions together; each alone where there are a few. Targets that never
-    change have no normalised error.
+    """The errors over the test part, all dimensions together; each alone where there are a few.
+    Targets that never change have no normalised error.
     """
     answer, target = aligned(trace)
     squared = float(np.square(answer - target).mean())
@@ -95,7 +100,10 @@ def errors(trace: Trace, convention: str) -> Mapping[str, float]:
     found |= {"rmse": math.sqrt(squared), "mse": squared}
     if 1 < target.shape[1] <= MOST_DIMENSIONS:
         parts = [(answer[:, [place]], target[:, [place]]) for place in range(target.shape[1])]
-        found |= {f"dimension-nrmse-{place + 1}": math.sqrt(nmse(*part)) for place, part in enumerate(parts)}
+        found |= {
+            f"dimension-nrmse-{place + 1}": math.sqrt(nmse(*part))
+            for place, part in enumerate(parts)
+        }
     return {name: value for name, value in found.items() if not math.isnan(value)}
 
 
@@ -103,12 +111,22 @@ def errors(trace: Trace, convention: str) -> Mapping[str, float]:
     "symbol-errors",
     version=1,
     kinds=("predictions",),
-    equation="share of answers whose nearest symbol is not the target; the upper bound of its exact 95 % interval; of "
-    "two symbols, the upper as the positive, shares of false positives and negatives, and the area under their curve",
+    equation=(
+        "share of answers whose nearest symbol is not the target; the upper bound of its exact 95 %"
+        " interval; of two symbols, the upper as the positive, shares of false positives and"
+        " negatives, and the area under their curve"
+    ),
     chance="1 less the share of the most frequent symbol; AUC 0.5",
     scores=(
         Score("symbol-error-rate", "SER", "share of the symbols", "lower", (0, 1), least=1e-5),
-        Score("symbol-error-bound", "SER at most", "share of the symbols, 95 %", "lower", (0, 1), read="log"),
+        Score(
+            "symbol-error-bound",
+            "SER at most",
+            "share of the symbols, 95 %",
+            "lower",
+            (0, 1),
+            read="log",
+        ),
         Score("symbol-accuracy", "accuracy", "share of the symbols", "higher", (0, 1)),
         Score("false-positive-rate", "false positives", "share of the negatives", "lower", (0, 1)),
         Score("false-negative-rate", "false negatives", "share of the positives", "lower", (0, 1)),
@@ -116,7 +134,9 @@ def errors(trace: Trace, convention: str) -> Mapping[str, float]:
     ),
 )
 def symbol_errors(trace: Trace, convention: str) -> Mapping[str, float]:
-    """Of series whose answers are a few symbols. Of no error in n symbols the bound is about 3/n."""
+    """Of series whose answers are a few symbols. Of no error in n symbols the bound is about
+    3/n.
+    """
     if "levels" not in trace.facts:
         return {}
     from scipy.special import betaincinv
@@ -131,7 +151,11 @@ def symbol_errors(trace: Trace, convention: str) -> Mapping[str, float]:
     wrong = given != right
     count, total = int(wrong.sum()), wrong.size
     bound = 1.0 if count == total else float(betaincinv(count + 1, total - count, 0.95))
-    found = {"symbol-error-rate": count / total, "symbol-error-bound": bound, "symbol-accuracy": 1 - count / total}
+    found = {
+        "symbol-error-rate": count / total,
+        "symbol-error-bound": bound,
+        "symbol-accuracy": 1 - count / total,
+    }
     positive = right == 1
     if len(levels) == 2 and 0 < positive.sum() < total:
         found["false-positive-rate"] = float(given[~positive].mean())
@@ -145,8 +169,9 @@ def symbol_errors(trace: Trace, convention: str) -> Mapping[str, float]:
     version=1,
     kinds=("predictions",),
     equation=(
-        "NRMSE_h = sqrt(mean over starts (y(h) - t(h))^2 / var t); valid time: first t with |y - t| > 0.4 sqrt(mean "
-        "|t|^2), mean over starts; of a closed curve the same of the distance to its nearest point"
+        "NRMSE_h = sqrt(mean over starts (y(h) - t(h))^2 / var t); valid time: first t with |y - t|"
+        " > 0.4 sqrt(mean |t|^2), mean over starts; of a closed curve the same of the distance to"
+        " its nearest point"
     ),
     chance="NRMSE 1, by the mean of the targets",
     scores=(
@@ -154,24 +179,45 @@ def symbol_errors(trace: Trace, convention: str) -> Mapping[str, float]:
         _error("nrmse-84", "NRMSE 84", _DEVIATIONS),
         _error("nrmse-120", "NRMSE 120", _DEVIATIONS),
         Score("valid-time", "valid time", "Lyapunov times", "higher", (0, math.inf)),
-        Score("valid-duration", "valid duration", "time units of the system", "higher", (0, math.inf)),
-        Score("still-valid", "still valid", "share of starts that are valid to the end", "higher", (0, 1)),
+        Score(
+            "valid-duration", "valid duration", "time units of the system", "higher", (0, math.inf)
+        ),
+        Score(
+            "still-valid",
+            "still valid",
+            "share of starts that are valid to the end",
+            "higher",
+            (0, 1),
+        ),
         _error("window-nrmse-*", "NRMSE in steps", _DEVIATIONS),
         _error("curve-distance", "distance from the curve", "root mean square, as the target"),
         _error("loop-nrmse", "NRMSE of the first loop", _DEVIATIONS),
-        Score("steps-on-curve", "steps on the curve", "steps, mean over starts", "higher", (0, math.inf)),
+        Score(
+            "steps-on-curve",
+            "steps on the curve",
+            "steps, mean over starts",
+            "higher",
+            (0, math.inf),
+        ),
     ),
 )
 def free_running(trace: Trace, convention: str) -> Mapping[str, float]:
-    """Of what a learner made of its own answers. A run that is valid to its end counts as long as it is."""
+    """Of what a learner made of its own answers. A run that is valid to its end counts as long as
+    it is.
+    """
     if "free_answer" not in trace.arrays:
         return {}
     answer, target = trace.arrays["free_answer"], trace.arrays["free_target"]
     series = trace.arrays["target"]
-    wrong, variance = np.square(answer - target), float(np.square(series - series.mean(axis=0)).mean())
+    wrong, variance = (
+        np.square(answer - target),
+        float(np.square(series - series.mean(axis=0)).mean()),
+    )
     found = {"free-nrmse": math.sqrt(wrong.mean() / variance)}
     steps = answer.shape[1]
-    found |= {f"nrmse-{h}": math.sqrt(wrong[:, h - 1].mean() / variance) for h in HORIZONS if steps >= h}
+    found |= {
+        f"nrmse-{h}": math.sqrt(wrong[:, h - 1].mean() / variance) for h in HORIZONS if steps >= h
+    }
     for first, last in WINDOWS if steps >= WINDOWS[0][1] else ():
         if steps > first:
             part = wrong[:, first - 1 : last].mean()
@@ -184,11 +230,19 @@ def free_running(trace: Trace, convention: str) -> Mapping[str, float]:
         found["valid-time"] = found["valid-duration"] * trace.facts["lyapunov"]
     if trace.facts.get("closed_curve"):
         rows = answer.reshape(-1, 1, answer.shape[2])
-        pieces = np.split(rows, range(500, len(rows), 500))  # all pairs of 10,000 steps would be gigabytes
-        apart = np.concatenate([np.linalg.norm(piece - target[0], axis=2).min(axis=1) for piece in pieces])
+        pieces = np.split(
+            rows, range(500, len(rows), 500)
+        )  # all pairs of 10,000 steps would be gigabytes
+        apart = np.concatenate(
+            [np.linalg.norm(piece - target[0], axis=2).min(axis=1) for piece in pieces]
+        )
         found["curve-distance"] = float(np.sqrt(np.square(apart).mean()))
-        left = apart.reshape(wrong.shape[:2]) > TOO_FAR * math.sqrt(np.square(series).sum(axis=1).mean())
-        found["steps-on-curve"] = float(np.where(left.any(axis=1), left.argmax(axis=1), steps).mean())
+        left = apart.reshape(wrong.shape[:2]) > TOO_FAR * math.sqrt(
+            np.square(series).sum(axis=1).mean()
+        )
+        found["steps-on-curve"] = float(
+            np.where(left.any(axis=1), left.argmax(axis=1), steps).mean()
+        )
         loop = trace.facts.get("loop")
         if loop and steps >= loop:
             found["loop-nrmse"] = math.sqrt(wrong[:, :loop].mean() / variance)
@@ -199,8 +253,10 @@ def free_running(trace: Trace, convention: str) -> Mapping[str, float]:
     "in-situ",
     version=1,
     kinds=("predictions", "trials"),
-    equation="NRMSE of the states that were reached against the reference, from a settling time on, over all starts; "
-    "share of starts that stay within ten times the reference",
+    equation=(
+        "NRMSE of the states that were reached against the reference, from a settling time on, over"
+        " all starts; share of starts that stay within ten times the reference"
+    ),
     chance="NRMSE 1, by standing still at the mean of the reference",
     scores=(
         _error("in-situ-nrmse", "NRMSE in situ", "deviations of the reference"),
@@ -208,13 +264,17 @@ def free_running(trace: Trace, convention: str) -> Mapping[str, float]:
     ),
 )
 def in_situ(trace: Trace, convention: str) -> Mapping[str, float]:
-    """Of learners whose answers have moved a system, measured at the system and not at the answers."""
+    """Of learners whose answers have moved a system, measured at the system and not at the
+    answers.
+    """
     if "situ_answer" not in trace.arrays:
         return {}
     reached, target = trace.arrays["situ_answer"], trace.arrays["situ_target"]
     settled = slice(int(trace.facts.get("settled", 0)), None)
     width = target.shape[2]
-    error = math.sqrt(nmse(reached[:, settled].reshape(-1, width), target[:, settled].reshape(-1, width)))
+    error = math.sqrt(
+        nmse(reached[:, settled].reshape(-1, width), target[:, settled].reshape(-1, width))
+    )
     bounded = (np.abs(reached) <= 10 * np.abs(target).max()).all(axis=(1, 2))
     return {"in-situ-nrmse": error, "bounded": float(bounded.mean())}
 
@@ -223,7 +283,10 @@ def in_situ(trace: Trace, convention: str) -> Mapping[str, float]:
     "training-length",
     version=1,
     kinds=("predictions",),
-    equation=f"least training length whose NRMSE is at most {SATURATED} times that of the whole; NRMSE at each",
+    equation=(
+        f"least training length whose NRMSE is at most {SATURATED} times that of the whole; NRMSE"
+        " at each"
+    ),
     chance="none",
     scores=(
         Score("saturation-length", "saturation length", "training steps", "lower", (0, math.inf)),
@@ -236,7 +299,11 @@ def training_length(trace: Trace, convention: str) -> Mapping[str, float]:
         return {}
     lengths, target = trace.arrays["lengths"], trace.arrays["driven_target"]
     found = [math.sqrt(nmse(answer, target)) for answer in trace.arrays["answers"]]
-    enough = next(length for length, error in zip(lengths, found, strict=True) if error <= SATURATED * found[-1])
+    enough = next(
+        length
+        for length, error in zip(lengths, found, strict=True)
+        if error <= SATURATED * found[-1]
+    )
     named = {f"nrmse-after-{length}": error for length, error in zip(lengths, found, strict=True)}
     return {"saturation-length": float(enough), **named}
 
@@ -249,8 +316,10 @@ STREAMS, STEPS = 100, 1000
     "persistence-error",
     version=1,
     unit="NRMSE",
-    equation="sqrt(mean (x(t) - x(t-1))^2 / var x) over a whole measured series; of a driven system the mean over 100 "
-    "drives of 1,000 values behind its transient",
+    equation=(
+        "sqrt(mean (x(t) - x(t-1))^2 / var x) over a whole measured series; of a driven system the"
+        " mean over 100 drives of 1,000 values behind its transient"
+    ),
 )
 def persistence_error(task: Any) -> float:
     """The error of answering with the value before."""
@@ -264,7 +333,9 @@ def persistence_error(task: Any) -> float:
     "persistence-error-from-zero",
     version=1,
     unit="NRMSE",
-    equation="the same of a driven system, with the zeros at which it starts among the 1,000 values",
+    equation=(
+        "the same of a driven system, with the zeros at which it starts among the 1,000 values"
+    ),
 )
 def persistence_error_from_zero(task: Any) -> float:
     """The error of answering with the value before, as it is published of NARMA-10."""
@@ -277,7 +348,9 @@ def _of_drives(task: Any, transient: int) -> float:
     rng = Streams(0, task.id, 0).numpy("base-case")
     found: list[float] = []
     while len(found) < STREAMS:
-        x = task.values(rng.uniform(0.0, task.high, transient + STEPS))[transient : transient + STEPS, None]
+        x = task.values(rng.uniform(0.0, task.high, transient + STEPS))[
+            transient : transient + STEPS, None
+        ]
         if not np.isnan(x).any():
             found.append(float(np.sqrt(nmse(x[:-1], x[1:]))))
     return float(np.mean(found))

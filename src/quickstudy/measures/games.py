@@ -1,4 +1,6 @@
-"""What is scored of meta-referential games: new combinations understood, when, and after how much experience."""
+"""What is scored of meta-referential games: new combinations understood, when, and after how much
+experience.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from quickstudy.base.measure import Score
 from quickstudy.base.trace import Trace
 
 EXPLORATION: float = (0.4 + sum(0.4 ** (1 + 2 * actor / 31) for actor in range(1, 32))) / 32
-"""The mean share of random decisions over the 32 actors of the published training, whose logs are of these."""
+"""The mean share of random decisions over the 32 actors of the published training, whose logs are
+of these.
+"""
 LEVELS = (0.7, 0.9, 0.97)
 BLOCK = 4
 """Support games whose decisions have one score together."""
@@ -29,8 +33,10 @@ _SHARE = "share of decisions"
     "zero-shot-accuracy",
     version=1,
     kinds=("games",),
-    equation="mean over test episodes of right / all decisions of the query phase; exploratory: (1 - e) a + e / D with "
-    "e = 0.185, the mean exploration of the published actors, and D decisions",
+    equation=(
+        "mean over test episodes of right / all decisions of the query phase; exploratory: (1 - e)"
+        " a + e / D with e = 0.185, the mean exploration of the published actors, and D decisions"
+    ),
     chance="1 / D",
     scores=(
         Score("zero-shot-accuracy", "zero-shot accuracy", _SHARE, "higher", (0, 1)),
@@ -42,14 +48,15 @@ _SHARE = "share of decisions"
     ),
 )
 def zero_shot_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
-    """Greedy decisions of the last test. Those of query games also by what stood in the target's place: the target, or
-    a foil that had been a target in the support phase or could only be one in the query phase.
+    """Greedy decisions of the last test. Those of query games also by what stood in the target's
+    place: the target, or a foil that had been a target in the support phase or could only be one in
+    the query phase.
     """
     right, query, foil = (trace.arrays[name] for name in ("right", "query", "foil"))
     found = {"zero-shot-accuracy": by_episode(trace.arrays, query)}
-    found["exploratory-accuracy"] = (1 - EXPLORATION) * found["zero-shot-accuracy"] + EXPLORATION / trace.facts[
-        "decisions"
-    ]
+    found["exploratory-accuracy"] = (1 - EXPLORATION) * found[
+        "zero-shot-accuracy"
+    ] + EXPLORATION / trace.facts["decisions"]
     if not query.all():
         found["support-accuracy"] = by_episode(trace.arrays, ~query)
     if foil.any():
@@ -68,7 +75,9 @@ def zero_shot_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
     scores=(Score("pooled-accuracy", "zero-shot, pooled", _SHARE, "higher", (0, 1)),),
 )
 def pooled_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
-    """Where episodes are unequally long, this is not the mean over episodes: a long one counts for more."""
+    """Where episodes are unequally long, this is not the mean over episodes: a long one counts for
+    more.
+    """
     return {"pooled-accuracy": float(trace.arrays["right"][trace.arrays["query"]].mean())}
 
 
@@ -83,29 +92,44 @@ def by_episode(arrays: Mapping[str, NDArray[Any]], chosen: NDArray[np.bool_]) ->
     "learning-in-games",
     version=1,
     kinds=("games",),
-    equation="accuracy of a test: right / all decisions of the query phase, over all its episodes together (not, as in "
-    "zero-shot-accuracy, the mean over episodes); least observations after which it reached a level; area under it "
-    "against log2 observations, from the first test to the last; right / all decisions of support games n .. n+3 of "
-    "the last test, over all episodes together",
+    equation=(
+        "accuracy of a test: right / all decisions of the query phase, over all its episodes"
+        " together (not, as in zero-shot-accuracy, the mean over episodes); least observations"
+        " after which it reached a level; area under it against log2 observations, from the first"
+        " test to the last; right / all decisions of support games n .. n+3 of the last test, over"
+        " all episodes together"
+    ),
     chance="of an area 1 / D",
     scores=(
-        Score("observations-to-*", "observations to", "observations", "lower", (0, math.inf), "median",
-              words={"inf": "never"}),
-        Score("curve-area", "area under the curve", "mean accuracy over log time", "higher", (0, 1)),
+        Score(
+            "observations-to-*",
+            "observations to",
+            "observations",
+            "lower",
+            (0, math.inf),
+            "median",
+            words={"inf": "never"},
+        ),
+        Score(
+            "curve-area", "area under the curve", "mean accuracy over log time", "higher", (0, 1)
+        ),
         Score("support-games-*", "support games", _SHARE, "higher", (0, 1)),
     ),
-)  # fmt: skip
+)
 def learning_in_games(trace: Trace, convention: str) -> Mapping[str, float]:
-    """How much experience it took across episodes, and how decisions become better within one. Curves pool decisions,
-    so that a long episode counts for more; where episodes are unequally long, their last point is not the headline, and
-    a level may be reached by one and not by the other.
+    """How much experience it took across episodes, and how decisions become better within one.
+    Curves pool decisions, so that a long episode counts for more; where episodes are unequally
+    long, their last point is not the headline, and a level may be reached by one and not by the
+    other.
     """
     seen, accuracy = trace.arrays["observations"], trace.arrays["correct"] / trace.arrays["asked"]
     found = {}
     if len(seen) > 1:
         for level in LEVELS:
             reached = np.flatnonzero(accuracy >= level)
-            found[f"observations-to-{level}"] = float(seen[reached[0]]) if len(reached) else math.inf
+            found[f"observations-to-{level}"] = (
+                float(seen[reached[0]]) if len(reached) else math.inf
+            )
         time = np.log2(seen)
         found["curve-area"] = float(np.trapezoid(accuracy, time) / (time[-1] - time[0]))
     if not trace.arrays["query"].all():
@@ -122,15 +146,18 @@ def learning_in_games(trace: Trace, convention: str) -> Mapping[str, float]:
     "accuracy-by-support",
     version=1,
     kinds=("games",),
-    equation="zero-shot-accuracy, the mean over test episodes of right / all decisions of the query phase, of the "
-    "episodes with 1 to 8 support games, 9 to 16, 17 to 32, and 33 or more",
+    equation=(
+        "zero-shot-accuracy, the mean over test episodes of right / all decisions of the query"
+        " phase, of the episodes with 1 to 8 support games, 9 to 16, 17 to 32, and 33 or more"
+    ),
     chance="1 / D",
     scores=(Score("query-after-*", "query after support games", _SHARE, "higher", (0, 1)),),
 )
 def accuracy_by_support(trace: Trace, convention: str) -> Mapping[str, float]:
-    """What an episode's own experience is worth: query accuracy by the support games that were seen in it, each time
-    that one is played. Numbers of games that no episode has are left out. Episodes with more of them have larger
-    spaces, so that a learner that learns nothing within an episode need not be level.
+    """What an episode's own experience is worth: query accuracy by the support games that were seen
+    in it, each time that one is played. Numbers of games that no episode has are left out. Episodes
+    with more of them have larger spaces, so that a learner that learns nothing within an episode
+    need not be level.
     """
     query, episode = trace.arrays["query"], trace.arrays["episode"]
     seen = np.bincount(episode[~query], minlength=int(episode.max()) + 1)[episode]
@@ -147,34 +174,55 @@ def accuracy_by_support(trace: Trace, convention: str) -> Mapping[str, float]:
     "reconstruction",
     version=1,
     kinds=("games",),
-    equation="share of numbers read at decisions that are given back less than 0.05 off (fine: 0.02), where the range "
-    "-1 .. 1 of a number counts 1",
-    chance="none: of a learner that gives back 0 throughout about 0.11, fine 0.05, where dimensions have 2 to 5 values",
+    equation=(
+        "share of numbers read at decisions that are given back less than 0.05 off (fine: 0.02),"
+        " where the range -1 .. 1 of a number counts 1"
+    ),
+    chance=(
+        "none: of a learner that gives back 0 throughout about 0.11, fine 0.05, where dimensions"
+        " have 2 to 5 values"
+    ),
     scores=(
-        Score("reconstruction-accuracy", "reconstruction accuracy", "share of numbers", "higher", (0, 1)),
+        Score(
+            "reconstruction-accuracy",
+            "reconstruction accuracy",
+            "share of numbers",
+            "higher",
+            (0, 1),
+        ),
         Score("reconstruction-fine", "reconstruction, fine", "share of numbers", "higher", (0, 1)),
     ),
 )
 def reconstruction(trace: Trace, convention: str) -> Mapping[str, float]:
-    """How well what is read can be given back. The publication has 0.05, its programs 0.02, of numbers from 0 to 1.
-    Nothing for a learner that was never asked to.
+    """How well what is read can be given back. The publication has 0.05, its programs 0.02, of
+    numbers from 0 to 1. Nothing for a learner that was never asked to.
     """
     if "rebuilt" not in trace.arrays:
         return {}
     off = trace.arrays["rebuilt"] / 2
-    return {"reconstruction-accuracy": float((off < 0.05).mean()), "reconstruction-fine": float((off < 0.02).mean())}
+    return {
+        "reconstruction-accuracy": float((off < 0.05).mean()),
+        "reconstruction-fine": float((off < 0.02).mean()),
+    }
 
 
 @measure(
     "ease-of-acquisition",
     version=1,
     kinds=("games",),
-    equation="right / all decisions of fresh listeners in the query games of an episode, each having learned by heart "
-    "what was said in its support games (512 epochs, batches of 32, Adam 3e-4, hinge loss after every token)",
+    equation=(
+        "right / all decisions of fresh listeners in the query games of an episode, each having"
+        " learned by heart what was said in its support games (512 epochs, batches of 32, Adam"
+        " 3e-4, hinge loss after every token)"
+    ),
     chance="1 / 2",
     scores=(Score("ease-of-acquisition", "ease of acquisition", _SHARE, "higher", (0, 1)),),
 )
 def ease_of_acquisition(trace: Trace, convention: str) -> Mapping[str, float]:
-    """How well a newborn understands what players have made up. Nothing where the protocol has taught none."""
+    """How well a newborn understands what players have made up. Nothing where the protocol has
+    taught none.
+    """
     taught = trace.arrays.get("acquired")
-    return {} if taught is None or not len(taught) else {"ease-of-acquisition": float(taught.mean())}
+    return (
+        {} if taught is None or not len(taught) else {"ease-of-acquisition": float(taught.mean())}
+    )

@@ -1,7 +1,8 @@
-"""Gradual learning as numbers: the gain by what was learned before, and what is lost by what was learned since.
+"""Gradual learning as numbers: the gain by what was learned before, and what is lost by what was
+learned since.
 
-They read traces of kind `transfer` and `forgetting` (see `quickstudy.protocols.gradual`). rho is the number of steps
-that a task took until it was passed. All are the same under every convention.
+They read traces of kind `transfer` and `forgetting` (see `quickstudy.protocols.gradual`). rho is
+the number of steps that a task took until it was passed. All are the same under every convention.
 """
 
 from __future__ import annotations
@@ -26,22 +27,47 @@ def _gain(after: float, fresh: float, budget: float) -> float | None:
     "transfer",
     version=2,
     kinds=("transfer",),
-    equation="1 - rho(after the tasks before) / rho(fresh), on the same instances; the same of the controls; the same "
-    "of the questions of the first instance",
-    chance="0; what the warm-up gains is no transfer, and what renamed tasks gain is not of their symbols",
+    equation=(
+        "1 - rho(after the tasks before) / rho(fresh), on the same instances; the same of the"
+        " controls; the same of the questions of the first instance"
+    ),
+    chance=(
+        "0; what the warm-up gains is no transfer, and what renamed tasks gain is not of their"
+        " symbols"
+    ),
     scores=(
-        Score("transfer-gain", unit="share of the fresh learner's steps", better="higher", range=(-np.inf, 1)),
-        Score("gain-of-warm-up", unit="share of the fresh learner's steps", better="lower", range=(-np.inf, 1)),
-        Score("gain-of-renamed", unit="share of the fresh learner's steps", better="higher", range=(-np.inf, 1)),
         Score(
-            "first-instance-gain", unit="share of the fresh learner's questions", better="higher", range=(-np.inf, 1)
+            "transfer-gain",
+            unit="share of the fresh learner's steps",
+            better="higher",
+            range=(-np.inf, 1),
+        ),
+        Score(
+            "gain-of-warm-up",
+            unit="share of the fresh learner's steps",
+            better="lower",
+            range=(-np.inf, 1),
+        ),
+        Score(
+            "gain-of-renamed",
+            unit="share of the fresh learner's steps",
+            better="higher",
+            range=(-np.inf, 1),
+        ),
+        Score(
+            "first-instance-gain",
+            unit="share of the fresh learner's questions",
+            better="higher",
+            range=(-np.inf, 1),
         ),
         Score("passed-after", unit="share of runs", better="higher", range=(0, 1)),
         Score("passed-fresh", unit="share of runs", better="higher", range=(0, 1)),
     ),
 )
 def transfer(trace: Trace, convention: str) -> dict[str, float]:
-    """Definition 4: gradual learning is there where the gain is above 0, and above that of the controls."""
+    """Definition 4: gradual learning is there where the gain is above 0, and above that of the
+    controls.
+    """
     fresh, after, unrelated, renamed = map(float, trace.arrays["steps"])
     budget = float(trace.facts["budget"])
     first = trace.arrays["first"]
@@ -62,21 +88,36 @@ def transfer(trace: Trace, convention: str) -> dict[str, float]:
     "kept",
     version=1,
     kinds=("forgetting",),
-    equation="c(i, j) = rho(task i after tasks 1..j) / rho(task i after tasks 1..i), i < j: the largest, and their "
-    "geometric mean",
-    chance="1 is nothing forgotten; a learner that starts anew every time has 1 too, and learns nothing",
+    equation=(
+        "c(i, j) = rho(task i after tasks 1..j) / rho(task i after tasks 1..i), i < j: the largest,"
+        " and their geometric mean"
+    ),
+    chance=(
+        "1 is nothing forgotten; a learner that starts anew every time has 1 too, and learns"
+        " nothing"
+    ),
     scores=(
         Score(
-            "forgetting-constant", unit="times as many steps, at most", better="lower", range=(0, np.inf),
-            shown="median", least=0.05, words=INFINITE,
+            "forgetting-constant",
+            unit="times as many steps, at most",
+            better="lower",
+            range=(0, np.inf),
+            shown="median",
+            least=0.05,
+            words=INFINITE,
         ),
         Score(
-            "forgetting-ratio", unit="times as many steps", better="lower", range=(0, np.inf), shown="median",
-            least=0.05, words=INFINITE,
+            "forgetting-ratio",
+            unit="times as many steps",
+            better="lower",
+            range=(0, np.inf),
+            shown="median",
+            least=0.05,
+            words=INFINITE,
         ),
         Score("tasks-learned", unit="share of the tasks", better="higher", range=(0, 1)),
     ),
-)  # fmt: skip
+)
 def kept(trace: Trace, convention: str) -> dict[str, float]:
     """Definition 5: the smallest constant c that holds for all pairs of tasks."""
     ratios = ratio_matrix(trace)

@@ -1,4 +1,6 @@
-"""How far a learner generalises from how little: the index B, the largest string right, accuracy and bits."""
+"""How far a learner generalises from how little: the index B, the largest string right, accuracy
+and bits.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,18 @@ from quickstudy.base.measure import Score
 from quickstudy.base.trace import Trace
 
 ENTROPY_MARGIN = 0.05
-"""A factor is passed by its bits where the grammar itself needs at least 1 minus this share of them."""
+"""A factor is passed by its bits where the grammar itself needs at least 1 minus this share of
+them.
+"""
 SOLVED = 0.9
 """A function of strings is solved from this accuracy at unseen lengths on, as published."""
 _KIND = ("string-outcomes",)
-_INDEX: dict[str, Any] = {"unit": "factor", "better": "higher", "range": (0, math.inf), "words": {"<1e-9": "<1"}}
+_INDEX: dict[str, Any] = {
+    "unit": "factor",
+    "better": "higher",
+    "range": (0, math.inf),
+    "words": {"<1e-9": "<1"},
+}
 Arrays = Mapping[str, NDArray[Any]]
 
 
@@ -48,8 +57,8 @@ def largest_right(sizes: NDArray[Any], wrong: NDArray[Any]) -> float:
 
 
 def forgiven(margin: float, steps: Any) -> Any:
-    """How many wrong steps of so many a margin forgives, whole ones. A hair is added: in doubles 0.29 * 100 is a little
-    less than 29.
+    """How many wrong steps of so many a margin forgives, whole ones. A hair is added: in doubles
+    0.29 * 100 is a little less than 29.
 
     >>> int(forgiven(0.29, 100)), int(forgiven(0.005, 199))
     (29, 0)
@@ -62,18 +71,28 @@ def _passes(trace: Trace, test: Arrays, margin: float, each: bool) -> bool:
     wrong, steps = test[wrong_column(trace, margin)], np.maximum(test["steps"], 1)
     if trace.facts["metric"] == "cat" or margin == 0:
         return not wrong.any()
-    return bool((wrong <= forgiven(margin, steps)).all() if each else wrong.sum() <= forgiven(margin, steps.sum()))
+    return bool(
+        (wrong <= forgiven(margin, steps)).all()
+        if each
+        else wrong.sum() <= forgiven(margin, steps.sum())
+    )
 
 
 def _best(trace: Trace, margin: float, each: bool) -> float:
-    return max((factor for factor, test in _factors(trace) if _passes(trace, test, margin, each)), default=0.0)
+    return max(
+        (factor for factor, test in _factors(trace) if _passes(trace, test, margin, each)),
+        default=0.0,
+    )
 
 
 @measure(
     "b-index",
     version=1,
     kinds=_KIND,
-    equation="B = max {b: the learner shown 10^N / b strings is right on the next 10^N b, within the margin}",
+    equation=(
+        "B = max {b: the learner shown 10^N / b strings is right on the next 10^N b, within the"
+        " margin}"
+    ),
     chance="<1",
     scores=(
         Score("b-index", "B", **_INDEX),
@@ -82,9 +101,10 @@ def _best(trace: Trace, margin: float, each: bool) -> float:
     ),
 )
 def b_index(trace: Trace, convention: str) -> dict[str, float]:
-    """The largest factor that is passed, 0 for none. At margin 0; at the others over all steps together, as the
-    published numbers seem to be, and string by string (`-each`), as the paper defines it. Continuous: the largest
-    number of strings that are right from the first of a test on, in units of 10^N, no more than the factor itself.
+    """The largest factor that is passed, 0 for none. At margin 0; at the others over all steps
+    together, as the published numbers seem to be, and string by string (`-each`), as the paper
+    defines it. Continuous: the largest number of strings that are right from the first of a test
+    on, in units of 10^N, no more than the factor itself.
 
     Source: Lan, Chemla and Katzir 2023, equation 1.
     """
@@ -98,7 +118,9 @@ def b_index(trace: Trace, convention: str) -> dict[str, float]:
             found[f"{name}-each"] = _best(trace, margin, each=True)
     column = wrong_column(trace, min(trace.facts["margins"]))
     runs = {factor: right_in_a_row(test[column]) for factor, test in _factors(trace)}
-    found["b-continuous"] = max(min(factor, run / 10 ** trace.facts["order"]) for factor, run in runs.items())
+    found["b-continuous"] = max(
+        min(factor, run / 10 ** trace.facts["order"]) for factor, run in runs.items()
+    )
     return found
 
 
@@ -110,13 +132,22 @@ def b_index(trace: Trace, convention: str) -> dict[str, float]:
     chance="0",
     scores=(
         Score("log-reach", "reach", "powers of ten", "higher", (0, math.inf), least=0.01),
-        Score("largest-right", "largest n right", "letters", "higher", (0, math.inf), shown="median", least=1),
+        Score(
+            "largest-right",
+            "largest n right",
+            "letters",
+            "higher",
+            (0, math.inf),
+            shown="median",
+            least=1,
+        ),
     ),
 )
 def reach(trace: Trace, convention: str) -> dict[str, float]:
-    """The largest size (n, n + m, or symbols) up to which every string is right, those shown included, of the learner
-    that was shown the fewest. No more than the largest of the test. At margin 0; where the symbols that may follow are
-    asked for, at the largest margin, since no softmax gives a symbol no probability at all.
+    """The largest size (n, n + m, or symbols) up to which every string is right, those shown
+    included, of the learner that was shown the fewest. No more than the largest of the test. At
+    margin 0; where the symbols that may follow are asked for, at the largest margin, since no
+    softmax gives a symbol no probability at all.
 
     Source: ours, after figure 3 of Lan, Chemla and Katzir 2023.
     """
@@ -131,12 +162,22 @@ def reach(trace: Trace, convention: str) -> dict[str, float]:
     kinds=_KIND,
     equation="log10(1 + max(n*, s)) - log10(1 + s), n* as for reach, s the largest size shown",
     chance="0: nothing larger than what was shown is right, or something shown is wrong",
-    scores=(Score("log-beyond", "reach beyond training", "powers of ten", "higher", (0, math.inf), least=0.01),),
+    scores=(
+        Score(
+            "log-beyond",
+            "reach beyond training",
+            "powers of ten",
+            "higher",
+            (0, math.inf),
+            least=0.01,
+        ),
+    ),
 )
 def reach_beyond(trace: Trace, convention: str) -> dict[str, float]:
     """How many times further than the largest string shown every string is right, in powers of ten.
 
-    Of the learner that was shown the fewest strings. 0 for one that fits a part of its training strings.
+    Of the learner that was shown the fewest strings. 0 for one that fits a part of its training
+    strings.
     """
     factor = trace.arrays["factor"].max()
     shown = float(trace.facts["largest_shown"][f"{factor:g}"])
@@ -149,15 +190,17 @@ def reach_beyond(trace: Trace, convention: str) -> dict[str, float]:
     version=1,
     kinds=_KIND,
     equation="share of the steps that count which are right; share of strings with none wrong",
-    chance="by the language: always answering b has all but one step of a^n b^n right, and no string",
+    chance=(
+        "by the language: always answering b has all but one step of a^n b^n right, and no string"
+    ),
     scores=(
         Score("accuracy", unit="share of steps", better="higher", range=(0, 1), least=0.0001),
         Score("strings-right", unit="share of strings", better="higher", range=(0, 1)),
     ),
 )
 def string_accuracy(trace: Trace, convention: str) -> dict[str, float]:
-    """Over the first 10^N tests of the learner that was shown the fewest; at the largest margin, where it is in the
-    marks.
+    """Over the first 10^N tests of the learner that was shown the fewest; at the largest margin,
+    where it is in the marks.
     """
     if trace.facts["upto"] == "first-wrong":
         return {}
@@ -174,16 +217,26 @@ def string_accuracy(trace: Trace, convention: str) -> dict[str, float]:
     "cross-entropy",
     version=1,
     kinds=_KIND,
-    equation="bits of the grammar / bits of the learner; their difference per string; B by the first within 0.05",
+    equation=(
+        "bits of the grammar / bits of the learner; their difference per string; B by the first"
+        " within 0.05"
+    ),
     chance="0",
     scores=(
         Score("entropy-ratio", unit="share of the bits", better="higher", range=(0, 1)),
-        Score("excess-bits", unit="bits a string", better="lower", range=(-math.inf, math.inf), shown="median"),
+        Score(
+            "excess-bits",
+            unit="bits a string",
+            better="lower",
+            range=(-math.inf, math.inf),
+            shown="median",
+        ),
         Score("b-index-entropy", "B by entropy", **_INDEX),
     ),
 )
 def cross_entropy(trace: Trace, convention: str) -> dict[str, float]:
-    """How near the learner's probabilities come to those of the grammar, on the test; where bits were asked for.
+    """How near the learner's probabilities come to those of the grammar, on the test; where bits
+    were asked for.
 
     Source: the further work named by Lan, Chemla and Katzir 2023, section 3.5.
     """
@@ -209,7 +262,10 @@ def _ratio(test: Arrays) -> float:
     "description-length",
     version=1,
     kinds=_KIND,
-    equation="|H| + |D:H|: bits of the network, and of the strings it was shown by what it holds for likely",
+    equation=(
+        "|H| + |D:H|: bits of the network, and of the strings it was shown by what it holds for"
+        " likely"
+    ),
     chance="none",
     scores=(
         Score("mdl-bits", "|H| + |D:H|", "bits", "lower", (0, math.inf), shown="median", least=0.1),
@@ -234,22 +290,40 @@ def description_length(trace: Trace, convention: str) -> dict[str, float]:
     "length-generalisation",
     version=1,
     kinds=("length-outcomes",),
-    equation="mean over lengths l of right(l) / asked(l): those beyond the longest shown, and the others; solved: the "
-    "first is at least 0.9",
+    equation=(
+        "mean over lengths l of right(l) / asked(l): those beyond the longest shown, and the"
+        " others; solved: the first is at least 0.9"
+    ),
     chance="by the task: its controls",
     scores=(
-        Score("unseen-accuracy", unit="share of answers, mean over lengths", better="higher", range=(0, 1)),
-        Score("seen-accuracy", unit="share of answers, mean over lengths", better="higher", range=(0, 1)),
-        Score("solved", unit="share of runs with 0.9 at unseen lengths", better="higher", range=(0, 1)),
+        Score(
+            "unseen-accuracy",
+            unit="share of answers, mean over lengths",
+            better="higher",
+            range=(0, 1),
+        ),
+        Score(
+            "seen-accuracy",
+            unit="share of answers, mean over lengths",
+            better="higher",
+            range=(0, 1),
+        ),
+        Score(
+            "solved", unit="share of runs with 0.9 at unseen lengths", better="higher", range=(0, 1)
+        ),
     ),
 )
 def length_generalisation(trace: Trace, convention: str) -> dict[str, float]:
-    """How well answers go on beyond the lengths that were shown, every length alike; strings of seen lengths are drawn
-    anew, and short ones among them have been shown.
+    """How well answers go on beyond the lengths that were shown, every length alike; strings of
+    seen lengths are drawn anew, and short ones among them have been shown.
 
     Source: Deletang et al. 2022.
     """
     shares = trace.arrays["right"] / trace.arrays["asked"]
     unseen = trace.arrays["length"] > trace.facts["longest_shown"]
     found = float(shares[unseen].mean())
-    return {"unseen-accuracy": found, "seen-accuracy": float(shares[~unseen].mean()), "solved": float(found >= SOLVED)}
+    return {
+        "unseen-accuracy": found,
+        "seen-accuracy": float(shares[~unseen].mean()),
+        "solved": float(found >= SOLVED),
+    }

@@ -1,10 +1,11 @@
 """The measures of a learning curve, as the catalogue knows them.
 
-They read traces of kind `learning-curve`: arrays `step` (whole, increasing, from 1) and `accuracy`, one entry per
-evaluation on the test questions; facts `unit` (`sequences` or `tokens`: what a step counts), `item` (`example` or
-`question`: what the learner is shown one at a time), `tokens_per_sequence` (mean number of questions in a sequence) and
-`constant` (accuracy of the best constant answer on the test questions); perhaps `training_sequences` (how many
-different ones there are) and `passes` (how often they are shown), `network` (whether an update changes all of the
+They read traces of kind `learning-curve`: arrays `step` (whole, increasing, from 1) and `accuracy`,
+one entry per evaluation on the test questions; facts `unit` (`sequences` or `tokens`: what a step
+counts), `item` (`example` or `question`: what the learner is shown one at a time),
+`tokens_per_sequence` (mean number of questions in a sequence) and `constant` (accuracy of the best
+constant answer on the test questions); perhaps `training_sequences` (how many different ones there
+are) and `passes` (how often they are shown), `network` (whether an update changes all of the
 learner) and `batch` (sequences in one update).
 """
 
@@ -44,37 +45,51 @@ SPAN = 10
     scores=(Score("wade", "WADE", wade.UNIT, "higher", (0.0, 1.0)),),
 )
 def data_efficiency(trace: Trace, convention: str) -> Mapping[str, float]:
-    """Weighted average data efficiency: how early each accuracy is reached, from its published definition.
+    """Weighted average data efficiency: how early each accuracy is reached, from its published
+    definition.
 
-    `corrected` and `written`: the formula as printed, with thresholds 0.01, 0.02 ... 1, each its own weight, reached
-    at ≥, T in training sequences for every learner. `published`: thresholds 0 ... 0.99, reached at >; T is the number
-    of the evaluation (one per update from 8 sequences) where whole sequences are shown, and 1 + (k - 1) 8 / m for
-    evaluation k where single questions are shown, m being the mean number of questions in a sequence. A trace with the
-    fact `published_preset` is scored by that preset, T being its array `evaluation`: on reviews, thresholds 0.50 ...
-    0.99 with weights on a line from 1 to 10. One with the fact `thresholds`, a person's, has so many in the formula as
-    printed under every convention: as many as right answers in a row are asked for, since there is nothing between.
+    `corrected` and `written`: the formula as printed, with thresholds 0.01, 0.02 ... 1, each its
+    own weight, reached at ≥, T in training sequences for every learner. `published`: thresholds 0
+    ... 0.99, reached at >; T is the number of the evaluation (one per update from 8 sequences)
+    where whole sequences are shown, and 1 + (k - 1) 8 / m for evaluation k where single questions
+    are shown, m being the mean number of questions in a sequence. A trace with the fact
+    `published_preset` is scored by that preset, T being its array `evaluation`: on reviews,
+    thresholds 0.50 ... 0.99 with weights on a line from 1 to 10. One with the fact `thresholds`, a
+    person's, has so many in the formula as printed under every convention: as many as right answers
+    in a row are asked for, since there is nothing between.
 
     Source: Cisneros, Sivic, Mikolov 2022, equation 1, and appendix A.
     """
     check_convention(convention)
     accuracy = trace.arrays["accuracy"]
     if "thresholds" in trace.facts:
-        return {"wade": wade.paper(int(trace.facts["thresholds"])).score(trace.arrays["step"], accuracy)}
+        return {
+            "wade": wade.paper(int(trace.facts["thresholds"])).score(trace.arrays["step"], accuracy)
+        }
     if convention != "published":
-        return {"wade": wade.paper(100, training_sequences(trace)).score(trace.arrays["step"], accuracy)}
+        return {
+            "wade": wade.paper(100, training_sequences(trace)).score(trace.arrays["step"], accuracy)
+        }
     return {"wade": published_preset(trace).score(trace.arrays["step"], accuracy)}
 
 
 def published_preset(trace: Trace) -> wade.Preset:
-    """What scores a run in the publication: the thresholds, and its unit of time for a learner like this one."""
-    if "published_preset" in trace.facts:  # the protocol knows which, and the published number of every evaluation
+    """What scores a run in the publication: the thresholds, and its unit of time for a learner like
+    this one.
+    """
+    if (
+        "published_preset" in trace.facts
+    ):  # the protocol knows which, and the published number of every evaluation
         own = wade.wade_preset(str(trace.facts["published_preset"]))
         return replace(own, time=lambda _: trace.arrays["evaluation"])
     preset = wade.published_nets()
     if trace.facts.get("item") == "question":
-        # The published programs estimated m from fresh draws of the task as it is by default, not from training data.
+        # The published programs estimated m from fresh draws of the task as it is by default, not
+        # from training data.
         known = trace.facts.get("published_tokens_per_sequence")
-        preset = wade.published_reservoirs(float(_fact(trace, "tokens_per_sequence") if known is None else known))
+        preset = wade.published_reservoirs(
+            float(_fact(trace, "tokens_per_sequence") if known is None else known)
+        )
     batch = int(trace.facts.get("batch", 1))
     evaluations = _published_evaluations(batch if trace.facts.get("network", batch > 1) else None)
     time = preset.time
@@ -84,12 +99,15 @@ def published_preset(trace: Trace) -> wade.Preset:
 def _published_evaluations(batch: int | None) -> curve.Times:
     """From items shown to the number of the evaluation in the published schedule.
 
-    One evaluation comes after every update of a network, from `batch` items; for all others one after the first item
-    and then one after every 8. So a curve that was tested more or less often has the right times too.
+    One evaluation comes after every update of a network, from `batch` items; for all others one
+    after the first item and then one after every 8. So a curve that was tested more or less often
+    has the right times too.
     """
 
     def number(steps: NDArray[np.float64]) -> NDArray[np.float64]:
-        return 1 + np.ceil((steps - 1) / PUBLISHED_STRIDE) if batch is None else np.ceil(steps / batch)
+        return (
+            1 + np.ceil((steps - 1) / PUBLISHED_STRIDE) if batch is None else np.ceil(steps / batch)
+        )
 
     return number
 
@@ -105,15 +123,20 @@ def _published_evaluations(batch: int | None) -> curve.Times:
 def data_efficiency_above_chance(trace: Trace, convention: str) -> Mapping[str, float]:
     """Data efficiency above the best constant answer, each threshold to be reached twice in a row.
 
-    The same under every convention. c is the accuracy of the best constant answer on the test questions; T is counted
-    in training sequences. A lucky first guess earns nothing: see `above_chance` for the reasons. nan where c = 1.
+    The same under every convention. c is the accuracy of the best constant answer on the test
+    questions; T is counted in training sequences. A lucky first guess earns nothing: see
+    `above_chance` for the reasons. nan where c = 1.
 
     Source: ours, after Cisneros, Sivic, Mikolov 2022, equation 1.
     """
     check_convention(convention)
     constant = float(_fact(trace, "constant"))
     steps, accuracy = trace.arrays["step"], trace.arrays["accuracy"]
-    return {"wade-above-chance": wade.wade_above_chance(steps, accuracy, constant, training_sequences(trace))}
+    return {
+        "wade-above-chance": wade.wade_above_chance(
+            steps, accuracy, constant, training_sequences(trace)
+        )
+    }
 
 
 @measure(
@@ -130,7 +153,8 @@ def data_efficiency_above_chance(trace: Trace, convention: str) -> Mapping[str, 
 def accuracies(trace: Trace, convention: str) -> Mapping[str, float]:
     """Test accuracy at the end of training, and the highest on the way.
 
-    The highest is chosen on the test itself, so it is too favourable; published tables often give it.
+    The highest is chosen on the test itself, so it is too favourable; published tables often give
+    it.
     """
     steps, accuracy = trace.arrays["step"], trace.arrays["accuracy"]
     return {
@@ -143,7 +167,10 @@ def accuracies(trace: Trace, convention: str) -> Mapping[str, float]:
     "steps-to-accuracy",
     version=1,
     kinds=("learning-curve",),
-    equation="T(a) = the first step at which accuracy is at least a, for a = 0.5, 0.75, 0.9; inf if never",
+    equation=(
+        "T(a) = the first step at which accuracy is at least a, for a = 0.5, 0.75, 0.9; inf if"
+        " never"
+    ),
     chance="inf above the accuracy of the best constant answer, 1 up to it",
     scores=tuple(
         Score(
@@ -159,7 +186,9 @@ def accuracies(trace: Trace, convention: str) -> Mapping[str, float]:
     ),
 )
 def steps_to_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
-    """Training sequences until the test accuracy first is 0.5, 0.75 and 0.9; inf when it never is."""
+    """Training sequences until the test accuracy first is 0.5, 0.75 and 0.9; inf when it never
+    is.
+    """
     steps, accuracy = trace.arrays["step"], trace.arrays["accuracy"]
     times = curve.threshold_times(steps, accuracy, ACCURACIES, time=training_sequences(trace))
     return {f"steps-to-{level}": float(time) for level, time in zip(ACCURACIES, times, strict=True)}
@@ -169,7 +198,9 @@ def steps_to_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
     "log-area",
     version=2,
     kinds=("learning-curve",),
-    equation="integral of a d(log t) from t = 1 to N, divided by log N; a = c before the first test",
+    equation=(
+        "integral of a d(log t) from t = 1 to N, divided by log N; a = c before the first test"
+    ),
     chance="c, the accuracy of the best constant answer, a fact of the trace",
     scores=(
         Score(
@@ -182,18 +213,22 @@ def steps_to_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
     ),
 )
 def area(trace: Trace, convention: str) -> Mapping[str, float]:
-    """Mean test accuracy over the logarithm of the data, from the first training sequence to the last one shown.
+    """Mean test accuracy over the logarithm of the data, from the first training sequence to the
+    last one shown.
 
-    Every doubling of the data counts the same: of 960 sequences the first ten are a third, the last half a tenth. So a
-    learner that is slow at first and ends well is told from one that never learns, which a mean of 1/T hardly does.
+    Every doubling of the data counts the same: of 960 sequences the first ten are a third, the last
+    half a tenth. So a learner that is slow at first and ends well is told from one that never
+    learns, which a mean of 1/T hardly does.
 
-    N is the number of training sequences shown, every pass counted (`training_sequences` times `passes` of the trace).
-    It follows from the task and the passes, not from when a learner happens to be tested: all that make one pass have
-    the window 1 to 960, all that make ten 1 to 9,600, and the two are ranked apart. Before the first test (after 8
-    sequences, for a learner that takes 8 an update) the accuracy is c, that of the best constant answer to the test
-    questions; between two tests it runs straight over log t, and after the last it stays. Where single questions are
-    shown (the published order of readouts), t is the questions over their mean number in a sequence, 1 at least. The
-    same under every convention. Version 1 ran from the first test to the last, a window of each learner's own.
+    N is the number of training sequences shown, every pass counted (`training_sequences` times
+    `passes` of the trace). It follows from the task and the passes, not from when a learner happens
+    to be tested: all that make one pass have the window 1 to 960, all that make ten 1 to 9,600, and
+    the two are ranked apart. Before the first test (after 8 sequences, for a learner that takes 8
+    an update) the accuracy is c, that of the best constant answer to the test questions; between
+    two tests it runs straight over log t, and after the last it stays. Where single questions are
+    shown (the published order of readouts), t is the questions over their mean number in a
+    sequence, 1 at least. The same under every convention. Version 1 ran from the first test to the
+    last, a window of each learner's own.
 
     Source: ours.
     """
@@ -204,11 +239,14 @@ def area(trace: Trace, convention: str) -> Mapping[str, float]:
 
 def sequences_shown(trace: Trace) -> float:
     """How many training sequences are shown in all, every pass counted."""
-    last = float(training_sequences(trace)(np.asarray(trace.arrays["step"][-1:], dtype=np.float64))[0])
+    last = float(
+        training_sequences(trace)(np.asarray(trace.arrays["step"][-1:], dtype=np.float64))[0]
+    )
     there = trace.facts.get("training_sequences")
     if there is None:  # a curve from elsewhere ends with its last test
         return last
-    # Traces of earlier versions do not say their passes; the last test is never half a pass from the end.
+    # Traces of earlier versions do not say their passes; the last test is never half a pass from
+    # the end.
     return float(there) * float(trace.facts.get("passes") or max(1, round(last / float(there))))
 
 
@@ -231,7 +269,9 @@ def training_sequences(trace: Trace) -> curve.Times:
 
 def _fact(trace: Trace, name: str) -> Any:
     if name not in trace.facts:
-        raise UsageError(f'the learning curve has no fact "{name}"; the protocol that made it must state it')
+        raise UsageError(
+            f'the learning curve has no fact "{name}"; the protocol that made it must state it'
+        )
     return trace.facts[name]
 
 
@@ -244,31 +284,42 @@ def _fact(trace: Trace, name: str) -> Any:
     scores=(Score("wade-smoothed", "WADE of the smoothed curve", wade.UNIT, "higher", (0.0, 1.0)),),
 )
 def smoothed_efficiency(trace: Trace, convention: str) -> Mapping[str, float]:
-    """Data efficiency of the smoothed curve: how the published linear model on reviews was scored, and nothing else.
+    """Data efficiency of the smoothed curve: how the published linear model on reviews was scored,
+    and nothing else.
 
-    An exponential moving average of span 10 that starts at the first accuracy, then the published WADE for reviews. For
-    the convention `published` and a curve with every published test only: there is no number otherwise.
+    An exponential moving average of span 10 that starts at the first accuracy, then the published
+    WADE for reviews. For the convention `published` and a curve with every published test only:
+    there is no number otherwise.
 
-    That it starts there is inferred. The published number is 0.0374 with a spread over runs of 0.0075; 12 runs of ours
-    give 0.034 with 0.008, while the same average with weights that are normalised from the start gives 0.044 with
-    0.021, and no smoothing 0.084 with 0.048.
+    That it starts there is inferred. The published number is 0.0374 with a spread over runs of
+    0.0075; 12 runs of ours give 0.034 with 0.008, while the same average with weights that are
+    normalised from the start gives 0.044 with 0.021, and no smoothing 0.084 with 0.048.
 
     Source: the programs of Cisneros, Sivic, Mikolov 2022, Table 2, column Linear.
     """
     check_convention(convention)
     evaluations = trace.arrays.get("evaluation")
-    if convention != "published" or evaluations is None or (np.diff(evaluations, prepend=0) != 1).any():
+    if (
+        convention != "published"
+        or evaluations is None
+        or (np.diff(evaluations, prepend=0) != 1).any()
+    ):
         return {}
     preset = wade.wade_preset(str(trace.facts["published_preset"]))
-    return {"wade-smoothed": preset.score(evaluations, exponential_mean(trace.arrays["accuracy"], SPAN))}
+    return {
+        "wade-smoothed": preset.score(evaluations, exponential_mean(trace.arrays["accuracy"], SPAN))
+    }
 
 
 def exponential_mean(values: ArrayLike, span: int) -> NDArray[np.float64]:
-    """The running mean that starts at the first value and then moves 2/(span + 1) of the way to each further one.
+    """The running mean that starts at the first value and then moves 2/(span + 1) of the way to
+    each further one.
 
     >>> exponential_mean([1.0, 0.0, 0.0], 3).tolist()
     [1.0, 0.5, 0.25]
     """
     part = 2 / (span + 1)
     accuracies = np.asarray(values, dtype=np.float64).tolist()
-    return np.array(list(itertools.accumulate(accuracies, lambda mean, now: mean + part * (now - mean))))
+    return np.array(
+        list(itertools.accumulate(accuracies, lambda mean, now: mean + part * (now - mean)))
+    )

@@ -1,7 +1,9 @@
-"""Information processing capacity: which functions of past inputs the states hold (Dambre et al. 2012).
+"""Information processing capacity: which functions of past inputs the states hold (Dambre et al.
+2012).
 
-A term is a product of orthonormal polynomials of inputs at different delays; its degree is the sum of theirs. All terms
-of one degree with the same largest delay are a shell. There are C(K + d, d) terms of degree d with delays 0 .. K.
+A term is a product of orthonormal polynomials of inputs at different delays; its degree is the sum
+of theirs. All terms of one degree with the same largest delay are a shell. There are C(K + d, d)
+terms of degree d with delays 0 .. K.
 """
 
 from __future__ import annotations
@@ -29,28 +31,35 @@ from quickstudy.measures.memory import (
 
 BASES = ("legendre", "hermite", "walsh", "trigonometric", "moments")
 EMPTY = 2
-"""Shells of a degree, and degrees, without a capacity above the threshold after which no more are looked at: a system
-without even degrees has one that is empty between two that are not."""
+"""Shells of a degree, and degrees, without a capacity above the threshold after which no more are
+looked at: a system without even degrees has one that is empty between two that are not.
+"""
 MOST_THRESHOLD = 0.2
-"""A threshold of in-sample capacities above which they are not given: most of what is held would lie below it."""
+"""A threshold of in-sample capacities above which they are not given: most of what is held would
+lie below it.
+"""
 DEAD = 100
 """Delays, at least, among which the first of which anything is held is looked for."""
 
 
-def orthonormal(inputs: NDArray[np.float64], degrees: int, basis: str = "legendre") -> NDArray[np.float64]:
-    """(degree, time): functions of the inputs (time,) with mean 0 and variance 1, orthogonal to each other, degrees 1
-    and up.
+def orthonormal(
+    inputs: NDArray[np.float64], degrees: int, basis: str = "legendre"
+) -> NDArray[np.float64]:
+    """(degree, time): functions of the inputs (time,) with mean 0 and variance 1, orthogonal to
+    each other, degrees 1 and up.
 
-    legendre: for inputs uniform in -1 .. 1. hermite: for normal inputs of mean 0 and deviation 1. walsh: for -1 and 1;
-    degree 1 is all there is. trigonometric: sqrt(2) cos(d pi (u + 1) / 2), for uniform inputs as well. moments:
-    polynomials made orthonormal on the inputs as they are, whatever their distribution.
+    legendre: for inputs uniform in -1 .. 1. hermite: for normal inputs of mean 0 and deviation 1.
+    walsh: for -1 and 1; degree 1 is all there is. trigonometric: sqrt(2) cos(d pi (u + 1) / 2), for
+    uniform inputs as well. moments: polynomials made orthonormal on the inputs as they are,
+    whatever their distribution.
     """
     if basis == "moments":
         different = len(np.unique(inputs))
         if different <= degrees:
             raise UsageError(
-                f"inputs of {different} different values have {different - 1} independent functions, and {degrees} are "
-                f"asked for; give delays for {different - 1} degrees at most, or inputs that vary more"
+                f"inputs of {different} different values have {different - 1} independent"
+                f" functions, and {degrees} are asked for; give delays for {different - 1} degrees"
+                " at most, or inputs that vary more"
             )
         scaled = (inputs - inputs.mean()) / inputs.std()
         whole, triangle = np.linalg.qr(np.vander(scaled, degrees + 1, increasing=True))
@@ -60,14 +69,24 @@ def orthonormal(inputs: NDArray[np.float64], degrees: int, basis: str = "legendr
     if basis == "walsh":
         return inputs[None].copy()
     if basis == "trigonometric":
-        return np.asarray(np.sqrt(2.0) * np.cos(np.arange(1, degrees + 1)[:, None] * np.pi * (inputs + 1) / 2))
+        return np.asarray(
+            np.sqrt(2.0) * np.cos(np.arange(1, degrees + 1)[:, None] * np.pi * (inputs + 1) / 2)
+        )
     found = np.empty((degrees + 1, len(inputs)))
     found[0], found[1] = 1.0, inputs
     for degree in range(1, degrees):
-        step, back = ((2 * degree + 1) / (degree + 1), degree / (degree + 1)) if basis == "legendre" else (1.0, degree)
+        step, back = (
+            ((2 * degree + 1) / (degree + 1), degree / (degree + 1))
+            if basis == "legendre"
+            else (1.0, degree)
+        )
         found[degree + 1] = step * inputs * found[degree] - back * found[degree - 1]
     orders = np.arange(1, degrees + 1)
-    norms = np.sqrt(2 * orders + 1) if basis == "legendre" else np.cumprod(orders.astype(np.float64)) ** -0.5
+    norms = (
+        np.sqrt(2 * orders + 1)
+        if basis == "legendre"
+        else np.cumprod(orders.astype(np.float64)) ** -0.5
+    )
     return np.asarray(found[1:] * norms[:, None])
 
 
@@ -83,14 +102,15 @@ def _check_distribution(inputs: NDArray[np.float64], basis: str) -> None:
     mean, spread = float(inputs.mean()), float(np.square(inputs).mean())
     if outside or strange or abs(mean) > off * np.sqrt(square) or abs(spread / square - 1) > off:
         raise UsageError(
-            f"the basis {basis} is for inputs that are {words}; these have mean {mean:.4g}, deviation "
-            f"{inputs.std():.4g} and lie in {inputs.min():.4g} .. {inputs.max():.4g}; scale them, or take the basis "
-            "moments"
+            f"the basis {basis} is for inputs that are {words}; these have mean {mean:.4g},"
+            f" deviation {inputs.std():.4g} and lie in {inputs.min():.4g} .. {inputs.max():.4g};"
+            " scale them, or take the basis moments"
         )
 
 
 def shell(degree: int, delay: int, single: bool = False) -> Iterator[tuple[int, ...]]:
-    """The terms of a degree whose largest delay is `delay`, each as its delays, as often as their degrees say.
+    """The terms of a degree whose largest delay is `delay`, each as its delays, as often as their
+    degrees say.
 
     single: none of them twice, for a basis that has nothing above degree 1.
 
@@ -104,7 +124,8 @@ def shell(degree: int, delay: int, single: bool = False) -> Iterator[tuple[int, 
 
 @dataclass(frozen=True)
 class Processing:
-    """Capacities of terms, one entry each: degree, delay (the largest), window (different delays in it), capacity.
+    """Capacities of terms, one entry each: degree, delay (the largest), window (different delays in
+    it), capacity.
 
     threshold: what counts. complete: False where the budget, the washout or the degrees
     were used up before nothing more was found.
@@ -119,15 +140,23 @@ class Processing:
 
     @classmethod
     def of(
-        cls, terms: Sequence[tuple[int, ...]], capacity: NDArray[np.float64], threshold: float, complete: bool
+        cls,
+        terms: Sequence[tuple[int, ...]],
+        capacity: NDArray[np.float64],
+        threshold: float,
+        complete: bool,
     ) -> Processing:
         """Of terms as `shell` gives them."""
-        said = np.array([(len(term), term[-1], len(set(term))) for term in terms], dtype=np.int64).reshape(-1, 3)
+        said = np.array(
+            [(len(term), term[-1], len(set(term))) for term in terms], dtype=np.int64
+        ).reshape(-1, 3)
         degree, delay, window = said.T
         return cls(degree, delay, window, capacity, threshold, complete)
 
     def total(self, degree: int | None = None, window: int | None = None) -> float:
-        """The sum of all capacities that count: of everything, a degree, or a number of different delays."""
+        """The sum of all capacities that count: of everything, a degree, or a number of different
+        delays.
+        """
         chosen = self.capacity >= self.threshold
         if degree is not None:
             chosen = chosen & (self.degree == degree)
@@ -145,12 +174,13 @@ def processing_capacity(
     degrees: int = 7,
     budget: int = 20_000,
 ) -> Processing:
-    """The capacities of terms, in-sample. inputs (time,): up to the last row of the harvest, washout included.
+    """The capacities of terms, in-sample. inputs (time,): up to the last row of the harvest,
+    washout included.
 
-    delays: the largest delay for degree 1, 2 ... and then exactly these terms. None: degrees up to `degrees`, each with
-    growing delays until two shells in a row, from the first delay on of which anything is held, have nothing above the
-    threshold, and no degree after two empty ones, as long as no more than `budget` terms are looked at and the washout
-    is long enough.
+    delays: the largest delay for degree 1, 2 ... and then exactly these terms. None: degrees up to
+    `degrees`, each with growing delays until two shells in a row, from the first delay on of which
+    anything is held, have nothing above the threshold, and no degree after two empty ones, as long
+    as no more than `budget` terms are looked at and the washout is long enough.
     """
     before, single = len(inputs) - harvest.steps, basis == "walsh"
     if delays is not None and max(delays) > before:
@@ -164,7 +194,8 @@ def processing_capacity(
             for term in shell(degree, delay, single)
         ]
         return Processing.of(terms, _capacities(harvest, functions, terms), threshold, True)
-    # A system with a dead time holds nothing of the first delays: shells before its onset say nothing of the rest.
+    # A system with a dead time holds nothing of the first delays: shells before its onset say
+    # nothing of the rest.
     alone = [
         (delay,) * degree
         for delay in range(min(max(2 * harvest.size, DEAD), before) + 1)
@@ -207,7 +238,8 @@ def _capacities(
         targets = np.empty((len(block), steps))
         for row, term in zip(targets, block, strict=True):
             factors = [
-                functions[degree - 1, total - steps - delay : total - delay] for delay, degree in Counter(term).items()
+                functions[degree - 1, total - steps - delay : total - delay]
+                for delay, degree in Counter(term).items()
             ]
             row[:] = factors[0]
             for factor in factors[1:]:
@@ -221,7 +253,10 @@ def too_few(harvest: Harvest, threshold: float) -> str:
     if threshold <= MOST_THRESHOLD:
         return ""
     enough = float(f"{threshold * harvest.steps / MOST_THRESHOLD:.2g}")
-    return f"{harvest.steps:,} steps are too few for {harvest.size} states: capacities need about {enough:,.0f}"
+    return (
+        f"{harvest.steps:,} steps are too few for {harvest.size} states: capacities need about"
+        f" {enough:,.0f}"
+    )
 
 
 def memory_to_end(
@@ -257,10 +292,11 @@ def describe(
 ) -> dict[str, Any]:
     """Memory by delay from 0 on, processing capacity by degree, singular values and ranks.
 
-    inputs: (time,) up to the last row of the harvest, washout included. delays: the largest per degree; None: memory up
-    to twice as many delays as states, and on while anything is held and the washout allows it; processing capacity as
-    far as anything is found. A memory capacity is the sum over delays from 1 on that reach `memory_threshold`; it is
-    not complete where the last delay still does. reason: why there are no capacities (they are None), if so.
+    inputs: (time,) up to the last row of the harvest, washout included. delays: the largest per
+    degree; None: memory up to twice as many delays as states, and on while anything is held and the
+    washout allows it; processing capacity as far as anything is found. A memory capacity is the sum
+    over delays from 1 on that reach `memory_threshold`; it is not complete where the last delay
+    still does. reason: why there are no capacities (they are None), if so.
     """
     threshold = harvest.threshold(p, factor)
     fitted = harvest.steps // 2 if train is None else train
@@ -275,7 +311,10 @@ def describe(
     if reason:
         reason += "; not given"
     elif not longest:
-        reason = "no input comes before the first state that is measured: give a washout; memory capacity not given"
+        reason = (
+            "no input comes before the first state that is measured: give a washout; memory"
+            " capacity not given"
+        )
     return {
         "reason": reason,
         "memory_capacity": None if reason else float(split[1:][split[1:] >= counts].sum()),
@@ -290,7 +329,10 @@ def describe(
         "memory_in_sample": harvest.memory(inputs, memory),
         "memory_split": split,
         "ipc": {
-            str(degree): {"terms": int((found.degree == degree).sum()), "total": found.total(degree)}
+            str(degree): {
+                "terms": int((found.degree == degree).sum()),
+                "total": found.total(degree),
+            }
             for degree in np.unique(found.degree)
         },
         "ipc_total": None if threshold > MOST_THRESHOLD else found.total(),

@@ -48,7 +48,9 @@ def linear_span(p: ArrayLike, difficulty: ArrayLike, least: float = 0.0) -> NDAr
 
 
 def psychometric(trace: Trace) -> NDArray[np.float64]:
-    """(point, bin): p of every bin at every checkpoint; a bin in which nothing was asked is at chance."""
+    """(point, bin): p of every bin at every checkpoint; a bin in which nothing was asked is at
+    chance.
+    """
     arrays = trace.arrays
     if "covariance" in arrays:
         targets, both, answers = np.moveaxis(np.asarray(arrays["covariance"], np.float64), -1, 0)
@@ -73,17 +75,22 @@ SHARE = Score("share", "share of the axis", "", "higher", (0.0, 1.0))
         SPAN,
         SHARE,
         Score("whole-span", "span of whole sequences", SPAN.unit, "higher", SPAN.range, least=0.1),
-        Score("span-within", "span within what was taught", SPAN.unit, "higher", SPAN.range, least=0.1),
-        Score("mean-span", "mean span over log examples", SPAN.unit, "higher", SPAN.range, least=0.1),
+        Score(
+            "span-within", "span within what was taught", SPAN.unit, "higher", SPAN.range, least=0.1
+        ),
+        Score(
+            "mean-span", "mean span over log examples", SPAN.unit, "higher", SPAN.range, least=0.1
+        ),
     ),
 )
 def span_scores(trace: Trace, convention: str) -> Mapping[str, float]:
-    """Span at the end, its share of the axis, of whole sequences, within the lesson's range, over data.
+    """Span at the end, its share of the axis, of whole sequences, within the lesson's range, over
+    data.
 
-    share: ln(1 + S) / ln(1 + d_m). whole-span: p is the share of sequences without a mistake, with no
-    correction for chance. span-within: only bins that were taught, where tests go further.
-    mean-span: mean over the checkpoints. Those of sequences are equally spaced in log examples shown,
-    those of a world are equal parts of the run.
+    share: ln(1 + S) / ln(1 + d_m). whole-span: p is the share of sequences without a mistake, with
+    no correction for chance. span-within: only bins that were taught, where tests go further.
+    mean-span: mean over the checkpoints. Those of sequences are equally spaced in log examples
+    shown, those of a world are equal parts of the run.
     """
     difficulty, least = trace.arrays["difficulty"], float(trace.facts["least"])
     p = psychometric(trace)
@@ -109,10 +116,17 @@ def span_scores(trace: Trace, convention: str) -> Mapping[str, float]:
     equation="n(d) = min {n: S(n) >= d}, over the checkpoints n",
     chance="never",
     scores=(
-        Score("examples-to-*", "examples shown before a span of", "examples", "lower", (0.0, math.inf), "median",
-              words={"inf": "never"}),
+        Score(
+            "examples-to-*",
+            "examples shown before a span of",
+            "examples",
+            "lower",
+            (0.0, math.inf),
+            "median",
+            words={"inf": "never"},
+        ),
     ),
-)  # fmt: skip
+)
 def examples_to_span(trace: Trace, convention: str) -> Mapping[str, float]:
     """Examples shown until the span first reaches 1, 2, 4, 8 ..., as far as the axis goes."""
     end, least = float(trace.arrays["difficulty"][-1]), float(trace.facts["least"])
@@ -121,7 +135,9 @@ def examples_to_span(trace: Trace, convention: str) -> Mapping[str, float]:
 
 
 def examples_to(trace: Trace, wanted: float) -> float:
-    """Examples shown until a span is first reached, at the checkpoints; infinite where it never is."""
+    """Examples shown until a span is first reached, at the checkpoints; infinite where it never
+    is.
+    """
     spans = span(psychometric(trace), trace.arrays["difficulty"], float(trace.facts["least"]))
     reached = np.flatnonzero(spans >= wanted - 1e-9)
     return float(trace.arrays["step"][reached[0]]) if len(reached) else math.inf
@@ -133,7 +149,11 @@ def examples_to(trace: Trace, wanted: float) -> float:
     kinds=("span",),
     equation="S * lambda, with the largest Lyapunov exponent lambda of the series per step",
     chance="0",
-    scores=(Score("horizon", "prediction horizon", "Lyapunov times", "higher", (0.0, math.inf), least=0.01),),
+    scores=(
+        Score(
+            "horizon", "prediction horizon", "Lyapunov times", "higher", (0.0, math.inf), least=0.01
+        ),
+    ),
 )
 def prediction_horizon(trace: Trace, convention: str) -> Mapping[str, float]:
     """The span of a prediction in Lyapunov times; nothing where the exponent is not known."""

@@ -16,20 +16,30 @@ from quickstudy.base.trace import Trace
     "trials",
     version=1,
     kinds=("trials",),
-    equation="share of the exam's starts that the best held to the end, in the last test; trials before the first test "
-    "that solved it",
+    equation=(
+        "share of the exam's starts that the best held to the end, in the last test; trials before"
+        " the first test that solved it"
+    ),
     chance="0",
     scores=(
         Score("held", unit="share of the starts", better="higher", range=(0, 1)),
         Score("held-starts", "starts held", "starts", "higher", (0, math.inf), least=1),
         Score(
-            "trials-to-success", "trials to success", "trials", "lower", (0, math.inf), shown="median", least=1,
+            "trials-to-success",
+            "trials to success",
+            "trials",
+            "lower",
+            (0, math.inf),
+            shown="median",
+            least=1,
             words={"inf": "never"},
         ),
-        Score("endured", unit="steps of the long run", better="higher", range=(0, math.inf), least=1),
+        Score(
+            "endured", unit="steps of the long run", better="higher", range=(0, math.inf), least=1
+        ),
         Score("best-fitness", "best fitness", "of a trial", "higher", (-math.inf, math.inf)),
     ),
-)  # fmt: skip
+)
 def trials(trace: Trace, convention: str) -> Mapping[str, float]:
     """Of the last test, which is the one that solved it where one did."""
     held, solved = trace.arrays["held"][-1], trace.facts.get("solved")
@@ -48,16 +58,28 @@ def trials(trace: Trace, convention: str) -> Mapping[str, float]:
     "balance",
     version=1,
     kinds=("predictions",),
-    equation="share of starts from which it is up to the end; mean over starts of the steps until it is not",
+    equation=(
+        "share of starts from which it is up to the end; mean over starts of the steps until it"
+        " is not"
+    ),
     chance="0",
     scores=(
         Score("held", unit="share of the starts", better="higher", range=(0, 1)),
         Score("held-starts", "starts held", "starts", "higher", (0, math.inf), least=1),
-        Score("balanced-steps", "steps balanced", "steps, mean over starts", "higher", (0, math.inf), least=1),
+        Score(
+            "balanced-steps",
+            "steps balanced",
+            "steps, mean over starts",
+            "higher",
+            (0, math.inf),
+            least=1,
+        ),
     ),
 )
 def balance(trace: Trace, convention: str) -> Mapping[str, float]:
-    """Of learners in the place of a teacher who keeps something up; 1 while it is, 0 from then on."""
+    """Of learners in the place of a teacher who keeps something up; 1 while it is, 0 from then
+    on.
+    """
     if "balance_answer" not in trace.arrays:
         return {}
     up = trace.arrays["balance_answer"][:, :, 0] > 0.5
@@ -74,12 +96,22 @@ def balance(trace: Trace, convention: str) -> Mapping[str, float]:
     "reaching",
     version=1,
     kinds=("predictions",),
-    equation="mean and last distance of the hand from where it should be; share of targets whose last distance is at "
-    "most 5 % of the way; correlation of the hand's speed with the perfect one, mean over targets",
+    equation=(
+        "mean and last distance of the hand from where it should be; share of targets whose last"
+        " distance is at most 5 % of the way; correlation of the hand's speed with the perfect one,"
+        " mean over targets"
+    ),
     chance="the whole way, and 0",
     scores=(
         Score("reached", unit="share of the targets", better="higher", range=(0, 1)),
-        Score("hand-distance", "distance of the hand", "metres, mean of the way", "lower", (0, math.inf), read="log"),
+        Score(
+            "hand-distance",
+            "distance of the hand",
+            "metres, mean of the way",
+            "lower",
+            (0, math.inf),
+            read="log",
+        ),
         Score("last-distance", "distance at the end", "metres", "lower", (0, math.inf), read="log"),
         Score("speed-correlation", "likeness of speed", "correlation", "higher", (-1, 1)),
     ),
@@ -91,7 +123,10 @@ def reaching(trace: Trace, convention: str) -> Mapping[str, float]:
     hand, wanted = trace.arrays["situ_answer"], trace.arrays["situ_target"]
     apart = np.linalg.norm(hand - wanted, axis=2)
     speeds = [np.linalg.norm(np.diff(path, axis=1), axis=2) for path in (hand, wanted)]
-    alike = [np.corrcoef(given, right)[0, 1] if given.std() > 0 else 0.0 for given, right in zip(*speeds, strict=True)]
+    alike = [
+        np.corrcoef(given, right)[0, 1] if given.std() > 0 else 0.0
+        for given, right in zip(*speeds, strict=True)
+    ]
     return {
         "reached": float((apart[:, -1] <= 0.05 * trace.facts["reach"]).mean()),
         "hand-distance": float(apart.mean()),

@@ -1,1 +1,3 @@
-"""Pages of studies: blocks that say which runs they need and what is made of them; figures by kind of trace."""
+"""Pages of studies: blocks that say which runs they need and what is made of them; figures by kind
+of trace.
+"""

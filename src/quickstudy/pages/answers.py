@@ -1,4 +1,6 @@
-"""What learners answered beside what is true: along a series, running free, and against the length of training."""
+"""What learners answered beside what is true: along a series, running free, and against the length
+of training.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from quickstudy.base.blocks import (
     Plotted,
     Text,
     Traced,
-)  # fmt: skip
+)
 from quickstudy.base.catalogue import block
 from quickstudy.base.wording import named
 from quickstudy.figures.predictions import TRUE, driven_plot, free_plot
@@ -30,8 +32,8 @@ Floats = NDArray[np.float64]
 
 @block("answers", version=1)
 class Answers:
-    """Answers of every learner of a study, of one run: along the test part, and in free runs; a closed curve in its
-    plane.
+    """Answers of every learner of a study, of one run: along the test part, and in free runs; a
+    closed curve in its plane.
     """
 
     def stages(self, request: Request) -> Iterator[Stage]:
@@ -59,7 +61,9 @@ class Answers:
                 free = [one for one in rows if "free_answer" in one.traces[0].arrays]
                 made += [free_plot(row.label, free, f"{name}-free")] if free else []
             facts[row.label] = {
-                one.learner: float(np.sqrt(nmse(one.traces[0].arrays["answer"], one.traces[0].arrays["target"])))
+                one.learner: float(
+                    np.sqrt(nmse(one.traces[0].arrays["answer"], one.traces[0].arrays["target"]))
+                )
                 for one in rows
             }
             said = ", ".join(f"{column} {error:.3g}" for column, error in facts[row.label].items())
@@ -74,10 +78,12 @@ def _curves(label: str, rows: Sequence[Traced], name: str) -> Plot:
         own = Plotted(row.learner, row.mark, reached[:, 0].tolist(), reached[:, 1].tolist())
         true = Plotted("true curve", TRUE, target[:, 0].tolist(), target[:, 1].tolist())
         panels.append(Panel([own, true], row.learner))
-    ends = [float(end) for end in (1.25 * np.abs(target).max(axis=0))]
+    ends = [float(end) for end in 1.25 * np.abs(target).max(axis=0)]
     return Plot(
         name=name,
-        caption=f"{label}: {len(reached):,} points that a learner draws on its own answers, in one run.",
+        caption=(
+            f"{label}: {len(reached):,} points that a learner draws on its own answers, in one run."
+        ),
         label=f"Free runs along the curve of {label}.",
         x=Axis("x", range=(-ends[0], ends[0])),
         y=Axis("y", range=(-ends[1], ends[1])),

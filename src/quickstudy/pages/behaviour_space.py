@@ -6,7 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from quickstudy.base.blocks import COUNT, LEARNER, Block, Cell, Made, Mark, Name, Number, Text, Traced, table
+from quickstudy.base.blocks import (
+    COUNT,
+    LEARNER,
+    Block,
+    Cell,
+    Made,
+    Mark,
+    Name,
+    Number,
+    Text,
+    Traced,
+    table,
+)
 from quickstudy.base.catalogue import block
 from quickstudy.base.wording import named
 from quickstudy.figures.behaviours import behaviour_plots, task_map
@@ -16,7 +28,8 @@ from quickstudy.report.words import counted as number_of
 
 @block("behaviour-space", version=1)
 class BehaviourSpace:
-    """The behaviours of all columns of a study side by side, what two of them share, and the places of tasks.
+    """The behaviours of all columns of a study side by side, what two of them share, and the places
+    of tasks.
 
     Runs are those that another block of the study asks for (`published`).
     """
@@ -26,11 +39,19 @@ class BehaviourSpace:
         made: list[Block] = []
         facts: dict[str, object] = {}
         for row in request.rows:
-            learners = [(column, row.learner(column, request.convention)) for column in request.columns]
+            learners = [
+                (column, row.learner(column, request.convention)) for column in request.columns
+            ]
             rows = [
                 Traced(column, LEARNER, Mark(number=number), traces)
                 for number, (column, learner) in enumerate(learners)
-                if (traces := [one for one in request.traces(row, learner).values() if one.kind == "behaviours"])
+                if (
+                    traces := [
+                        one
+                        for one in request.traces(row, learner).values()
+                        if one.kind == "behaviours"
+                    ]
+                )
             ]
             if not rows:
                 made.append(Text(f"{row.label}: no run is finished, so there is nothing to show."))
@@ -49,7 +70,9 @@ def _shared(rows: Sequence[Traced], name: str) -> tuple[Block, dict[str, dict[st
     edge = max(trace.facts["voxel"] for row in rows for trace in row.traces)
     reached = {
         row.learner: {
-            tuple(voxel) for trace in row.traces for voxel in np.round(trace.arrays["behaviour"] / edge).tolist()
+            tuple(voxel)
+            for trace in row.traces
+            for voxel in np.round(trace.arrays["behaviour"] / edge).tolist()
         }
         for row in rows
     }
@@ -60,7 +83,21 @@ def _shared(rows: Sequence[Traced], name: str) -> tuple[Block, dict[str, dict[st
             counts = {"first": len(own), "second": len(theirs), "both": len(own & theirs)}
             counts |= {"only first": len(own - theirs), "only second": len(theirs - own)}
             found[f"{one} and {other}"] = counts
-            lines.append([Name(f"{one} and {other}"), *(Number(count, form=COUNT) for count in counts.values())])
-    heading = ("two substrates", "the first", "the second", "both", "only the first", "only the second")
+            lines.append(
+                [
+                    Name(f"{one} and {other}"),
+                    *(Number(count, form=COUNT) for count in counts.values()),
+                ]
+            )
+    heading = (
+        "two substrates",
+        "the first",
+        "the second",
+        "both",
+        "only the first",
+        "only the second",
+    )
     runs = number_of(len(rows[0].traces), "run")
-    return table(name, f"Voxels of edge {edge:g} that are reached in {runs}.", heading, lines), found
+    return table(
+        name, f"Voxels of edge {edge:g} that are reached in {runs}.", heading, lines
+    ), found

@@ -1,4 +1,6 @@
-"""What study pages are made of: means of runs and differences of two, tables of them, and what is there of the runs."""
+"""What study pages are made of: means of runs and differences of two, tables of them, and what is
+there of the runs.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +37,16 @@ def mean_of(values: Values) -> float | None:
 
 def gap(contrast: Contrast, note: str = "") -> Number:
     """A difference with its interval and its sign."""
-    return EMPTY if contrast.value is None else Number(contrast.value, contrast.interval, note=note, signed=True)
+    return (
+        EMPTY
+        if contrast.value is None
+        else Number(contrast.value, contrast.interval, note=note, signed=True)
+    )
 
 
 def compare(one: Values, other: Values, read: Score = PLAIN) -> Contrast:
-    """One minus the other, over the seeds they share: runs of one seed have seen the same data. Where a score is not
-    finite, medians are compared.
+    """One minus the other, over the seeds they share: runs of one seed have seen the same data.
+    Where a score is not finite, medians are compared.
     """
     first, second = shared(one, other)
     return difference(first, second, read)
@@ -53,12 +59,16 @@ def shared(*samples: Values) -> list[Values]:
 
 
 def first_by(numbers: Mapping[Named, float], sign: int) -> Named | None:
-    """Whose number is the best, the first among equals; None where nobody knows which direction is better."""
+    """Whose number is the best, the first among equals; None where nobody knows which direction is
+    better.
+    """
     return max(numbers, key=lambda name: sign * numbers[name]) if numbers and sign else None
 
 
 def kendall(one: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
-    """Kendall's tau of two orders, and the p of none, two-sided; nan where one has nothing to order."""
+    """Kendall's tau of two orders, and the p of none, two-sided; nan where one has nothing to
+    order.
+    """
     from scipy.stats import kendalltau
 
     if len(set(one)) < 2 or len(set(other)) < 2:
@@ -69,11 +79,17 @@ def kendall(one: Sequence[float], other: Sequence[float]) -> tuple[float, float]
 
 def mean_rows(found: Mapping[tuple[str, ...], Sequence[Values]]) -> list[list[Cell]]:
     """A row for each that has any run: its names, and the means beside them."""
-    return [[*map(Name, names), *map(mean, values)] for names, values in found.items() if any(values)]
+    return [
+        [*map(Name, names), *map(mean, values)] for names, values in found.items() if any(values)
+    ]
 
 
-def under_each(request: Request, title: str, name: str, text: str, make: Callable[[Request], Made]) -> Made:
-    """A section: its text, then what is made under each convention, one after the other, with facts by convention."""
+def under_each(
+    request: Request, title: str, name: str, text: str, make: Callable[[Request], Made]
+) -> Made:
+    """A section: its text, then what is made under each convention, one after the other, with facts
+    by convention.
+    """
     found = {convention: make(request.under(convention)) for convention in CONVENTIONS}
     facts = {convention: part.facts for convention, part in found.items()}
     made = [Text(text), *(one for part in found.values() for one in part.blocks)]
@@ -81,7 +97,9 @@ def under_each(request: Request, title: str, name: str, text: str, make: Callabl
 
 
 def halves(rows: Sequence[Sequence[Cell]]) -> str:
-    """What stands behind the means of a table, for its caption: nothing is promised that no cell has."""
+    """What stands behind the means of a table, for its caption: nothing is promised that no cell
+    has.
+    """
     known = any(isinstance(cell, Number) and cell.interval for row in rows for cell in row)
     return " ± half the 95 % interval" if known else " (no interval: one run)"
 
@@ -93,8 +111,13 @@ def a_cell(cells: Counted) -> str:
 
 
 def places(cells: Counted, chosen: Callable[[int], bool]) -> str:
-    """Rows with the columns whose number of runs is chosen; a row alone stands for all its columns."""
-    found = {row: [column for column, runs in own.items() if chosen(len(runs))] for row, own in cells.items()}
+    """Rows with the columns whose number of runs is chosen; a row alone stands for all its
+    columns.
+    """
+    found = {
+        row: [column for column, runs in own.items() if chosen(len(runs))]
+        for row, own in cells.items()
+    }
     return "; ".join(
         row if len(columns) == len(cells[row]) else f"{row} {', '.join(columns)}"
         for row, columns in found.items()
@@ -115,14 +138,16 @@ def counts(cells: Counted, convention: str) -> str:
     if empty:
         lines.append(f"{empty:,} of {len(every):,} cells {'is' if empty == 1 else 'are'} empty.")
     if min(filter(None, every)) < FEWEST:
-        lines.append(f"Fewer than {FEWEST} runs give no verdict, and an interval of so few says little.")
+        lines.append(
+            f"Fewer than {FEWEST} runs give no verdict, and an interval of so few says little."
+        )
     return " ".join(lines)
 
 
 @dataclass(frozen=True)
 class Curves:
-    """Learning curves by row label and column; a column without any has an empty list. remarks: how many there are,
-    and what is not there.
+    """Learning curves by row label and column; a column without any has an empty list. remarks: how
+    many there are, and what is not there.
     """
 
     cells: Mapping[str, Mapping[str, Sequence[Trace]]]
@@ -139,7 +164,9 @@ class Curves:
             }
             for row in request.rows
         }
-        most = max((len(runs) for columns in cells.values() for runs in columns.values()), default=0)
+        most = max(
+            (len(runs) for columns in cells.values() for runs in columns.values()), default=0
+        )
         if most:
             said = {
                 "Without a finished run": places(cells, lambda count: count == 0),

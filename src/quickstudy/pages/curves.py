@@ -1,4 +1,6 @@
-"""Learning curves of a study: one panel per task, one curve per column, shaded by the standard deviation over runs."""
+"""Learning curves of a study: one panel per task, one curve per column, shaded by the standard
+deviation over runs.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ Drawn = Mapping[str, Mapping[str, Curve]]
 class LearningCurves(Beside):
     """Mean learning curves, and the numbers of their legends beside the published ones.
 
-    The study's settings may have `unit`: what the horizontal axis counts (`sequences`, unless it says otherwise).
+    The study's settings may have `unit`: what the horizontal axis counts (`sequences`, unless it
+    says otherwise).
     """
 
     def blocks(self, request: Request) -> Made:
@@ -36,7 +39,11 @@ class LearningCurves(Beside):
         study, found = request.study, Curves.of(request)
         unit = str(study.settings.get("unit", "sequences"))
         curves = {
-            row: {column: known for column, traces in cells.items() if (known := curve_of(traces, unit))}
+            row: {
+                column: known
+                for column, traces in cells.items()
+                if (known := curve_of(traces, unit))
+            }
             for row, cells in found.cells.items()
         }
         numbers = reproduction(request)
@@ -44,18 +51,24 @@ class LearningCurves(Beside):
         if any(curves.values()):
             made.append(_plot(request, unit, curves, numbers))
         made += [as_table(numbers, f"{request.name}-{study.score}"), *map(Text, summary(numbers))]
-        drawn = {row: {column: _facts(curve) for column, curve in cells.items()} for row, cells in curves.items()}
+        drawn = {
+            row: {column: _facts(curve) for column, curve in cells.items()}
+            for row, cells in curves.items()
+        }
         return Made(made, {study.score: numbers.as_facts(), "curves": drawn})
 
 
 def curve_of(traces: Sequence[Trace], unit: str = "sequences") -> Curve | None:
     """The curves of some runs as one, against training sequences.
 
-    Where single questions are shown, the evaluation after question k stands at 1 + (k - 1) / m, the published unit for
-    readouts; m is the number of questions in a sequence, in the mean over runs.
+    Where single questions are shown, the evaluation after question k stands at 1 + (k - 1) / m, the
+    published unit for readouts; m is the number of questions in a sequence, in the mean over runs.
     """
-    # Runs are put together by questions, of which all have the same, and not by sequences, of which none has.
-    found = mean_curve([(trace.arrays["step"], trace.arrays["accuracy"]) for trace in traces], "accuracy", unit)
+    # Runs are put together by questions, of which all have the same, and not by sequences, of which
+    # none has.
+    found = mean_curve(
+        [(trace.arrays["step"], trace.arrays["accuracy"]) for trace in traces], "accuracy", unit
+    )
     if found is None or traces[0].facts.get("unit") != "tokens":
         return found
     length = float(np.mean([float(trace.facts["tokens_per_sequence"]) for trace in traces]))
@@ -67,17 +80,26 @@ def _plot(request: Request, unit: str, curves: Drawn, numbers: Reproduction) -> 
     marks = {column: Mark(number=study.columns.index(column)) for column in request.columns}
     panels = [
         Panel(
-            [_line(mark, column, curves[row].get(column), read, cells[column]) for column, mark in marks.items()], row
+            [
+                _line(mark, column, curves[row].get(column), read, cells[column])
+                for column, mark in marks.items()
+            ],
+            row,
         )
         for row, cells in numbers.cells.items()
     ]
     runs = [curve.runs for columns in curves.values() for curve in columns.values()]
-    several = f"mean of {span(runs)} runs; shading: ± 1 standard deviation over runs, as in the publication"
+    several = (
+        f"mean of {span(runs)} runs; shading: ± 1 standard deviation over runs, as in the"
+        " publication"
+    )
     published = any(cell.published for *_, cell in numbers.every())
     caption = (
-        f"Test accuracy against training {unit}, {several if max(runs) > 1 else 'of one run'}. In parentheses: "
-        f"{read.title}, {'published | ' if published else ''}measured{' mean' if max(runs) > 1 else ''}. A learner "
-        "that is shown single questions, m in a sequence, stands at 1 + (questions − 1) / m."
+        f"Test accuracy against training {unit}, {several if max(runs) > 1 else 'of one run'}. In"
+        f" parentheses: {read.title},"
+        f" {'published | ' if published else ''}measured{' mean' if max(runs) > 1 else ''}. A"
+        " learner that is shown single questions, m in a sequence, stands at 1 + (questions − 1)"
+        " / m."
     )
     return Plot(
         f"{request.name}-curves",

@@ -18,7 +18,9 @@ from quickstudy.report.words import span
 
 @block("game-curves", version=1)
 class GameCurves:
-    """Accuracy against observations, a panel for every task and a curve for every column; then the study's tables."""
+    """Accuracy against observations, a panel for every task and a curve for every column; then the
+    study's tables.
+    """
 
     def stages(self, request: Request) -> Iterator[Stage]:
         """Every learner on every task."""
@@ -45,7 +47,10 @@ class GameCurves:
             facts[score] = found.as_facts()
             made.append(as_table(found, f"{request.name}-{score}"))
         facts["curves"] = {
-            row: {column: {"steps": list(curve.steps), "mean": list(curve.mean)} for column, curve in own.items()}
+            row: {
+                column: {"steps": list(curve.steps), "mean": list(curve.mean)}
+                for column, curve in own.items()
+            }
             for row, own in curves.items()
         }
         return Made(made, facts)
@@ -56,10 +61,14 @@ def _picture(request: Request, curves: dict[str, dict[str, Curve]]) -> Plot:
     last = max(curve.steps[-1] for curve in every)
     panels = [
         Panel(
-            [curve_line(column, Mark(number=request.columns.index(column)), own[column], last) for column in own], row
+            [
+                curve_line(column, Mark(number=request.columns.index(column)), own[column], last)
+                for column in own
+            ],
+            row,
         )
         for row, own in curves.items()
-    ]  # fmt: skip
+    ]
     return Plot(
         f"{request.name}-curves",
         f"Decisions that are right at every test, against training {UNIT}; mean of "

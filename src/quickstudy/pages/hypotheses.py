@@ -1,9 +1,10 @@
 """What was expected of a table's rows against each other, and whether the runs say so.
 
-A hypothesis is an entry of the study's `hypotheses`: `text`; `pairs` of labels, of which the first row is expected to
-have the higher score; `column`, the learner that is compared with itself (the first, if none is named); `printed`, the
-column of the published numbers. A pair holds, is contradicted or is open by the 95 % interval of differences over
-common seeds; a hypothesis stands if all pairs hold, falls if one is contradicted, and cannot be told otherwise.
+A hypothesis is an entry of the study's `hypotheses`: `text`; `pairs` of labels, of which the first
+row is expected to have the higher score; `column`, the learner that is compared with itself (the
+first, if none is named); `printed`, the column of the published numbers. A pair holds, is
+contradicted or is open by the 95 % interval of differences over common seeds; a hypothesis stands
+if all pairs hold, falls if one is contradicted, and cannot be told otherwise.
 """
 
 from __future__ import annotations
@@ -33,10 +34,15 @@ class Hypothesis:
     printed: str = ""
 
     def rows(self, request: Request) -> list[tuple[StudyRow, StudyRow]]:
-        """The pairs of rows that are asked for. Raises UsageError for a label that the study does not have."""
+        """The pairs of rows that are asked for. Raises UsageError for a label that the study does
+        not have.
+        """
         known = {row.label: row for row in (request.whole or request.study).rows}
         if missing := {label for pair in self.pairs for label in pair} - set(known):
-            raise UsageError(f"a hypothesis is about rows that the study does not have: {', '.join(sorted(missing))}")
+            raise UsageError(
+                "a hypothesis is about rows that the study does not have:"
+                f" {', '.join(sorted(missing))}"
+            )
         asked = {row.label for row in request.rows}
         return [(known[one], known[other]) for one, other in self.pairs if {one, other} <= asked]
 
@@ -56,7 +62,9 @@ def verdict(found: Sequence[str], wanted: int) -> str:
 @block("hypotheses", version=1)
 @dataclass(frozen=True)
 class Hypotheses:
-    """Expected differences between rows, under the published convention and under the corrected one."""
+    """Expected differences between rows, under the published convention and under the corrected
+    one.
+    """
 
     def stages(self, request: Request) -> Iterator[Stage]:
         """Every learner on every task."""
@@ -82,7 +90,9 @@ class Hypotheses:
             said["printed"] = _printed(request, one)
             sentences.append(
                 f"{one.text}: by the printed numbers, the hypothesis {said['printed']}; "
-                + "; ".join(f"convention {convention}: {said[convention]}" for convention in CONVENTIONS)
+                + "; ".join(
+                    f"convention {convention}: {said[convention]}" for convention in CONVENTIONS
+                )
                 + "."
             )
             lines += [[Name(pair), *own] for pair, own in cells.items()]
@@ -91,7 +101,8 @@ class Hypotheses:
         caption = f"differences of {title} ± half the 95 % interval"
         made = table(f"{request.study.id}-hypotheses", caption, ("rows", *CONVENTIONS), lines)
         return Made(
-            [Section("What was expected", [Text(" ".join(sentences)), made], "expected")], {"hypotheses": facts}
+            [Section("What was expected", [Text(" ".join(sentences)), made], "expected")],
+            {"hypotheses": facts},
         )
 
 
@@ -100,7 +111,9 @@ def _differences(request: Request, hypothesis: Hypothesis) -> Mapping[str, Contr
     for one, other in hypothesis.rows(request):
         first, second = (_values(request, hypothesis, row) for row in (one, other))
         if first and second:
-            found[f"{one.label} > {other.label}"] = compare(first, second, request.score(request.study.score))
+            found[f"{one.label} > {other.label}"] = compare(
+                first, second, request.score(request.study.score)
+            )
     return found
 
 
@@ -111,7 +124,11 @@ def _values(request: Request, hypothesis: Hypothesis, row: StudyRow) -> Values:
 
 
 def _said(contrast: Contrast) -> str:
-    return "" if contrast.value is None else {ABOVE: HOLDS, BELOW: CONTRADICTED}.get(contrast.standing, OPEN)
+    return (
+        ""
+        if contrast.value is None
+        else {ABOVE: HOLDS, BELOW: CONTRADICTED}.get(contrast.standing, OPEN)
+    )
 
 
 def _printed(request: Request, hypothesis: Hypothesis) -> str:

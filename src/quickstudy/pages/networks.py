@@ -1,4 +1,6 @@
-"""Networks on a page: those that are given, and the best that a search has found; and the latter from Python."""
+"""Networks on a page: those that are given, and the best that a search has found; and the latter
+from Python.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +34,11 @@ ALLOWED = ("linear", "relu", "tanh")
 
 @block("networks", version=1)
 class Networks(Beside):
-    """Every different network of a study: its picture, its bits on the released sets, and what is proved of it.
+    """Every different network of a study: its picture, its bits on the released sets, and what is
+    proved of it.
 
-    Given ones (`network:file=`), and of a search the network with the fewest bits among its runs on a row.
+    Given ones (`network:file=`), and of a search the network with the fewest bits among its runs on
+    a row.
     """
 
     def blocks(self, request: Request) -> Made:
@@ -49,9 +53,17 @@ class Networks(Beside):
             graph = network.graph(task.vocabulary, name)
             caption = f"{graph.caption} {fewest}".strip()
             sections.append(
-                Section(title, [dataclasses.replace(graph, caption=caption), Text(proof)], name=name, listed=False)
+                Section(
+                    title,
+                    [dataclasses.replace(graph, caption=caption), Text(proof)],
+                    name=name,
+                    listed=False,
+                )
             )
-            numbers = [Number(data, word=f"{data:,.3f}" if math.isfinite(data) else "∞") for _, data in bits]
+            numbers = [
+                Number(data, word=f"{data:,.3f}" if math.isfinite(data) else "∞")
+                for _, data in bits
+            ]
             lines.append([Name(title, target=name), Number(bits[0][0], form=COUNT), *numbers])
             facts[title] = {
                 "network": network.as_facts(),
@@ -62,11 +74,13 @@ class Networks(Beside):
         if not sections:
             return Made([Text("No network has been found yet.", "note")])
         caption = (
-            "Bits of each network, and of the released training sets of 100 to 1,000 strings by it; ∞: a string is "
-            "held for impossible."
+            "Bits of each network, and of the released training sets of 100 to 1,000 strings by it;"
+            " ∞: a string is held for impossible."
         )
         heading = ["network", "|H|", *(f"|D:H|, {size:,}" for size in SIZES)]
-        return Made([table(f"{request.name}-bits", caption, heading, lines), *sections], {"networks": facts})
+        return Made(
+            [table(f"{request.name}-bits", caption, heading, lines), *sections], {"networks": facts}
+        )
 
 
 def _networks(request: Request) -> Iterator[tuple[StudyRow, str, Network, str]]:
@@ -82,12 +96,21 @@ def _networks(request: Request) -> Iterator[tuple[StudyRow, str, Network, str]]:
                 made: Any = chosen.make(None)
                 if (row.task + made.content) not in seen:
                     seen.add(row.task + made.content)
-                    yield row, f"{row.label}: {pathlib.Path(made.file).stem}", Network.read(made.file), ""
+                    yield (
+                        row,
+                        f"{row.label}: {pathlib.Path(made.file).stem}",
+                        Network.read(made.file),
+                        "",
+                    )
                 continue
-            found = [part for trace in request.traces(row, learner).values() for part in learned(trace)]
+            found = [
+                part for trace in request.traces(row, learner).values() for part in learned(trace)
+            ]
             if found:
                 own = min(found, key=lambda one: one["h_bits"] + one["d_bits"])
-                fewest = f"The fewest bits of {len(found)}: {own['h_bits']:g} + {own['d_bits']:.2f}."
+                fewest = (
+                    f"The fewest bits of {len(found)}: {own['h_bits']:g} + {own['d_bits']:.2f}."
+                )
                 yield row, f"{row.label}: {column}", Network.from_facts(own["network"]), fewest
 
 
@@ -103,18 +126,24 @@ def _proof(network: Network, task: Any) -> str:
 
 
 def best(task: str, learner: str = "mdlrnn", out: str | pathlib.Path = "results") -> Network:
-    """The best network that runs of a search have found: with the largest B, then the largest reach, then the fewest
-    bits. Raises UsageError where the folder has none.
+    """The best network that runs of a search have found: with the largest B, then the largest
+    reach, then the fewest bits. Raises UsageError where the folder has none.
     """
     found: list[tuple[Any, Trace]] = []
     for record in Shelf(pathlib.Path(out)).reading().records.values():
-        if record.labels.get("task") == task and record.labels.get("learner") == learner and record.status == "ok":
+        if (
+            record.labels.get("task") == task
+            and record.labels.get("learner") == learner
+            and record.status == "ok"
+        ):
             scores = (score_of(record, name) for name in ("b-index", "log-reach", "mdl-bits"))
             index, reach, bits = (value if value is not None else 0.0 for value in scores)
             found.append(((-index, -reach, bits), load_trace(out, record)))
     found = [one for one in found if learned(one[1])]
     if not found:
-        raise UsageError(f'{out} has no run of "{learner}" on {task} that has found a network; run it first')
+        raise UsageError(
+            f'{out} has no run of "{learner}" on {task} that has found a network; run it first'
+        )
     (index, *_), trace = min(found, key=lambda one: one[0])
     own = trace.facts["learned"].get(f"{-index:g}") or learned(trace)[0]
     return dataclasses.replace(Network.from_facts(own["network"]), language=task)

@@ -1,4 +1,6 @@
-"""The page of a study: what its blocks make, under its title, with the record of how it was made."""
+"""The page of a study: what its blocks make, under its title, with the record of how it was
+made.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,10 @@ _RECORD, _NOTES = "record", "remark"
 def page_of(request: Request, command: str = "") -> Page:
     """What the folder holds of a study. command: what to type to have the same again."""
     study, blocks = request.study, blocks_of(request.study)
-    found = [Made(made) if not isinstance(made := block.blocks(request), Made) else made for block in blocks]
+    found = [
+        Made(made) if not isinstance(made := block.blocks(request), Made) else made
+        for block in blocks
+    ]
     whole = any(getattr(block, "whole", False) for block in blocks)
     all_rows, under = (request.whole or study).rows, [f"{study.source}."]
     rows, some = len(all_rows), len(study.rows) < len(all_rows)
@@ -47,7 +52,8 @@ def screen_page(page: Page) -> Page:
     shown = [
         one
         for one in page.blocks
-        if getattr(one, "kind", "") != _NOTES and not (isinstance(one, Section) and one.name == _RECORD)
+        if getattr(one, "kind", "") != _NOTES
+        and not (isinstance(one, Section) and one.name == _RECORD)
     ]
     return replace(page, blocks=shown)
 
@@ -60,7 +66,17 @@ def _record(request: Request, command: str, whole: bool) -> Iterator[Block]:
     study, records = request.study, request.found.records
     items = [("study", f"{study.id}, version {study.version}", "")]
     if days := days_of(records):
-        items.append(("runs", f"{counted(len(records), 'finished run')} in the folder, made {days} (UTC)", ""))
-    yield Terms(items if whole else [*items, ("report.html", "all runs of the folder, one by one", "report.html")])
+        items.append(
+            (
+                "runs",
+                f"{counted(len(records), 'finished run')} in the folder, made {days} (UTC)",
+                "",
+            )
+        )
+    yield Terms(
+        items
+        if whole
+        else [*items, ("report.html", "all runs of the folder, one by one", "report.html")]
+    )
     if records:
         yield where(places_of(records)[0])

@@ -27,12 +27,12 @@ FAR = 2.0
 
 @dataclass(frozen=True)
 class Reproduced:
-    """One cell. measured: over n runs, with its 95 % interval, its spread as published, its standard error. without:
-    further runs that have no such score.
+    """One cell. measured: over n runs, with its 95 % interval, its spread as published, its
+    standard error. without: further runs that have no such score.
 
-    distance: measured - published in standard errors of the two; None where one has none, and of too few runs. within:
-    whether the measured number lies within the published spread, which is wide and says less, or where published words
-    say; None where that is unknown.
+    distance: measured - published in standard errors of the two; None where one has none, and of
+    too few runs. within: whether the measured number lies within the published spread, which is
+    wide and says less, or where published words say; None where that is unknown.
     """
 
     published: Published | None
@@ -52,9 +52,9 @@ class Reproduced:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the two differ by no more than two standard errors of both; where there are none, whether one number
-        is within the spread of the other. None where there is nothing to compare, and with too few runs for a verdict;
-        what is computed without any is exact.
+        """Whether the two differ by no more than two standard errors of both; where there are none,
+        whether one number is within the spread of the other. None where there is nothing to
+        compare, and with too few runs for a verdict; what is computed without any is exact.
         """
         if 0 < self.n < FEWEST:
             return None
@@ -63,10 +63,11 @@ class Reproduced:
 
 @dataclass(frozen=True)
 class Best(Reproduced):
-    """The cell of a model that is several columns: the best of all their runs, by the direction of the score.
+    """The cell of a model that is several columns: the best of all their runs, by the direction of
+    the score.
 
-    It is the number of one run, so it has no interval; n: of how many. column, root, repetition: which it was (for a
-    score of many runs together the best column, and no single run).
+    It is the number of one run, so it has no interval; n: of how many. column, root, repetition:
+    which it was (for a score of many runs together the best column, and no single run).
     """
 
     column: str | None = None
@@ -76,7 +77,9 @@ class Best(Reproduced):
 
 @dataclass(frozen=True)
 class Agreement:
-    """The distances of a column together: the sum of their squares, of how many, and how often chance gives as much."""
+    """The distances of a column together: the sum of their squares, of how many, and how often
+    chance gives as much.
+    """
 
     square: float
     freedom: int
@@ -87,8 +90,8 @@ class Agreement:
 class Reproduction:
     """One score of a study under one convention: cells by row label and column.
 
-    controls, oracles: those of the task that were run, by row label and name. read: how the score is read; reads: on
-    the rows of which there are runs.
+    controls, oracles: those of the task that were run, by row label and name. read: how the score
+    is read; reads: on the rows of which there are runs.
     """
 
     study: Study
@@ -106,7 +109,11 @@ class Reproduction:
 
     def every(self) -> list[tuple[str, str, Reproduced]]:
         """All cells, each with its row and its column."""
-        return [(row, column, cell) for row, cells in self.cells.items() for column, cell in cells.items()]
+        return [
+            (row, column, cell)
+            for row, cells in self.cells.items()
+            for column, cell in cells.items()
+        ]
 
     def judged(self) -> list[tuple[str, str, Reproduced]]:
         """Cells of which it can be told whether they agree with the published number."""
@@ -122,14 +129,18 @@ class Reproduction:
                 from scipy.special import chdtrc
 
                 square = math.fsum(distance**2 for distance in distances)
-                found[column] = Agreement(square, len(distances), float(chdtrc(len(distances), square)))
+                found[column] = Agreement(
+                    square, len(distances), float(chdtrc(len(distances), square))
+                )
         return found
 
     def best(self, row: str) -> str | None:
-        """The column with the best measured number of a row; None where nobody knows which is better. The best of many
-        runs is none of them.
+        """The column with the best measured number of a row; None where nobody knows which is
+        better. The best of many runs is none of them.
         """
-        means = {column: cell for column, cell in self.cells[row].items() if not isinstance(cell, Best)}
+        means = {
+            column: cell for column, cell in self.cells[row].items() if not isinstance(cell, Best)
+        }
         return first_by(measured(means), self.on(row).sign)
 
     def as_facts(self) -> dict[str, Any]:
@@ -142,7 +153,10 @@ class Reproduction:
             "convention": self.convention,
             "score": self.score,
             **{
-                name: {row: {who: cell.as_facts() for who, cell in own.items()} for row, own in cells.items()}
+                name: {
+                    row: {who: cell.as_facts() for who, cell in own.items()}
+                    for row, own in cells.items()
+                }
                 for name, cells in parts.items()
             },
             "agreement": {column: asdict(found) for column, found in self.agreement().items()},
@@ -155,25 +169,36 @@ def measured(cells: Mapping[str, Reproduced]) -> dict[str, float]:
 
 
 def reproduction(request: Request, score: str = "") -> Reproduction:
-    """What was found of a study, beside what was published; only runs of just its protocol and root seed.
+    """What was found of a study, beside what was published; only runs of just its protocol and root
+    seed.
 
     score: one of the study's, the main one if none is given.
     """
     study, found = request.study, request.found
     score = score or study.score
-    printed = {row.label: row.published if score == study.score else row.also.get(score, {}) for row in study.rows}
-    rounding = _rounding([value for numbers in printed.values() for number in numbers.values() for value in number])
+    printed = {
+        row.label: row.published if score == study.score else row.also.get(score, {})
+        for row in study.rows
+    }
+    rounding = _rounding(
+        [value for numbers in printed.values() for number in numbers.values() for value in number]
+    )
     cells: dict[str, dict[str, Reproduced]] = {}
     rules: dict[str, dict[str, dict[str, Reproduced]]] = {CONTROL: {}, ORACLE: {}}
     reads: dict[str, Score] = {}
     for row in study.rows:
         numbers, learners = printed[row.label], request.learners(row)
         own = {column: request.runs(row, learners.get(column)) for column in study.columns}
-        ruled = {name: some for name in task_controls(row.task) if (some := request.runs(row, name))}
-        read = found.score(score, (run for some in (*own.values(), *ruled.values()) for run in some.values()))
+        ruled = {
+            name: some for name in task_controls(row.task) if (some := request.runs(row, name))
+        }
+        read = found.score(
+            score, (run for some in (*own.values(), *ruled.values()) for run in some.values())
+        )
         reads[row.label] = read
         cells[row.label] = {
-            column: _cell(request, read, some, rounding, numbers.get(column)) for column, some in own.items()
+            column: _cell(request, read, some, rounding, numbers.get(column))
+            for column, some in own.items()
         }
         for model, columns in study.together.items():
             members = {column: own[column] for column in columns}
@@ -182,17 +207,28 @@ def reproduction(request: Request, score: str = "") -> Reproduction:
             role = next(iter(some.values())).labels.get("role", CONTROL)
             rules[role].setdefault(row.label, {})[name] = _cell(request, read, some, rounding)
     return Reproduction(
-        study, request.convention, score, cells, rules[CONTROL], rules[ORACLE], found.score(score), reads
+        study,
+        request.convention,
+        score,
+        cells,
+        rules[CONTROL],
+        rules[ORACLE],
+        found.score(score),
+        reads,
     )
 
 
 def _rounding(printed: Sequence[float | str | None]) -> float:
-    """The error of printed numbers from rounding: anywhere within half of the last decimal of those that have most."""
+    """The error of printed numbers from rounding: anywhere within half of the last decimal of those
+    that have most.
+    """
     decimals = [len(repr(value).partition(".")[2]) for value in printed if isinstance(value, float)]
     return 0.5 * 10.0 ** -max(decimals, default=0) / math.sqrt(3)
 
 
-def _cell(request: Request, read: Score, runs: Runs, rounding: float, published: Published | None = None) -> Reproduced:
+def _cell(
+    request: Request, read: Score, runs: Runs, rounding: float, published: Published | None = None
+) -> Reproduced:
     if not runs:
         return Reproduced(published)
     if read.name == MAXIMUM_OF_MEAN:
@@ -210,14 +246,19 @@ def _cell(request: Request, read: Score, runs: Runs, rounding: float, published:
     distance = None
     # A published spread is one of the values themselves, not of their orders of magnitude.
     if published and published.spread is not None and count >= FEWEST and read.read != LOG:
-        both = math.hypot(error, max(published.spread, ROUNDED) / math.sqrt(request.study.seeds), rounding)
+        both = math.hypot(
+            error, max(published.spread, ROUNDED) / math.sqrt(request.study.seeds), rounding
+        )
         distance = (number - float(published.value)) / both if both > 0 else None
     measured = number, float(low), float(high), spread, error
     return Reproduced(published, count, *measured, within, distance, without=len(runs) - count)
 
 
 def _best(
-    read: Score, published: Published | None, runs: Mapping[str, Runs], cells: Mapping[str, Reproduced]
+    read: Score,
+    published: Published | None,
+    runs: Mapping[str, Runs],
+    cells: Mapping[str, Reproduced],
 ) -> Reproduced:
     """The best of several columns and all their runs."""
     count = sum(map(len, runs.values()))
@@ -227,7 +268,9 @@ def _best(
             mean = cells[column].measured
             values[column, None, None] = math.nan if mean is None else mean
         else:
-            values.update({(column, *place): score_of(record, read.name) for place, record in own.items()})
+            values.update(
+                {(column, *place): score_of(record, read.name) for place, record in own.items()}
+            )
     known = {place: value for place, value in values.items() if not math.isnan(value)}
     place = first_by(known, read.sign)
     if place is None:
@@ -236,10 +279,14 @@ def _best(
     return Best(published, count, known[place], None, None, None, None, within, None, *place)
 
 
-def _best_of_mean(curves: Sequence[NDArray[np.float64]]) -> tuple[float, float, float, float, float]:
-    """Maximum over time of the run-averaged curve, its interval, the spread at the last point, the error.
+def _best_of_mean(
+    curves: Sequence[NDArray[np.float64]],
+) -> tuple[float, float, float, float, float]:
+    """Maximum over time of the run-averaged curve, its interval, the spread at the last point, the
+    error.
 
-    Interval and error are those of the mean at the moment of the maximum, as if it had been known before.
+    Interval and error are those of the mean at the moment of the maximum, as if it had been known
+    before.
     """
     shortest = min(map(len, curves))
     runs = np.stack([curve[:shortest] for curve in curves])

@@ -1,8 +1,10 @@
-"""Numbers of the tasks alone, published beside computed: nothing is run, and no learner has a part in it.
+"""Numbers of the tasks alone, published beside computed: nothing is run, and no learner has a part
+in it.
 
-A quantity is a function of a task, registered with `@quantity(id, version=, unit=, equation=)`. It gives one number, or
-several by name, of which a study asks for one as `id.name`. It has no random numbers but from streams of its own, so
-that it is the same every time. A task that it is not for raises NotApplicable with the reason.
+A quantity is a function of a task, registered with `@quantity(id, version=, unit=, equation=)`. It
+gives one number, or several by name, of which a study asks for one as `id.name`. It has no random
+numbers but from streams of its own, so that it is the same every time. A task that it is not for
+raises NotApplicable with the reason.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ from quickstudy.runs.setting import make_task
 
 @block("quantities", version=1)
 class Quantities:
-    """One table, a task a row, a quantity a column; what could not be computed, and why; what the columns are."""
+    """One table, a task a row, a quantity a column; what could not be computed, and why; what the
+    columns are.
+    """
 
     whole = True
 
@@ -52,18 +56,22 @@ class Quantities:
         found = Reproduction(study, request.convention, "", cells)
         beside = any(cell.published for *_, cell in found.every())
         caption = (
-            f"{'published | ' if beside else ''}computed from the tasks alone, convention {request.convention}"
+            f"{'published | ' if beside else ''}computed from the tasks alone, convention"
+            f" {request.convention}"
             f"{'; = within the published spread or bound, ≠ outside' if found.judged() else ''}"
         )
         lines = (*summary(found), *reasons, *_meanings(study.quantities))
         facts, numbered = found.as_facts(), as_table(found, request.name, caption, _data(found))
         return Made(
-            [numbered, *map(Text, lines)], {name: facts[name] for name in ("study", "version", "convention", "rows")}
+            [numbered, *map(Text, lines)],
+            {name: facts[name] for name in ("study", "version", "convention", "rows")},
         )
 
 
 def _numbers(request: Request, row: StudyRow, reasons: list[str]) -> dict[str, float]:
-    """The quantities of a row by column, each function asked once. reasons: gains a sentence for what there is not."""
+    """The quantities of a row by column, each function asked once. reasons: gains a sentence for
+    what there is not.
+    """
     task = make_task(row.task, request.convention)
     computed = functools.cache(lambda id: _computed(id, task))
     numbers: dict[str, float] = {}

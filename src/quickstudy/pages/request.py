@@ -1,9 +1,11 @@
-"""A request for the page of a study: the runs that its blocks need, in stages, and the page that they make of them.
+"""A request for the page of a study: the runs that its blocks need, in stages, and the page that
+they make of them.
 
-A block is a class under `@block(name, version=)`. `stages(request)` gives the runs it needs, as (settings, seeds), the
-next when those before have been run; a block that needs none of its own leaves it out. `blocks(request)` makes blocks
-of what the folder holds, as a list or, where `--json` should have its numbers too, as `Made`. `whole = True`: the page
-shows so much that the general report of the folder would add nothing.
+A block is a class under `@block(name, version=)`. `stages(request)` gives the runs it needs, as
+(settings, seeds), the next when those before have been run; a block that needs none of its own
+leaves it out. `blocks(request)` makes blocks of what the folder holds, as a list or, where `--json`
+should have its numbers too, as `Made`. `whole = True`: the page shows so much that the general
+report of the folder would add nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "audit": ("audited", "leak", "first", "rules", "material", "time", "claims:apart=true"),
     "atlas": ("candidates", "map", "chosen-rules", "symmetry"),
 }
-"""Kinds of study that are several blocks. Every block is a kind by itself too, and `a + b` is one after the other."""
+"""Kinds of study that are several blocks. Every block is a kind by itself too, and `a + b` is one
+after the other.
+"""
 CONVENTIONS = ("published", "corrected")
 """Those that a page shows side by side."""
 
@@ -51,8 +55,9 @@ class Stage(NamedTuple):
 class Request:
     """A study as the user wants it, and what its results folder holds.
 
-    seeds: repetitions of every setting. controls: also the rules that never learn. whole: the study with all its rows,
-    where only some are asked for. changed: parameters of the protocol that are not those of the study.
+    seeds: repetitions of every setting. controls: also the rules that never learn. whole: the study
+    with all its rows, where only some are asked for. changed: parameters of the protocol that are
+    not those of the study.
     """
 
     study: Study
@@ -92,11 +97,17 @@ class Request:
     @cached_property
     def columns(self) -> list[str]:
         """The models: columns that have a learner."""
-        return [column for column in self.study.columns if any(column in row.learners for row in self.rows)]
+        return [
+            column
+            for column in self.study.columns
+            if any(column in row.learners for row in self.rows)
+        ]
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """The conventions of an audit: under `corrected` everything is run, under another only that."""
+        """The conventions of an audit: under `corrected` everything is run, under another only
+        that.
+        """
         return CONVENTIONS if self.convention == "corrected" else (self.convention,)
 
     def setting(self, row: StudyRow, learner: str) -> Setting:
@@ -110,7 +121,11 @@ class Request:
 
     def models(self) -> list[Setting]:
         """All learners of the study on all its tasks."""
-        return [self.setting(row, learner) for row in self.rows for learner in self.learners(row).values()]
+        return [
+            self.setting(row, learner)
+            for row in self.rows
+            for learner in self.learners(row).values()
+        ]
 
     def rules(self) -> list[Setting]:
         """The controls and oracles of all its tasks."""
@@ -121,9 +136,13 @@ class Request:
         return self.found.score(name)
 
     def cells(self) -> dict[str, dict[str, Runs]]:
-        """The finished runs of the study, by row label and column: of all who learn, empty if nothing was run."""
+        """The finished runs of the study, by row label and column: of all who learn, empty if
+        nothing was run.
+        """
         return {
-            row.label: {column: self.runs(row, learner) for column, learner in self.learners(row).items()}
+            row.label: {
+                column: self.runs(row, learner) for column, learner in self.learners(row).items()
+            }
             for row in self.rows
         }
 
@@ -138,7 +157,9 @@ class Request:
     def traces(
         self, row: StudyRow, learner: str | None, damaged: list[str] | None = None
     ) -> dict[tuple[int, int], Trace]:
-        """Their traces; those that cannot be read are left out, as `quickstudy doctor` will say. damaged: gains why."""
+        """Their traces; those that cannot be read are left out, as `quickstudy doctor` will say.
+        damaged: gains why.
+        """
         found = {}
         for place, record in self.runs(row, learner).items():
             try:
@@ -154,7 +175,8 @@ class Request:
         return {
             name: values
             for name, own in runs.items()
-            if all(record.labels["role"] == CONTROL for record in own.values()) and (values := scores_of(own, score))
+            if all(record.labels["role"] == CONTROL for record in own.values())
+            and (values := scores_of(own, score))
         }
 
     def widened(self) -> Request:
@@ -166,33 +188,49 @@ class Request:
         if self.study.rows == whole.rows:
             return self
 
-        def has(row: StudyRow) -> bool:  # any of its learners finds runs on its task: there may be hundreds
-            return any(self.found.has(self.setting(row, learner)) for learner in [*self.learners(row).values()][:1])
+        def has(
+            row: StudyRow,
+        ) -> bool:  # any of its learners finds runs on its task: there may be hundreds
+            return any(
+                self.found.has(self.setting(row, learner))
+                for learner in [*self.learners(row).values()][:1]
+            )
 
         rows = tuple(row for row in whole.rows if row.label in own or has(row))
         return dataclasses.replace(self, study=dataclasses.replace(self.study, rows=rows))
 
 
 def blocks_of(study: Study) -> list[Any]:
-    """The blocks of a study's page. Raises UsageError for a kind that does not exist, or is for other studies."""
-    names = [name for kind in study.kind.split("+") for name in KINDS.get(kind.strip(), (kind.strip(),))]
+    """The blocks of a study's page. Raises UsageError for a kind that does not exist, or is for
+    other studies.
+    """
+    names = [
+        name for kind in study.kind.split("+") for name in KINDS.get(kind.strip(), (kind.strip(),))
+    ]
     made = []
     for id, _, given in (name.partition(":") for name in names):
         if id not in catalogue.block:
             hint = nearest(id, [*KINDS, *catalogue.block.names()])
             raise UsageError(f'{study.id}: no kind of study "{id}"; {hint}')
         found = catalogue.block.get(id)
-        made.append(configure(id, found, parse_assignments(given), study.convention) if given else found())
+        made.append(
+            configure(id, found, parse_assignments(given), study.convention) if given else found()
+        )
     if bool(study.quantities) != (QUANTITIES in names):
         raise UsageError(
-            f'{study.id}: a study of [quantities], and no other, is of the kind "{QUANTITIES}", got "{study.kind}"'
+            f'{study.id}: a study of [quantities], and no other, is of the kind "{QUANTITIES}", got'
+            f' "{study.kind}"'
         )
     return made
 
 
 def stages_of(request: Request) -> Iterator[Stage]:
-    """The runs that the blocks of a request need: first what each of them needs first, together, and so on."""
-    needs = [block.stages(request) for block in blocks_of(request.study) if hasattr(block, "stages")]
+    """The runs that the blocks of a request need: first what each of them needs first, together,
+    and so on.
+    """
+    needs = [
+        block.stages(request) for block in blocks_of(request.study) if hasattr(block, "stages")
+    ]
     nothing = True
     for stages in itertools.zip_longest(*needs):
         together: dict[int, dict[str, Setting]] = {}
@@ -206,13 +244,15 @@ def stages_of(request: Request) -> Iterator[Stage]:
         yield Stage([], 0)
 
 
-def by_protocol(study: Study, convention: str, given: Mapping[str, Any], exact: bool = False) -> Study:
+def by_protocol(
+    study: Study, convention: str, given: Mapping[str, Any], exact: bool = False
+) -> Study:
     """The study with all parameters of the protocol in its rows.
 
-    In this order, the later over the earlier: what the protocol says is `usual` in studies, what the study and the row
-    say, with `exact` what the protocol says is that, and what was given. A row whose protocol knows nothing of a
-    parameter that was given stays without it. Raises UsageError for one that a row's protocol does not have, or that
-    was given and no row's has.
+    In this order, the later over the earlier: what the protocol says is `usual` in studies, what
+    the study and the row say, with `exact` what the protocol says is that, and what was given. A
+    row whose protocol knows nothing of a parameter that was given stays without it. Raises
+    UsageError for one that a row's protocol does not have, or that was given and no row's has.
     """
     rows, known = [], set()
     for row in study.rows:
@@ -237,12 +277,15 @@ def by_protocol(study: Study, convention: str, given: Mapping[str, Any], exact: 
     for parameter in given:
         if parameter not in known:
             raise UsageError(
-                f'{study.id}: no protocol of it has a parameter "{parameter}"; {nearest(parameter, known)}'
+                f'{study.id}: no protocol of it has a parameter "{parameter}";'
+                f" {nearest(parameter, known)}"
             )
     return dataclasses.replace(study, rows=tuple(rows))
 
 
-def changed_protocol(study: Study, convention: str, given: Mapping[str, Any], exact: bool = False) -> dict[str, Any]:
+def changed_protocol(
+    study: Study, convention: str, given: Mapping[str, Any], exact: bool = False
+) -> dict[str, Any]:
     """Those of the given parameters of the protocol that a row of the study has not anyway."""
     own, other = (by_protocol(study, convention, some, exact) for some in ({}, given))
     changed: dict[str, Any] = {}
@@ -250,8 +293,12 @@ def changed_protocol(study: Study, convention: str, given: Mapping[str, Any], ex
         if before.learners:
             name = protocol_of(catalogue.task.get(before.task.partition(":")[0]))
             protocol = catalogue.protocol.get(name)
-            was, now = (configure(name, protocol, row.protocol, convention) for row in (before, after))
+            was, now = (
+                configure(name, protocol, row.protocol, convention) for row in (before, after)
+            )
             changed |= {
-                part: getattr(now, part) for part in given if getattr(now, part, None) != getattr(was, part, None)
+                part: getattr(now, part)
+                for part in given
+                if getattr(now, part, None) != getattr(was, part, None)
             }
     return changed

@@ -1,4 +1,6 @@
-"""A static leaderboard from any number of results folders. What cannot be compared is refused, not mixed."""
+"""A static leaderboard from any number of results folders. What cannot be compared is refused, not
+mixed.
+"""
 
 from __future__ import annotations
 
@@ -45,14 +47,19 @@ from quickstudy.runs.identity import label_of, version_of
 INDEX = "index"
 
 
-def write_site(folders: Sequence[str | pathlib.Path], out: str | pathlib.Path, command: str = "") -> pathlib.Path:
-    """Write a leaderboard of some folders, the report of each of them and the cards that lie in them; gives the path of
-    its first page. A folder that holds no runs stands for those inside it that do.
+def write_site(
+    folders: Sequence[str | pathlib.Path], out: str | pathlib.Path, command: str = ""
+) -> pathlib.Path:
+    """Write a leaderboard of some folders, the report of each of them and the cards that lie in
+    them; gives the path of its first page. A folder that holds no runs stands for those inside it
+    that do.
 
-    Raises UsageError where runs of several versions, conventions or rulesets would stand side by side, and where there
-    are none.
+    Raises UsageError where runs of several versions, conventions or rulesets would stand side by
+    side, and where there are none.
     """
-    places = list(dict.fromkeys(inside for one in folders for inside in folders_in(pathlib.Path(one))))
+    places = list(
+        dict.fromkeys(inside for one in folders for inside in folders_in(pathlib.Path(one)))
+    )
     merged = read_folders(places)
     ruleset = _check(merged, places)
     target = pathlib.Path(out)
@@ -60,7 +67,9 @@ def write_site(folders: Sequence[str | pathlib.Path], out: str | pathlib.Path, c
     make_folder(target)
     copied = list(_copied(places, target, command))
     cards = {place: _profiled(place, copied) for place in places}
-    page = site_page(merged, ruleset, copied, {place: own for place, own in cards.items() if own[0]}, command)
+    page = site_page(
+        merged, ruleset, copied, {place: own for place, own in cards.items() if own[0]}, command
+    )
     return write_page(page, target, INDEX)
 
 
@@ -68,80 +77,129 @@ def _profiled(place: pathlib.Path, copied: Sequence[Copied]) -> Cards:
     """The learners with cards in a folder, and the page of each."""
     files = {one.card: one.file for one in copied if one.place == place and one.card}
     found = profiles_in(place)
-    return found, {one.learner: file for one in found if (file := files.get(card_name(one.learner)))}
+    return found, {
+        one.learner: file for one in found if (file := files.get(card_name(one.learner)))
+    }
 
 
 def site_page(
-    merged: Merged, ruleset: str, copied: Sequence[Copied], cards: Mapping[pathlib.Path, Cards], command: str = ""
+    merged: Merged,
+    ruleset: str,
+    copied: Sequence[Copied],
+    cards: Mapping[pathlib.Path, Cards],
+    command: str = "",
 ) -> Page:
-    """The leaderboard: an overview of every folder of cards, and a table a family of all other tasks."""
+    """The leaderboard: an overview of every folder of cards, and a table a family of all other
+    tasks.
+    """
     records = list(merged.records.values())
     tables = build_report([replace(one, trace={}) for one in records], merged.trace).tables
     learners = {row.learner for table in tables for row in table.of_role(*LEARNING)}
     tasks = len(tables)
-    items = {str(item.subject["task"]["id"]) for found, _ in cards.values() for one in found for item in one.items
-             if not item.why}  # fmt: skip
-    others = [table for table in tables if table.task.partition(":")[0].partition(" ")[0] not in items]
+    items = {
+        str(item.subject["task"]["id"])
+        for found, _ in cards.values()
+        for one in found
+        for item in one.items
+        if not item.why
+    }
+    others = [
+        table for table in tables if table.task.partition(":")[0].partition(" ")[0] not in items
+    ]
     families = list(dict.fromkeys(table.family for table in others))
-    boards = [_board(family, [table for table in others if table.family == family]) for family in families]
+    boards = [
+        _board(family, [table for table in others if table.family == family]) for family in families
+    ]
     overviews = [
-        Section(f"Profiles in {place.name}", overview(found, f"cards-{number}", files), f"profiles-{number}")
+        Section(
+            f"Profiles in {place.name}",
+            overview(found, f"cards-{number}", files),
+            f"profiles-{number}",
+        )
         for number, (place, (found, files)) in enumerate(cards.items())
     ]
     scaled = [
         Text(
-            "scaled: 0 at the best control of a task, 1 at its oracle. A family's number is the mean over its tasks. "
-            "Only those who have a place on all tasks of a table are ranked; the others are below, with how many "
-            "they have."
+            "scaled: 0 at the best control of a task, 1 at its oracle. A family's number is the"
+            " mean over its tasks. Only those who have a place on all tasks of a table are ranked;"
+            " the others are below, with how many they have."
         )
     ]
     blocks: list[Block] = [
         *overviews,
         *(scaled if boards else []),
-        *(Section(family, [board], f"family-{family}") for family, board in zip(families, boards, strict=True)),
+        *(
+            Section(family, [board], f"family-{family}")
+            for family, board in zip(families, boards, strict=True)
+        ),
         Section("Pages", [Terms([(one.name, "", one.file) for one in copied])], "pages"),
     ]
     if command:
         blocks += [Text("The command that made this site:"), Text(command, "command")]
     finished = [one for one in records if one.status == OK]
     under = [
-        f"{counted(len(finished), 'finished run')} of {counted(len(learners), 'learner')} on "
-        f"{counted(tasks, 'task')}, ruleset “{ruleset}”",
+        (
+            f"{counted(len(finished), 'finished run')} of {counted(len(learners), 'learner')} on "
+            f"{counted(tasks, 'task')}, ruleset “{ruleset}”"
+        ),
         *([f"made {days} (UTC)"] if (days := days_of(records)) else []),
     ]
-    facts = {family: [list(map(_plain, line.cells)) for line in board.lines]
-             for family, board in zip(families, boards, strict=True)}  # fmt: skip
+    facts = {
+        family: [list(map(_plain, line.cells)) for line in board.lines]
+        for family, board in zip(families, boards, strict=True)
+    }
     profiles = {place.name: span_table(found) for place, (found, _) in cards.items()}
     whole = {"ruleset": ruleset, "families": facts, "profiles": profiles}
     return Page("Leaderboard", blocks, under, "quickstudy site", whole)
 
 
 def _plain(cell: Cell) -> Any:
-    return cell.value if isinstance(cell, Number) else cell.text if isinstance(cell, Name) else str(cell)
+    return (
+        cell.value
+        if isinstance(cell, Number)
+        else cell.text
+        if isinstance(cell, Name)
+        else str(cell)
+    )
 
 
 def _board(family: str, tables: Sequence[TaskTable]) -> Table:
     """Learners by tasks, best first; those with replay on some task in a group of their own."""
-    scaled = [table for table in tables if any(row.scaled.value is not None for row in table.of_role(*LEARNING))]
+    scaled = [
+        table
+        for table in tables
+        if any(row.scaled.value is not None for row in table.of_role(*LEARNING))
+    ]
     learners = dict.fromkeys(row.learner for table in tables for row in table.of_role(*LEARNING))
     found = []
     for learner in learners:
         rows = [table.row(learner, *LEARNING) for table in tables]
-        own = [_sample(table, row) for table, row in zip(tables, rows, strict=True) if row is not None]
+        own = [
+            _sample(table, row) for table, row in zip(tables, rows, strict=True) if row is not None
+        ]
         known = [one for one in own if one is not None]
         number = scaled_mean(known) if known else Contrast(None, reason="no task has a scale")
         replay = any(row is not None and row.role == REPLAY for row in rows)
         found.append((replay, len(known), number, learner, rows))
     # A learner that lacks a task is not ranked with those that have them all.
-    found.sort(key=lambda one: (-one[1], -(one[2].value if one[2].value is not None else -9e9), one[3]))
+    found.sort(
+        key=lambda one: (-one[1], -(one[2].value if one[2].value is not None else -9e9), one[3])
+    )
     groups: dict[bool, list[Line]] = {}
     for replay, count, number, learner, rows in sorted(found, key=lambda one: one[0]):
         cells = [
-            EMPTY if row is None else Number(row.scaled.value, row.scaled.interval, note=_failed(row)) for row in rows
+            (
+                EMPTY
+                if row is None
+                else Number(row.scaled.value, row.scaled.interval, note=_failed(row))
+            )
+            for row in rows
         ]
         share = "" if count == len(scaled) else f"{count} of {len(scaled)} tasks"
         overall = Number(number.value, number.interval, strong=not share, note=share)
-        groups.setdefault(replay, []).append(Line([Name(learner, note="replay" if replay else ""), overall, *cells]))
+        groups.setdefault(replay, []).append(
+            Line([Name(learner, note="replay" if replay else ""), overall, *cells])
+        )
     without = [table.task for table in tables if table not in scaled]
     caption = f"{family}: scaled, ± half the 95 % interval over seeds"
     caption += f". Without a scale: {listing(without)}" if without else ""
@@ -175,17 +233,26 @@ def _check(merged: Merged, places: Sequence[pathlib.Path]) -> str:
     """The ruleset of all folders. Raises UsageError for what cannot stand side by side."""
     records = list(merged.records.values())
     if not records:
-        raise UsageError(f"no runs in {', '.join(map(str, places))}; run something there first, or name another folder")
+        raise UsageError(
+            f"no runs in {', '.join(map(str, places))}; run something there first, or name another"
+            " folder"
+        )
     _one("conventions", {str(one.what.get("convention")) for one in records}, "make a site of each")
     ruleset = one_ruleset(places, "make a site of each")
     for what, versions in _versions(records).items():
-        _one(f"versions of {what}", versions, "give only folders of one, or drop the older by `quickstudy forget`")
+        _one(
+            f"versions of {what}",
+            versions,
+            "give only folders of one, or drop the older by `quickstudy forget`",
+        )
     return ruleset
 
 
 def _one(what: str, found: set[str], hint: str) -> None:
     if len(found) > 1:
-        raise UsageError(f"several {what} do not stand side by side: {', '.join(sorted(found))}; {hint}")
+        raise UsageError(
+            f"several {what} do not stand side by side: {', '.join(sorted(found))}; {hint}"
+        )
 
 
 def _versions(records: Sequence[Record]) -> dict[str, set[str]]:
@@ -223,4 +290,6 @@ def _copied(places: Sequence[pathlib.Path], target: pathlib.Path, command: str) 
             content = card.read_bytes()
             file = f"{number}-{card.name}"
             write_output(target / file, lambda opened, content=content: opened.write(content))  # type: ignore[misc]
-            yield Copied(place, f"{card.stem.removeprefix('card-')} in {place.name}", file, card.stem)
+            yield Copied(
+                place, f"{card.stem.removeprefix('card-')} in {place.name}", file, card.stem
+            )

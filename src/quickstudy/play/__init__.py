@@ -1,1 +1,3 @@
-"""People as learners: one seat for each kind of task, whoever shows it to them, and their sessions as runs."""
+"""People as learners: one seat for each kind of task, whoever shows it to them, and their sessions
+as runs.
+"""

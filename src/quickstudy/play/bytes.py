@@ -1,4 +1,6 @@
-"""A curriculum, byte by byte: what is typed is sent one byte after another, and silence is sent in between."""
+"""A curriculum, byte by byte: what is typed is sent one byte after another, and silence is sent in
+between.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +25,16 @@ _SHORT = {f"micro-{name}" for name in ("1", "2", "3", "4", "5.1", "5.2", "5.3")}
 
 
 class BytesSeat(Seat):
-    """ask: when a line is asked for: after two spaces (`gaps`), at every byte (`steps`), after every period. steps: at
-    most so many bytes.
+    """ask: when a line is asked for: after two spaces (`gaps`), at every byte (`steps`), after
+    every period. steps: at most so many bytes.
     """
 
     measures: ClassVar[tuple[str, ...]] = ("tasks-passed", "steps-to-pass", "levels")
     title: ClassVar[str] = "A conversation in letters"
     explained: ClassVar[str] = (
-        "The environment says one byte after another, and so do you: a line that you type is sent byte by byte, an "
-        "empty one is silence. + and - are what the byte before has brought. What the task is, nobody tells you."
+        "The environment says one byte after another, and so do you: a line that you type is sent"
+        " byte by byte, an empty one is silence. + and - are what the byte before has brought. What"
+        " the task is, nobody tells you."
     )
 
     def __init__(self, task: Any, streams: Streams, ask: str = "", steps: int = 1000) -> None:
@@ -39,7 +42,8 @@ class BytesSeat(Seat):
         world = task.open(streams) if hasattr(task, "open") else None
         if not isinstance(world, ByteWorld):
             raise UsageError(
-                f"{task.id} is not played byte by byte; play a task of the curriculum, as curriculum/micro-5.1"
+                f"{task.id} is not played byte by byte; play a task of the curriculum, as"
+                " curriculum/micro-5.1"
             )
         self._world = world
         first = getattr(task, "members", ("",))[0]
@@ -75,8 +79,8 @@ class BytesSeat(Seat):
         return f"{self.diary.lived} of {self._steps} bytes, reward {self.diary.reward:+d}"
 
     def shown(self) -> Shown:
-        """What has happened since the last line, and the byte that is not replied to yet: it is shown again with its
-        reply.
+        """What has happened since the last line, and the byte that is not replied to yet: it is
+        shown again with its reply.
         """
         pending = [] if self.over else [(self._world.showing or SPACE, SPACE, self._reward)]
         return Shown(aligned([*self._rows, *pending]), "your line (empty: silence)")
@@ -85,7 +89,9 @@ class BytesSeat(Seat):
         """Send a line, then silence until the next is due."""
         text = re.sub(r"\.+", ".", line)
         if any(ord(letter) > 255 for letter in text):
-            raise UsageError("only characters with codes from 0 to 255 can be sent; this line is not")
+            raise UsageError(
+                "only characters with codes from 0 to 255 can be sent; this line is not"
+            )
         self._queue, self._rows = list(text.encode("latin-1")), []
         self._step()
         self._go_on()
@@ -127,12 +133,18 @@ class BytesSeat(Seat):
         """The life, with every reply."""
         facts = {"passes": 1, "budget": self._steps, "tasks": list(self.task.labels)}
         return [
-            self.diary.trace({**facts, "oracle": list(perfect_steps(self.task, self.streams))}, Cost(), replies=True)
+            self.diary.trace(
+                {**facts, "oracle": list(perfect_steps(self.task, self.streams))},
+                Cost(),
+                replies=True,
+            )
         ]
 
     def sessions(self) -> list[dict[str, Any]]:
         """What was said and asked, to be replayed: one recording for every task in turn."""
-        return self._recorder.sessions(bytes(self.diary.replies), [end - 1 for end, *_ in self.diary.ends])
+        return self._recorder.sessions(
+            bytes(self.diary.replies), [end - 1 for end, *_ in self.diary.ends]
+        )
 
 
 def aligned(every: list[tuple[int, int, int]]) -> str:

@@ -1,4 +1,6 @@
-"""Who may sit where, and how a session becomes a run of an ordinary results folder, scored like any learner's."""
+"""Who may sit where, and how a session becomes a run of an ordinary results folder, scored like any
+learner's.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +47,9 @@ _NAME = re.compile(r"[\w .-]{1,40}")
 
 @dataclass(frozen=True)
 class Invitation:
-    """What is played, as it is typed. amount: bytes, sequences, strings, episodes or rounds at most; None: as usual.
-    ask: see `BytesSeat`. plain: words and symbols as they are, no random letters. name: of the person.
+    """What is played, as it is typed. amount: bytes, sequences, strings, episodes or rounds at
+    most; None: as usual. ask: see `BytesSeat`. plain: words and symbols as they are, no random
+    letters. name: of the person.
     """
 
     task: str
@@ -59,7 +62,10 @@ class Invitation:
 
     def __post_init__(self) -> None:
         if self.name and not (self.name.strip() and _NAME.fullmatch(self.name)):
-            raise UsageError(f'--name must be 1 to 40 letters, digits, spaces, points or hyphens, got "{self.name}"')
+            raise UsageError(
+                "--name must be 1 to 40 letters, digits, spaces, points or hyphens, got"
+                f' "{self.name}"'
+            )
 
     def seat(self, repetition: int = 0) -> Seat:
         """A fresh session. Raises UsageError for a task that nobody can play."""
@@ -73,15 +79,22 @@ class Invitation:
         elif isinstance(task, SymbolItem):
             made, given = SpanSeat, {"rounds": self.amount}
         elif isinstance(task, ExampleTask) and isinstance(spaces_of(task)[0], Tokens):
-            made, given = WordsSeat, {"game": configure("game", Game, {}, self.convention), "most": self.amount}
+            made, given = (
+                WordsSeat,
+                {"game": configure("game", Game, {}, self.convention), "most": self.amount},
+            )
             given["plain"] = self.plain
         elif isinstance(task, WorldTask) and not isinstance(task, Axis):
             made, given = BytesSeat, {"steps": self.amount, "ask": self.ask}
         else:
             raise UsageError(f"{task.id} {_why_not(task)}")
         if self.ask and made is not BytesSeat:
-            raise UsageError("--ask is for tasks of the curriculum; elsewhere, all that is hidden is asked for")
-        return made(task, streams, **{name: value for name, value in given.items() if value is not None})  # type: ignore[no-any-return]
+            raise UsageError(
+                "--ask is for tasks of the curriculum; elsewhere, all that is hidden is asked for"
+            )
+        return made(
+            task, streams, **{name: value for name, value in given.items() if value is not None}
+        )  # type: ignore[no-any-return]
 
 
 def _why_not(task: Any) -> str:
@@ -101,11 +114,12 @@ def _why_not(task: Any) -> str:
 
 @dataclass
 class Sitting:
-    """A person in a seat, from the moment they sit down. folder: where the session is kept; None: nowhere.
+    """A person in a seat, from the moment they sit down. folder: where the session is kept; None:
+    nowhere.
 
-    Every session of a person on a task is a repetition of its own, or several, so that nobody meets the same data
-    twice. repetition: the first one. seconds: response times, from when a question was first shown to the answer that
-    was accepted.
+    Every session of a person on a task is a repetition of its own, or several, so that nobody meets
+    the same data twice. repetition: the first one. seconds: response times, from when a question
+    was first shown to the answer that was accepted.
     """
 
     invitation: Invitation
@@ -125,7 +139,9 @@ class Sitting:
         return self.seat.shown()
 
     def answer(self, line: str) -> Said:
-        """Take what was typed. Raises UsageError for what cannot be an answer; the response time then goes on."""
+        """Take what was typed. Raises UsageError for what cannot be an answer; the response time
+        then goes on.
+        """
         now = time.monotonic()
         said = self.seat.answer(line)
         self.seconds.append(now - (now if self._since is None else self._since))
@@ -133,7 +149,9 @@ class Sitting:
         return said
 
     def traces(self) -> list[Trace]:
-        """The session as traces, with the response time of every answer that was typed (`answer_seconds`)."""
+        """The session as traces, with the response time of every answer that was typed
+        (`answer_seconds`).
+        """
         found, seconds = [], np.round(self.seconds, 3)
         for own in self.seat.traces():
             count = int(own.facts.get("answers", len(seconds)))
@@ -142,9 +160,11 @@ class Sitting:
         return found
 
     @classmethod
-    def after_all(cls, invitation: Invitation, folder: pathlib.Path | None, taken: Collection[int] = ()) -> Sitting:
-        """The next session of that person: its first repetition is after all that are known. taken: repetitions that
-        are being played.
+    def after_all(
+        cls, invitation: Invitation, folder: pathlib.Path | None, taken: Collection[int] = ()
+    ) -> Sitting:
+        """The next session of that person: its first repetition is after all that are known. taken:
+        repetitions that are being played.
         """
         known = set(taken)
         if folder is not None:
@@ -164,7 +184,9 @@ class Sitting:
         return range(self.repetition, self.repetition + self.seat.runs)
 
     def keep(self) -> list[Record]:
-        """Write the runs of the session down; none where there is no folder, or nothing that can be scored."""
+        """Write the runs of the session down; none where there is no folder, or nothing that can be
+        scored.
+        """
         if self.folder is None or not self.seat.scored:
             return []
         with Journal(self.folder) as journal:
@@ -173,7 +195,9 @@ class Sitting:
     def outcomes(self) -> list[Outcome]:
         """The runs of the session."""
         traces = self.traces()
-        return [self._outcome(*one, len(traces)) for one in zip(traces, self.repetitions, strict=False)]
+        return [
+            self._outcome(*one, len(traces)) for one in zip(traces, self.repetitions, strict=False)
+        ]
 
     def _outcome(self, trace: Trace, repetition: int, runs: int) -> Outcome:
         seat, task, convention = self.seat, self.seat.task, self.invitation.convention

@@ -1,4 +1,6 @@
-"""The listener's seat in a referential game: somebody names what they see, and one says which of several is meant."""
+"""The listener's seat in a referential game: somebody names what they see, and one says which of
+several is meant.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,9 @@ _BARS = "▁▂▃▄▅▆▇█"
 
 @dataclass(frozen=True)
 class Heard:
-    """One game as its listener meets it. messages: (round, token); stimuli: (place, dimension). seen: what the speaker
-    saw, None where it is never shown. correct: the place that is meant, or the number behind all places.
+    """One game as its listener meets it. messages: (round, token); stimuli: (place, dimension).
+    seen: what the speaker saw, None where it is never shown. correct: the place that is meant, or
+    the number behind all places.
     """
 
     episode: int
@@ -39,30 +42,41 @@ class Heard:
     @property
     def said(self) -> str:
         """The messages in letters, a point for the end of one."""
-        words = [[_TOKENS[token - 1] if token else "." for token in message] for message in self.messages.tolist()]
+        words = [
+            [_TOKENS[token - 1] if token else "." for token in message]
+            for message in self.messages.tolist()
+        ]
         return "  ".join(" ".join(word) for word in words)
 
 
 def games_of(task: Any, streams: Streams, episodes: int) -> Iterator[Heard]:
-    """The games of the first test episodes of a task with `seat = "listener"`, as every learner of these streams meets
-    them.
+    """The games of the first test episodes of a task with `seat = "listener"`, as every learner of
+    these streams meets them.
     """
     if task.sizes.words > len(_TOKENS):
-        raise UsageError(f"{task.id} has {task.sizes.words} words, and there are {len(_TOKENS)} letters; give fewer")
+        raise UsageError(
+            f"{task.id} has {task.sizes.words} words, and there are {len(_TOKENS)} letters; give"
+            " fewer"
+        )
     sizes = task.sizes
     examples, known = task.exam(streams, episodes)
     inputs, targets = np.asarray(examples.inputs), np.asarray(examples.targets)
     views, wide = sizes.rounds + sizes.feedback, sizes.seen
-    for episode, game, query, foil in zip(*(known[name] for name in ("episode", "game", "query", "foil")), strict=True):
+    for episode, game, query, foil in zip(
+        *(known[name] for name in ("episode", "game", "query", "foil")), strict=True
+    ):
         own = inputs[game * views : (game + 1) * views, episode]
         tokens = own[: sizes.rounds, wide : wide + sizes.heard]
         yield Heard(
-            int(episode), int(game), bool(query), int(foil),
+            int(episode),
+            int(game),
+            bool(query),
+            int(foil),
             tokens.reshape(sizes.rounds, sizes.length, -1).argmax(axis=-1),
             own[sizes.rounds - 1, :wide].reshape(sizes.distractors + 1, sizes.dimensions),
             own[-1, : sizes.dimensions] if sizes.feedback else None,
             int(targets[game * views + sizes.rounds - 1, episode]),
-        )  # fmt: skip
+        )
 
 
 def numbers(stimulus: NDArray[np.float64]) -> str:
@@ -81,22 +95,39 @@ def bars(stimulus: NDArray[np.float64]) -> str:
 
 
 def stimuli_plot(game: Heard, words: Sequence[str], after: bool = False) -> Plot:
-    """What the listener sees, a line for every dimension. words: of each stimulus. after: what the speaker saw too."""
+    """What the listener sees, a line for every dimension. words: of each stimulus. after: what the
+    speaker saw too.
+    """
     dimensions = range(game.stimuli.shape[1])
     series = [
-        Plotted(label, Mark(number=place), row.tolist(), [float(-one) for one in dimensions], kind=POINTS)
+        Plotted(
+            label,
+            Mark(number=place),
+            row.tolist(),
+            [float(-one) for one in dimensions],
+            kind=POINTS,
+        )
         for place, (label, row) in enumerate(zip(words, game.stimuli, strict=True))
     ]
     if after and game.seen is not None:
         heights = [float(-one) for one in dimensions]
-        series.append(Plotted("what the speaker saw", Mark(CONTROL), game.seen.tolist(), heights, kind=POINTS))
-    seen = "; ".join(f"{label}: {numbers(row)}" for label, row in zip(words, game.stimuli, strict=True))
+        series.append(
+            Plotted("what the speaker saw", Mark(CONTROL), game.seen.tolist(), heights, kind=POINTS)
+        )
+    seen = "; ".join(
+        f"{label}: {numbers(row)}" for label, row in zip(words, game.stimuli, strict=True)
+    )
     ticks = [(float(-one), str(one + 1)) for one in dimensions]
     reach = (-len(dimensions) + 0.5, 0.5)
     return Plot(
-        "", "What the listener sees: one number for every dimension.", f"Stimuli: {seen}.",
-        Axis("number", range=(-1.0, 1.0)), Axis("dimension", range=reach, ticks=ticks), [Panel(series)], direct=False,
-    )  # fmt: skip
+        "",
+        "What the listener sees: one number for every dimension.",
+        f"Stimuli: {seen}.",
+        Axis("number", range=(-1.0, 1.0)),
+        Axis("dimension", range=reach, ticks=ticks),
+        [Panel(series)],
+        direct=False,
+    )
 
 
 class ListenerSeat(Seat):
@@ -105,9 +136,10 @@ class ListenerSeat(Seat):
     measures: ClassVar[tuple[str, ...]] = ("zero-shot-accuracy", "learning-in-games")
     title: ClassVar[str] = "Which is meant?"
     explained: ClassVar[str] = (
-        "A speaker names what it sees; you see one thing or several, and say which of them is meant, or none. Things "
-        "that mean the same need not look quite the same. First, in the support, you learn the words; then come new "
-        "combinations of what you have learned. With every episode words and things are new."
+        "A speaker names what it sees; you see one thing or several, and say which of them is"
+        " meant, or none. Things that mean the same need not look quite the same. First, in the"
+        " support, you learn the words; then come new combinations of what you have learned. With"
+        " every episode words and things are new."
     )
 
     def __init__(self, task: Any, streams: Streams, episodes: int = 1) -> None:
@@ -138,7 +170,10 @@ class ListenerSeat(Seat):
 
     @property
     def _right(self) -> list[bool]:
-        return [decision == game.correct for decision, game in zip(self._decided, self._games, strict=False)]
+        return [
+            decision == game.correct
+            for decision, game in zip(self._decided, self._games, strict=False)
+        ]
 
     @property
     def _last(self) -> int:
@@ -153,30 +188,48 @@ class ListenerSeat(Seat):
         of = f", episode {game.episode + 1} of {self._episodes}" if self._episodes > 1 else ""
         lines = [f"game {place[0]} of {place[1]}{of} ({phase})", f"the speaker says  {game.said}"]
         words = [f"stimulus {number}" for number in range(1, len(game.stimuli) + 1)]
-        lines += [f"{label}        {bars(row)}  {numbers(row)}" for label, row in zip(words, game.stimuli, strict=True)]
+        lines += [
+            f"{label}        {bars(row)}  {numbers(row)}"
+            for label, row in zip(words, game.stimuli, strict=True)
+        ]
         choices = [(str(number), label) for number, label in enumerate(words, 1)]
         typed = ", ".join(word for word, _ in choices)
         asked = f"which is meant? ({typed} or {NONE})"
-        return Shown("\n".join(lines), asked, [*choices, (NONE, "none of them")], [stimuli_plot(game, words)])
+        return Shown(
+            "\n".join(lines), asked, [*choices, (NONE, "none of them")], [stimuli_plot(game, words)]
+        )
 
     def answer(self, line: str) -> Said:
         """One decision."""
         given, most = line.strip().lower(), self._last
         if given != NONE and not (given.isdecimal() and 1 <= int(given) <= most):
-            raise UsageError(f'"{line.strip()}" is no decision; type a number from 1 to {most}, or {NONE}')
+            raise UsageError(
+                f'"{line.strip()}" is no decision; type a number from 1 to {most}, or {NONE}'
+            )
         decision = most if given == NONE else int(given) - 1
         game = self._games[len(self._decided)]
         self._decided.append(decision)
         good = decision == game.correct
-        meant = "none of them was meant" if game.correct == most else f"stimulus {game.correct + 1} was meant"
-        seen = "" if game.seen is None else f"{game.said} named {bars(game.seen)} {numbers(game.seen)}; "
+        meant = (
+            "none of them was meant"
+            if game.correct == most
+            else f"stimulus {game.correct + 1} was meant"
+        )
+        seen = (
+            ""
+            if game.seen is None
+            else f"{game.said} named {bars(game.seen)} {numbers(game.seen)}; "
+        )
         return Said(f"{'right' if good else 'wrong'}: {seen}{meant}", good)
 
     def summary(self) -> str:
         """Right decisions by phase."""
         right = np.array(self._right, bool)
         query = np.array([game.query for game in self._games[: len(right)]], bool)
-        parts = [f"{name} {right[own].sum()} of {own.sum()}" for name, own in (("support", ~query), ("query", query))]
+        parts = [
+            f"{name} {right[own].sum()} of {own.sum()}"
+            for name, own in (("support", ~query), ("query", query))
+        ]
         over = "all played" if len(right) == len(self._games) else "stopped"
         return f"{over} after {len(right)} games; right: {', '.join(parts)}"
 
@@ -193,5 +246,10 @@ class ListenerSeat(Seat):
         }
         query = arrays["query"]
         counts = {"correct": np.array([(right & query).sum()]), "asked": np.array([query.sum()])}
-        facts = {"passes": 1, "decisions": self._last + 1, "episodes": 0, "test_episodes": self._episodes}
+        facts = {
+            "passes": 1,
+            "decisions": self._last + 1,
+            "episodes": 0,
+            "test_episodes": self._episodes,
+        }
         return [Trace("games", {"observations": np.zeros(1), **counts, **arrays}, facts)]

@@ -1,4 +1,6 @@
-"""A seat: where a person sits in the place of a learner. A terminal and a browser show the same one."""
+"""A seat: where a person sits in the place of a learner. A terminal and a browser show the same
+one.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,12 @@ LETTERS = string.ascii_letters
 
 @dataclass(frozen=True)
 class Shown:
-    """What a person sees before an answer. text: letter by letter, as a terminal prints it. ask: what is to be typed.
+    """What a person sees before an answer. text: letter by letter, as a terminal prints it. ask:
+    what is to be typed.
 
-    choices: (what is typed, what it means), where there are few answers. picture: what a page shows besides.
-    paced: symbols that are shown before the text, one by one, and then hidden. seconds: how long each.
+    choices: (what is typed, what it means), where there are few answers. picture: what a page shows
+    besides. paced: symbols that are shown before the text, one by one, and then hidden. seconds:
+    how long each.
     """
 
     text: str
@@ -34,7 +38,9 @@ class Shown:
 
 @dataclass(frozen=True)
 class Said:
-    """What a person is told of an answer. good: whether it was right, None where that is not said."""
+    """What a person is told of an answer. good: whether it was right, None where that is not
+    said.
+    """
 
     text: str = ""
     good: bool | None = None
@@ -43,10 +49,11 @@ class Said:
 class Seat(ABC):
     """A session of one person on one task. What is drawn depends on the streams alone.
 
-    measures: ids of those that its trace is scored by. title: what a player sees above the game, which must not give
-    away what is to be found out, as the id of a task does. explained: what is going on, in a sentence or two, for
-    somebody who has never seen the task; nothing of what is to be found out. stopped: the person has left. runs:
-    repetitions of the task that a session takes up, each a run of its own.
+    measures: ids of those that its trace is scored by. title: what a player sees above the game,
+    which must not give away what is to be found out, as the id of a task does. explained: what is
+    going on, in a sentence or two, for somebody who has never seen the task; nothing of what is to
+    be found out. stopped: the person has left. runs: repetitions of the task that a session takes
+    up, each a run of its own.
     """
 
     measures: ClassVar[tuple[str, ...]]
@@ -89,7 +96,9 @@ class Seat(ABC):
 
     @abstractmethod
     def answer(self, line: str) -> Said:
-        """Take what was typed. Raises UsageError, and nothing has happened, for what cannot be an answer."""
+        """Take what was typed. Raises UsageError, and nothing has happened, for what cannot be an
+        answer.
+        """
 
     def stop(self) -> str:
         """The person leaves. Gives what is still to be shown."""
@@ -106,10 +115,15 @@ class Seat(ABC):
 
 
 def renamed(words: Sequence[str], streams: Streams, plain: bool) -> list[str]:
-    """Random letters for words, so that nobody knows them from elsewhere; plain: the words themselves."""
+    """Random letters for words, so that nobody knows them from elsewhere; plain: the words
+    themselves.
+    """
     if plain:
         return list(words)
     if len(words) > len(LETTERS):
-        raise UsageError(f"{streams.task} has {len(words)} words, and there are {len(LETTERS)} letters; give --plain")
+        raise UsageError(
+            f"{streams.task} has {len(words)} words, and there are {len(LETTERS)} letters; give"
+            " --plain"
+        )
     shuffled = streams.numpy("letters").permutation(len(LETTERS))
     return [LETTERS[shuffled[place]] for place in range(len(words))]

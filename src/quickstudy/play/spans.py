@@ -1,4 +1,6 @@
-"""The span of a person: sequences that become longer until two in a row have a mistake, round after round."""
+"""The span of a person: sequences that become longer until two in a row have a mistake, round after
+round.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ HIDDEN = "_"
 
 @dataclass(frozen=True)
 class Trial:
-    """One sequence in words. hidden: positions that are asked for. bar: where the question begins."""
+    """One sequence in words. hidden: positions that are asked for. bar: where the question
+    begins.
+    """
 
     words: list[str]
     hidden: list[int]
@@ -49,17 +53,20 @@ class Trial:
     def written(self, answers: str, start: int = 0) -> str:
         """The words from a position on. answers: how those that are asked for are written."""
         rest = range(start, len(self.words))
-        shown = (answers.format(self.words[at]) if at in self.hidden else self.words[at] for at in rest)
+        shown = (
+            answers.format(self.words[at]) if at in self.hidden else self.words[at] for at in rest
+        )
         return " ".join(shown)
 
 
 class SpanSeat(Seat):
     """A session of several rounds, each a run of its own with the data of another repetition.
 
-    A round has one sequence at every level of the grid, from the first on, and ends after two in a row with
-    a mistake. Levels that it does not reach count as chance. So its span is that of the machines, by
-    the same formula, from one sequence a level, and the interval of a person is over rounds as that of a
-    machine is over seeds. Levels with more than 70 symbols are not shown: who gets there has a lower bound.
+    A round has one sequence at every level of the grid, from the first on, and ends after two in a
+    row with a mistake. Levels that it does not reach count as chance. So its span is that of the
+    machines, by the same formula, from one sequence a level, and the interval of a person is over
+    rounds as that of a machine is over seeds. Levels with more than 70 symbols are not shown: who
+    gets there has a lower bound.
 
     rounds: how many. seconds: how long each symbol is shown; 0.5, or 1 where symbols are words.
     """
@@ -71,7 +78,8 @@ class SpanSeat(Seat):
         super().__init__(task, streams)
         if not isinstance(task, SymbolItem) or not task.instruction:
             raise UsageError(
-                f"{task.id} has no form for people; play an item of letters or words, as span/copy or span/lookup"
+                f"{task.id} has no form for people; play an item of letters or words, as span/copy"
+                " or span/lookup"
             )
         self._names = tuple(task.vocabulary)
         self.runs = rounds
@@ -94,15 +102,20 @@ class SpanSeat(Seat):
     def explained(self) -> str:  # type: ignore[override]
         """The instruction, and how a session goes."""
         return (
-            f"{self.task.instruction} Each sequence is shown once, symbol by symbol; then you type the answer. Guess "
-            "what you do not know. Sequences become longer until two in a row have a mistake; then the next "
-            "round begins."
+            f"{self.task.instruction} Each sequence is shown once, symbol by symbol; then you type"
+            " the answer. Guess what you do not know. Sequences become longer until two in a row"
+            " have a mistake; then the next round begins."
         )
 
     @property
     def reference(self) -> str:
         """Worked examples."""
-        return "\n".join(["examples, with the answers in brackets:", *(one.written("[{}]") for one in self._read)])
+        return "\n".join(
+            [
+                "examples, with the answers in brackets:",
+                *(one.written("[{}]") for one in self._read),
+            ]
+        )
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -116,7 +129,11 @@ class SpanSeat(Seat):
     @property
     def _done(self) -> list[list[int]]:
         """The rounds that are over: right answers by level."""
-        return [own for own, trials in zip(self._right, self._rounds, strict=False) if self._ended(own, trials)]
+        return [
+            own
+            for own, trials in zip(self._right, self._rounds, strict=False)
+            if self._ended(own, trials)
+        ]
 
     def _ended(self, right: list[int], trials: list[Trial]) -> bool:
         last = list(zip(right, trials, strict=False))[-FAILURES:]
@@ -139,7 +156,9 @@ class SpanSeat(Seat):
         done = len(self._done)
         if self.over:
             return f"{done} of {self.runs} rounds"
-        return f"round {done + 1} of {self.runs}, difficulty {self.task.grid[len(self._right[done])]}"
+        return (
+            f"round {done + 1} of {self.runs}, difficulty {self.task.grid[len(self._right[done])]}"
+        )
 
     @property
     def _trial(self) -> Trial:
@@ -150,20 +169,33 @@ class SpanSeat(Seat):
         """The sequence, to be shown symbol by symbol, and the question."""
         trial = self._trial
         number = sum(map(len, self._right)) + 1
-        choices = [(name, name) for name in self._answers] if self._wanted == 1 and len(self._answers) < 10 else ()
+        choices = (
+            [(name, name) for name in self._answers]
+            if self._wanted == 1 and len(self._answers) < 10
+            else ()
+        )
         ask = "which symbol?" if self._wanted == 1 else f"which {self._wanted} symbols?"
         question = f"{number}: {trial.written(HIDDEN, trial.bar)}"
-        return Shown(question, f"{ask} ({' '.join(self._answers)})", choices, paced=trial.words[: trial.bar],
-                     seconds=self.seconds)  # fmt: skip
+        return Shown(
+            question,
+            f"{ask} ({' '.join(self._answers)})",
+            choices,
+            paced=trial.words[: trial.bar],
+            seconds=self.seconds,
+        )
 
     @property
     def _wanted(self) -> int:
         return len(self._trial.hidden)
 
     def answer(self, line: str) -> Said:
-        """Count the right symbols, and go on. Raises UsageError, and nothing counts, for what cannot be an answer."""
+        """Count the right symbols, and go on. Raises UsageError, and nothing counts, for what
+        cannot be an answer.
+        """
         trial, given = self._trial, self._given(line)
-        right = sum(trial.words[at] == symbol for at, symbol in zip(trial.hidden, given, strict=True))
+        right = sum(
+            trial.words[at] == symbol for at, symbol in zip(trial.hidden, given, strict=True)
+        )
         self._right[-1].append(right)
         if len(self._done) == len(self._right) < self.runs:
             self._right.append([])
@@ -178,12 +210,17 @@ class SpanSeat(Seat):
         if odd := [symbol for symbol in given if symbol not in self._answers]:
             raise UsageError(f'"{odd[0]}" cannot be an answer; {wanted}')
         if len(given) != self._wanted:
-            raise UsageError(f"you typed {len(given)} symbols, and {self._wanted} are asked for; {wanted}")
+            raise UsageError(
+                f"you typed {len(given)} symbols, and {self._wanted} are asked for; {wanted}"
+            )
         return given
 
     def summary(self) -> str:
         """The span over rounds, as on a card."""
-        values = [float(span(psychometric(one)[-1], self.task.grid, self.task.least)) for one in self.traces()]
+        values = [
+            float(span(psychometric(one)[-1], self.task.grid, self.task.least))
+            for one in self.traces()
+        ]
         if not values:
             return "stopped before the first round was over: no span"
         logs = np.log1p(values)
@@ -191,12 +228,16 @@ class SpanSeat(Seat):
         if len(values) > 1:
             low, high = np.expm1(student_interval(logs))
             found += f" [{max(0.0, low):.1f}, {min(high, self.task.grid[-1]):.1f}]"
-        if all(len(right) == self._levels for right in self._done) and self._levels < len(self.task.grid):
+        if all(len(right) == self._levels for right in self._done) and self._levels < len(
+            self.task.grid
+        ):
             found += f", at least: nothing beyond {self._shown_up_to} is shown"
         return f"{len(values)} of {self.runs} rounds: {found}"
 
     def traces(self) -> list[Trace]:
-        """Every round that is over as a trace of kind `span`: nothing was asked in the bins that it did not reach."""
+        """Every round that is over as a trace of kind `span`: nothing was asked in the bins that it
+        did not reach.
+        """
         return [self._trace(*one) for one in zip(self._done, self._rounds, strict=False)]
 
     def _trace(self, right: list[int], trials: list[Trial]) -> Trace:
@@ -212,4 +253,8 @@ class SpanSeat(Seat):
             "difficulty": np.array(self.task.grid),
             "chance": self.task.chances(),
         }
-        return Trace("span", arrays, {**axis_facts(self.task), **self.parameters, "passes": 1, "answers": len(right)})
+        return Trace(
+            "span",
+            arrays,
+            {**axis_facts(self.task), **self.parameters, "passes": 1, "answers": len(right)},
+        )

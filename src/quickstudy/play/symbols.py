@@ -21,21 +21,26 @@ NEXT, MAY = "which letter comes next?", "which letters may come next?"
 
 
 class SymbolsSeat(Seat):
-    """shown: strings that are read first, the first of those that machines are shown. strings: how many are asked
-    about: those that a machine would be asked, up to the longest shown, then the shortest that are longer.
+    """shown: strings that are read first, the first of those that machines are shown. strings: how
+    many are asked about: those that a machine would be asked, up to the longest shown, then the
+    shortest that are longer.
 
-    Where the language has places at which the next symbol is certain, these are asked, and several letters may be typed
-    at once; where it has none, every place is, and all letters that may follow are typed together.
+    Where the language has places at which the next symbol is certain, these are asked, and several
+    letters may be typed at once; where it has none, every place is, and all letters that may follow
+    are typed together.
     """
 
     measures: ClassVar[tuple[str, ...]] = ("reach", "string-accuracy")
     title: ClassVar[str] = "What comes next?"
 
-    def __init__(self, task: Any, streams: Streams, strings: int = 20, shown: int = 12, plain: bool = False) -> None:
+    def __init__(
+        self, task: Any, streams: Streams, strings: int = 20, shown: int = 12, plain: bool = False
+    ) -> None:
         super().__init__(task, streams)
         if not isinstance(task, StringTask) or task.setup != "next":
             raise UsageError(
-                f"{task.id} is not played symbol by symbol; play a language whose next symbol is asked for"
+                f"{task.id} is not played symbol by symbol; play a language whose next symbol is"
+                " asked for"
             )
         self._most, self._count, self.plain = strings, shown, plain
         self.metric = usual_metric(task)
@@ -45,7 +50,9 @@ class SymbolsSeat(Seat):
         self._read = task.grammar.draws(streams.numpy("data"), shown)
         tests = TestList.behind(task, "exhaustive", self._read, strings)
         before = list(seen_strings(task, self._read, tests, strings // 2))[: strings // 2]
-        self._strings = [*((one, False) for one in before), *((one, True) for one in tests)][:strings]
+        self._strings = [*((one, False) for one in before), *((one, True) for one in tests)][
+            :strings
+        ]
         self._wrong: list[int] = []
         self._counted: list[int] = []
         self._begin()
@@ -56,9 +63,15 @@ class SymbolsSeat(Seat):
         what = (
             "Then longer ones come letter by letter: say what comes next wherever that is certain."
             if self.metric == "det"
-            else "Then longer ones come letter by letter: say which letters may come next, all of them together."
+            else (
+                "Then longer ones come letter by letter: say which letters may come next, all of"
+                " them together."
+            )
         )
-        return f"You see strings of a language that nobody explains to you; {END} is the end of a string. {what}"
+        return (
+            f"You see strings of a language that nobody explains to you; {END} is the end of a"
+            f" string. {what}"
+        )
 
     @property
     def reference(self) -> str:
@@ -68,7 +81,9 @@ class SymbolsSeat(Seat):
     def _begin(self) -> None:
         self._place, self._mistakes, self._steps = 0, 0, 0
         string = self._string
-        self._row = Row.of(string, self.task.grammar.likely(string) == 1, self.task.grammar, self._marking)
+        self._row = Row.of(
+            string, self.task.grammar.likely(string) == 1, self.task.grammar, self._marking
+        )
         self._reveal()
 
     @property
@@ -107,7 +122,10 @@ class SymbolsSeat(Seat):
     def progress(self) -> str:
         """Strings, and those without a mistake."""
         done = len(self._wrong)
-        return f"{done} of {len(self._strings)} strings, {sum(not wrong for wrong in self._wrong)} without a mistake"
+        return (
+            f"{done} of {len(self._strings)} strings, {sum(not wrong for wrong in self._wrong)}"
+            " without a mistake"
+        )
 
     def _text(self, string: Any) -> str:
         return "".join(self._names[symbol] for symbol in string)
@@ -116,13 +134,17 @@ class SymbolsSeat(Seat):
         """What is known of the present string."""
         ask = f"{NEXT if self.metric == 'det' else MAY} ({' '.join(self._names)})"
         choices = [(name, name) for name in self._names] if self.metric == "det" else ()
-        return Shown(f"{len(self._wrong) + 1}: {self._text(self._string[: self._place + 1])}_", ask, choices)
+        return Shown(
+            f"{len(self._wrong) + 1}: {self._text(self._string[: self._place + 1])}_", ask, choices
+        )
 
     def answer(self, line: str) -> Said:
         """One letter or several, as long as they are right."""
         given = line.replace(" ", "")
         if not given or not set(given) <= set("".join(self._names)):
-            raise UsageError(f'"{line.strip()}" is no answer; the letters are {" ".join(self._names)}')
+            raise UsageError(
+                f'"{line.strip()}" is no answer; the letters are {" ".join(self._names)}'
+            )
         number = len(self._wrong)
         string = self._string
         for part in [given] if self.metric == "cat" else given:
@@ -152,7 +174,10 @@ class SymbolsSeat(Seat):
     def summary(self) -> str:
         """Strings without a mistake."""
         over = "all asked" if len(self._wrong) == len(self._strings) else "stopped"
-        return f"{over} after {len(self._wrong)} strings, {sum(not wrong for wrong in self._wrong)} without a mistake"
+        return (
+            f"{over} after {len(self._wrong)} strings, {sum(not wrong for wrong in self._wrong)}"
+            " without a mistake"
+        )
 
     def traces(self) -> list[Trace]:
         """Every string that was gone through to its end."""
@@ -167,8 +192,15 @@ class SymbolsSeat(Seat):
         }
         largest = max(map(self.task.grammar.size, self._read))
         facts = {
-            "metric": self.metric, "margins": list(self._marking.margins), "order": 3, "passes": 1,
-            "test": "exhaustive", "upto": "whole", "left_out": [], "learned": {},
-            "shown": {"1": len(self._read)}, "largest_shown": {"1": largest},
-        }  # fmt: skip
+            "metric": self.metric,
+            "margins": list(self._marking.margins),
+            "order": 3,
+            "passes": 1,
+            "test": "exhaustive",
+            "upto": "whole",
+            "left_out": [],
+            "learned": {},
+            "shown": {"1": len(self._read)},
+            "largest_shown": {"1": largest},
+        }
         return [Trace("string-outcomes", arrays, facts)]

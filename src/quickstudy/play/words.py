@@ -1,7 +1,9 @@
-"""The game that people played in appendix A of Cisneros et al. 2022: guess what is hidden, in meaningless letters.
+"""The game that people played in appendix A of Cisneros et al. 2022: guess what is hidden, in
+meaningless letters.
 
-Every word of the task is a random letter. One sequence after another is shown with its answers hidden; a sequence
-counts as right only if all of its hidden words are. The game is over after so many right ones in a row.
+Every word of the task is a random letter. One sequence after another is shown with its answers
+hidden; a sequence counts as right only if all of its hidden words are. The game is over after so
+many right ones in a row.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ from quickstudy.measures.wade import wade_preset
 from quickstudy.play.seat import LETTERS, Said, Seat, Shown, renamed
 
 MOST_HIDDEN, LEFT = 6, 5
-"""A sequence with more hidden words than the first is cut before the sixth of them, so that five are left."""
+"""A sequence with more hidden words than the first is cut before the sixth of them, so that five
+are left.
+"""
 HIDDEN = "_"
 
 
@@ -31,15 +35,18 @@ HIDDEN = "_"
 class Game:
     """How long a game lasts and how it is scored.
 
-    series: right answers in a row that end it. reached: the question at which an accuracy of k / series is held for
-    reached, by k right answers in a row: the `first` of them, or the `last`. Written and corrected: 10, the first, so
-    that ten right answers from the start have WADE 1. Published: 5, the last, where a perfect player has 0.33.
+    series: right answers in a row that end it. reached: the question at which an accuracy of k /
+    series is held for reached, by k right answers in a row: the `first` of them, or the `last`.
+    Written and corrected: 10, the first, so that ten right answers from the start have WADE 1.
+    Published: 5, the last, where a perfect player has 0.33.
     """
 
     series: int = parameter(10, at_least=1)
     reached: str = parameter("first", choices=("first", "last"))
 
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"series": 5, "reached": "last"}}
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "published": {"series": 5, "reached": "last"}
+    }
 
     def curve(self, right: Sequence[bool]) -> tuple[list[int], list[float]]:
         """Steps and accuracies of a session, by which WADE is computed like that of any learner.
@@ -70,22 +77,29 @@ class Game:
 
 
 class WordsSeat(Seat):
-    """right: of every sequence so far, whether all hidden words were; given: what was answered. most: sequences that
-    are shown at most.
+    """right: of every sequence so far, whether all hidden words were; given: what was answered.
+    most: sequences that are shown at most.
     """
 
     measures: ClassVar[tuple[str, ...]] = ("wade",)
     title: ClassVar[str] = "What is hidden?"
     explained: ClassVar[str] = (
-        "Every letter stands for a word, always the same one. Type what is hidden, with spaces between; a sequence is "
-        "right only if all of it is. The right one is shown after every answer."
+        "Every letter stands for a word, always the same one. Type what is hidden, with spaces"
+        " between; a sequence is right only if all of it is. The right one is shown after every"
+        " answer."
     )
 
-    def __init__(self, task: Any, streams: Streams, game: Game, most: int = 1000, plain: bool = False) -> None:
+    def __init__(
+        self, task: Any, streams: Streams, game: Game, most: int = 1000, plain: bool = False
+    ) -> None:
         super().__init__(task, streams)
-        fits = isinstance(task, ExampleTask) and all(isinstance(space, Tokens) for space in spaces_of(task))
+        fits = isinstance(task, ExampleTask) and all(
+            isinstance(space, Tokens) for space in spaces_of(task)
+        )
         if not fits:
-            raise UsageError(f"{task.id} is not played word by word; play a task of sequences of words")
+            raise UsageError(
+                f"{task.id} is not played word by word; play a task of sequences of words"
+            )
         words = list(getattr(task, "vocabulary", map(str, range(spaces_of(task)[0].width))))
         self.game, self.most, self.plain = game, most, plain
         self.right: list[bool] = []
@@ -134,17 +148,27 @@ class WordsSeat(Seat):
     def truth(self) -> str:
         """The present sequence as it is, what was hidden in brackets."""
         named = [self._names[id] for id in self._tokens]
-        return " ".join(f"[{word}]" if place in self._hidden else word for place, word in enumerate(named))
+        return " ".join(
+            f"[{word}]" if place in self._hidden else word for place, word in enumerate(named)
+        )
 
     def shown(self) -> Shown:
         """The present sequence, with what is asked for hidden."""
-        words = [HIDDEN if place in self._hidden else self._names[id] for place, id in enumerate(self._tokens)]
-        ask = "what is hidden?" if self.hidden == 1 else f"which {self.hidden} are hidden? (spaces between)"
+        words = [
+            HIDDEN if place in self._hidden else self._names[id]
+            for place, id in enumerate(self._tokens)
+        ]
+        ask = (
+            "what is hidden?"
+            if self.hidden == 1
+            else f"which {self.hidden} are hidden? (spaces between)"
+        )
         return Shown(f"{len(self.right) + 1}: {' '.join(words)}", ask)
 
     def answer(self, line: str) -> Said:
-        """Judge the hidden words, and go on to the next sequence. Raises UsageError, and nothing counts, for what
-        cannot be an answer: not as many words as are hidden, or none of the game's letters (plain: words).
+        """Judge the hidden words, and go on to the next sequence. Raises UsageError, and nothing
+        counts, for what cannot be an answer: not as many words as are hidden, or none of the game's
+        letters (plain: words).
         """
         given, truth = self._read(line), self.truth
         self.given.append(given)
@@ -168,7 +192,9 @@ class WordsSeat(Seat):
             raise UsageError(f"{wanted} (this was not counted)")
         known = self._names if self.plain else LETTERS
         if odd := [word for word in given if word not in known]:
-            raise UsageError(f'"{odd[0]}" is not a {kind} of this game; {wanted} (this was not counted)')
+            raise UsageError(
+                f'"{odd[0]}" is not a {kind} of this game; {wanted} (this was not counted)'
+            )
         return given
 
     def summary(self) -> str:
@@ -185,5 +211,10 @@ class WordsSeat(Seat):
             "accuracy": np.array(accuracies),
             "right": np.array(self.right),
         }
-        facts = {**self.parameters, "passes": 1, "unit": "sequences", "thresholds": self.game.series}
+        facts = {
+            **self.parameters,
+            "passes": 1,
+            "unit": "sequences",
+            "thresholds": self.game.series,
+        }
         return [Trace("learning-curve", arrays, facts)]

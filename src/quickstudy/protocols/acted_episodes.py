@@ -20,15 +20,20 @@ from quickstudy.tasks.worlds import episode_keys, plain
 class ActedEpisodes:
     """`rehearse` and `perform` of a pupil of one lane that has `act`.
 
-    The reward of the last action of an episode comes with the first observation of the next one. In a test `act` is
-    called with learning=False. Raises NotApplicable for a pupil that cannot be tested so, and for several players.
+    The reward of the last action of an episode comes with the first observation of the next one. In
+    a test `act` is called with learning=False. Raises NotApplicable for a pupil that cannot be
+    tested so, and for several players.
     """
 
     def __init__(self, pupil: Any, world: Any) -> None:
         if players_of(world) > 1:
-            raise NotApplicable(f"{name_of(pupil)} has act, which plays one part, and here are several")
+            raise NotApplicable(
+                f"{name_of(pupil)} has act, which plays one part, and here are several"
+            )
         if pupil.lanes != 1:
-            raise NotApplicable(f"{name_of(pupil)} plays whole episodes in one lane only, not in {pupil.lanes}")
+            raise NotApplicable(
+                f"{name_of(pupil)} plays whole episodes in one lane only, not in {pupil.lanes}"
+            )
         if not getattr(pupil, "can_hold", True):
             raise NotApplicable(
                 f"{name_of(pupil)}: act must have a parameter learning, which is False in a test "
@@ -49,7 +54,9 @@ class ActedEpisodes:
         self._reward = before
         return jax.tree.map(lambda *rows: np.stack(rows)[None], *played)  # type: ignore[no-any-return]
 
-    def _played(self, rehearsal: Rehearsal, start: int, stop: int, learning: bool) -> Iterator[Transcript]:
+    def _played(
+        self, rehearsal: Rehearsal, start: int, stop: int, learning: bool
+    ) -> Iterator[Transcript]:
         """The episodes, (step, ...) each."""
         for first in range(start, stop, TOGETHER):
             numbers = np.arange(first, min(first + TOGETHER, stop), dtype=np.int32)
@@ -58,13 +65,17 @@ class ActedEpisodes:
                 state, seen = jax.tree.map(lambda part: part[0, row], begun)  # noqa: B023
                 yield self._play(rehearsal, number, state, seen, learning)
 
-    def _play(self, rehearsal: Rehearsal, number: Any, state: Any, seen: Any, learning: bool) -> Transcript:
+    def _play(
+        self, rehearsal: Rehearsal, number: Any, state: Any, seen: Any, learning: bool
+    ) -> Transcript:
         """One episode. What is after its end is the last step again."""
         world, taken = rehearsal.world, list[Transcript]()
         for time in range(world.horizon):
             reward, first = np.array([self._reward], np.float32), np.array([time == 0])
             action = plain(self._pupil.act(as_lanes([plain(seen)]), reward, first, learning)[0])
-            state, turn = _step(world, rehearsal.keys[0], number, np.int32(time), state, np.asarray(action))
+            state, turn = _step(
+                world, rehearsal.keys[0], number, np.int32(time), state, np.asarray(action)
+            )
             seen, self._reward = turn.observation, float(turn.reward)
             taken.append(Transcript(action, self._reward, bool(turn.done), turn.info))
             if turn.done:

@@ -1,4 +1,6 @@
-"""What kinds of memory can be made of one core? A search for novelty in the space of behaviours (CHARC)."""
+"""What kinds of memory can be made of one core? A search for novelty in the space of behaviours
+(CHARC).
+"""
 
 from __future__ import annotations
 
@@ -23,30 +25,37 @@ if TYPE_CHECKING:
     from quickstudy.learners.substrate import Genome, Probe, Substrate
 
 DEME, RECOMBINATION, LUCK, ARCHIVED = 0.1, 0.5, 0.001, 150
-"""How far apart on their ring two parents may be, of the population; the chance of a gene to be taken over; that of an
-offspring to be kept in the archive though it is not new; and how many are kept there."""
+"""How far apart on their ring two parents may be, of the population; the chance of a gene to be
+taken over; that of an offspring to be kept in the archive though it is not new; and how many are
+kept there.
+"""
 REVIEWED, TOO_MANY, EASED, RAISED = 100, 10, 0.95, 1.1
-"""Generations after which the bar for the archive is looked at: eased if nothing passed, raised if many did."""
+"""Generations after which the bar for the archive is looked at: eased if nothing passed, raised if
+many did.
+"""
 
 
 @protocol("charc", version=1)
 @dataclass(frozen=True)
 class CharcProtocol:
-    """Search for cores that behave in new ways; and, with as many evaluations, draw cores at random.
+    """Search for cores that behave in new ways; and, with as many evaluations, draw cores at
+    random.
 
-    Behaviour: kernel rank and generalisation rank of the states of one stream, of 1.5 times as many steps as states
-    (inputs in -1 .. 1, and in +- 0.1), and memory capacity for as many delays as states, fitted to `steps` steps (none:
-    5 for every state, at least 500) and tested on as many. rank: a threshold, or `charc`. A steady-state genetic
-    algorithm: of two neighbours on a ring the less novel one takes over genes of the other, and `mutation` of all genes
-    are replaced by those of freshly drawn cores. Novelty: mean distance to the `neighbours` nearest of population and
-    archive. voxel: the edge of what counts as different (none: a tenth of the states). tasks: names of tasks that are
-    read as numbers, joined by `+`; one core of every voxel, up to `placed`, then has a ridge readout on each of them,
-    which gives tasks a place in the space. after: a task that the learner is taught as well; what it is then, is one
-    more behaviour, of which the search knows nothing.
+    Behaviour: kernel rank and generalisation rank of the states of one stream, of 1.5 times as many
+    steps as states (inputs in -1 .. 1, and in +- 0.1), and memory capacity for as many delays as
+    states, fitted to `steps` steps (none: 5 for every state, at least 500) and tested on as many.
+    rank: a threshold, or `charc`. A steady-state genetic algorithm: of two neighbours on a ring the
+    less novel one takes over genes of the other, and `mutation` of all genes are replaced by those
+    of freshly drawn cores. Novelty: mean distance to the `neighbours` nearest of population and
+    archive. voxel: the edge of what counts as different (none: a tenth of the states). tasks: names
+    of tasks that are read as numbers, joined by `+`; one core of every voxel, up to `placed`, then
+    has a ridge readout on each of them, which gives tasks a place in the space. after: a task that
+    the learner is taught as well; what it is then, is one more behaviour, of which the search knows
+    nothing.
 
-    Published, as in the code of CHARC: population 100, 2,000 generations, a core is the first of its own neighbours,
-    generalisation from +- 0.05 around 0.5, memory below 0.1 of a delay not counted. Its choice of a ridge by the test
-    error is not repeated. Source: Dale et al. 2019.
+    Published, as in the code of CHARC: population 100, 2,000 generations, a core is the first of
+    its own neighbours, generalisation from +- 0.05 around 0.5, memory below 0.1 of a delay not
+    counted. Its choice of a ridge by the test error is not repeated. Source: Dale et al. 2019.
     """
 
     population: int = parameter(50, at_least=4)
@@ -65,8 +74,13 @@ class CharcProtocol:
     question: ClassVar[str] = "How many kinds of memory can be made of it?"
     headline: ClassVar[str] = "voxels"
     columns: ClassVar[tuple[str, ...]] = (
-        "voxels", "voxels-at-random", "voxels-gained", "kernel-rank-range", "generalisation-rank-range", "memory-range",
-    )  # fmt: skip
+        "voxels",
+        "voxels-at-random",
+        "voxels-gained",
+        "kernel-rank-range",
+        "generalisation-rank-range",
+        "memory-range",
+    )
     replay_apart: ClassVar[bool] = False
     asks: ClassVar[str] = "reals"
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -93,33 +107,55 @@ class CharcProtocol:
                 for search, behaviours in zip(searches, substrate.behave(offspring), strict=True):
                     search.add(behaviours[0])
             at_random = substrate.behave([search.pool for search in searches])
-            placed = [self._placed(substrate, *both) for both in zip(searches, streams, strict=True)]
-            after = "" if core.frozen else self.after  # what is never trained is nowhere else afterwards
+            placed = [
+                self._placed(substrate, *both) for both in zip(searches, streams, strict=True)
+            ]
+            after = (
+                "" if core.frozen else self.after
+            )  # what is never trained is nowhere else afterwards
             pupil = begun_after(after, task, learner, streams).pupil
             trained = _behaviours(pupil, substrate) if after else None
-        facts: dict[str, Any] = {"size": substrate.size, "voxel": self.edge(substrate.size), "passes": 0}
+        facts: dict[str, Any] = {
+            "size": substrate.size,
+            "voxel": self.edge(substrate.size),
+            "passes": 0,
+        }
         facts |= {"tasks": self._names} if self.tasks else {}
         if trained is not None:
             placed = [{**more, "trained": own} for more, own in zip(placed, trained, strict=True)]
             facts["after"] = after
         traces = [
-            Trace("behaviours", {"behaviour": np.array(search.found), "at_random": rest, **more}, facts, cost)
-            for search, rest, more, cost in zip(searches, at_random, placed, clock.charge(pupil.cost()), strict=True)
+            Trace(
+                "behaviours",
+                {"behaviour": np.array(search.found), "at_random": rest, **more},
+                facts,
+                cost,
+            )
+            for search, rest, more, cost in zip(
+                searches, at_random, placed, clock.charge(pupil.cost()), strict=True
+            )
         ]
         return Examination(traces, pupil, brief)
 
     def _single(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
-        """Of what is no core, and of which nothing else can be made: a memory that is one behaviour."""
+        """Of what is no core, and of which nothing else can be made: a memory that is one
+        behaviour.
+        """
         from quickstudy.learners.substrate import Probe
 
         brief, clock = Brief(*spaces_of(task), "squared", 1, 1), Clock()
         with clock.timing("answer"):
             pupil = learner.begin(brief, [stream.for_learner() for stream in streams])
             size = np.shape(face(pupil, Showing).states(np.zeros((1, 1, 1))))[-1]
-            found = _behaviours(pupil, Probe(size, task, streams, self.rank, self.steps, self.as_coded))
+            found = _behaviours(
+                pupil, Probe(size, task, streams, self.rank, self.steps, self.as_coded)
+            )
         facts: dict[str, Any] = {"size": size, "voxel": self.edge(size), "passes": 0}
         if not getattr(learner, "control", False):
-            facts["remarks"] = ["It has no parameters to search: its one behaviour is one voxel, whatever the seeds."]
+            facts["remarks"] = [
+                "It has no parameters to search: its one behaviour is one voxel, whatever the"
+                " seeds."
+            ]
         costs = clock.charge(pupil.cost())
         traces = [
             Trace("behaviours", {"behaviour": one, "at_random": one}, facts, cost)
@@ -135,13 +171,23 @@ class CharcProtocol:
     def _names(self) -> list[str]:
         return [name.strip() for name in self.tasks.split("+")]
 
-    def _placed(self, substrate: Substrate, search: _Search, streams: Streams) -> dict[str, NDArray[np.float64]]:
-        """`placed` (core, 3), the behaviour of one core of every voxel, and its `errors` (core, task); or nothing."""
+    def _placed(
+        self, substrate: Substrate, search: _Search, streams: Streams
+    ) -> dict[str, NDArray[np.float64]]:
+        """`placed` (core, 3), the behaviour of one core of every voxel, and its `errors` (core,
+        task); or nothing.
+        """
         if not self.tasks:
             return {}
         chosen = list(search.different.values())[: self.placed]
-        errors = [substrate.errors([genome for _, genome in chosen], name, streams) for name in self._names]
-        return {"placed": np.array([behaviour for behaviour, _ in chosen]), "errors": np.stack(errors, axis=1)}
+        errors = [
+            substrate.errors([genome for _, genome in chosen], name, streams)
+            for name in self._names
+        ]
+        return {
+            "placed": np.array([behaviour for behaviour, _ in chosen]),
+            "errors": np.stack(errors, axis=1),
+        }
 
 
 def _behaviours(pupil: Pupil, probe: Probe) -> list[NDArray[np.float64]]:
@@ -154,7 +200,9 @@ def _behaviours(pupil: Pupil, probe: Probe) -> list[NDArray[np.float64]]:
 
 
 class _Search:
-    """One search for novelty, and the cores that a random search would draw, whose genes it takes for new ones."""
+    """One search for novelty, and the cores that a random search would draw, whose genes it takes
+    for new ones.
+    """
 
     def __init__(self, asked: CharcProtocol, substrate: Substrate, streams: Streams) -> None:
         self._asked, self._rng = asked, streams.numpy("search")
@@ -180,20 +228,27 @@ class _Search:
         rng, size = self._rng, len(self._people)
         one = int(rng.integers(size))
         other = (one + int(rng.integers(1, max(2, round(DEME * size) + 1)))) % size
-        winner, self._loser = (one, other) if self._novelty(one) > self._novelty(other) else (other, one)
+        winner, self._loser = (
+            (one, other) if self._novelty(one) > self._novelty(other) else (other, one)
+        )
         fresh = self.pool[int(rng.integers(len(self.pool)))]
-        # Entries at one place of arrays of one shape are one gene: where a weight comes from, and how strong it is.
+        # Entries at one place of arrays of one shape are one gene: where a weight comes from, and
+        # how strong it is.
         shapes = {own.shape for own in fresh}
         taken = {shape: rng.random(shape) < RECOMBINATION for shape in sorted(shapes)}
         anew = {shape: rng.random(shape) < self._asked.mutation for shape in sorted(shapes)}
         self._next = [
             np.where(anew[own.shape], new, np.where(taken[own.shape], better, own))
-            for own, better, new in zip(self._people[self._loser], self._people[winner], fresh, strict=True)
+            for own, better, new in zip(
+                self._people[self._loser], self._people[winner], fresh, strict=True
+            )
         ]
         return self._next
 
     def add(self, behaviour: NDArray[np.float64]) -> None:
-        """The offspring has been evaluated: it takes the loser's place, and if it is new, one in the archive."""
+        """The offspring has been evaluated: it takes the loser's place, and if it is new, one in
+        the archive.
+        """
         self.found.append(behaviour)
         self._note(behaviour, self._next)
         self._people[self._loser], self._places[self._loser] = self._next, behaviour

@@ -1,4 +1,6 @@
-"""How sequences are told apart: learn from those of an official split, answer those that are held out."""
+"""How sequences are told apart: learn from those of an official split, answer those that are held
+out.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,9 @@ from quickstudy.protocols.examination import Examination, sit
 class ClassificationProtocol:
     """Learn from the official training part in random order, answer the whole official test part.
 
-    share: of the training part that is held back, anew in every repetition, to choose settings by. What is answered in
-    the course of a sequence is averaged; the class with the largest mean is the answer.
-    Source: Wringe, Trefzer and Stepney, section 7.
+    share: of the training part that is held back, anew in every repetition, to choose settings by.
+    What is answered in the course of a sequence is averaged; the class with the largest mean is the
+    answer. Source: Wringe, Trefzer and Stepney, section 7.
     """
 
     share: float = parameter(0.1, at_least=0, at_most=0.9)
@@ -46,12 +48,21 @@ class ClassificationProtocol:
         """Why a task cannot be examined this way; nothing if it can."""
         if callable(getattr(task, "parts", None)) and isinstance(spaces_of(task)[1], Reals):
             return ""
-        return f"classification asks for one number per class, of an official split, and {task.id} has none"
+        return (
+            f"classification asks for one number per class, of an official split, and {task.id} has"
+            " none"
+        )
 
     def examine(
-        self, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished | None = None
+        self,
+        task: Any,
+        learner: Any,
+        streams: Sequence[Streams],
+        unfinished: Unfinished | None = None,
     ) -> Examination:
-        """One trace per lane, of kind `classes`: score (sequence, class), the means, and label (sequence,)."""
+        """One trace per lane, of kind `classes`: score (sequence, class), the means, and label
+        (sequence,).
+        """
         if fault := self.unfit(task):
             raise NotApplicable(fault)
         train, test = task.parts()
@@ -67,14 +78,25 @@ class ClassificationProtocol:
         exam = Exam([test] * len(streams))
         brief = Brief(*spaces_of(task), "squared", train.steps, lesson.items)
         points = [lesson.items // pace.stride * pace.stride]
-        sitting = sit(learner, brief, streams, lesson, points, exam, lambda scores: _means(scores, exam), unfinished)
+        sitting = sit(
+            learner,
+            brief,
+            streams,
+            lesson,
+            points,
+            exam,
+            lambda scores: _means(scores, exam),
+            unfinished,
+        )
         labels = test.targets[0].argmax(axis=1)
         facts = {
             "passes": pace.passes,
             "training_sequences": train.count - held_back,
             "validation_sequences": held_back,
         }
-        constant = float(test.targets[0].mean(axis=0).max())  # the accuracy of the best constant answer
+        constant = float(
+            test.targets[0].mean(axis=0).max()
+        )  # the accuracy of the best constant answer
         facts |= {**task.facts(), **task.taxonomy, "asked": task.asked, "constant": constant}
         traces = [
             Trace("classes", {"score": sitting.marks[-1, lane], "label": labels}, facts, cost)

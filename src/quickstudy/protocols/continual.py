@@ -20,35 +20,48 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace, Unfinished
-from quickstudy.protocols.examination import Examination, draw_material, padded_orders, right_answers, sit, thinned
+from quickstudy.protocols.examination import (
+    Examination,
+    draw_material,
+    padded_orders,
+    right_answers,
+    sit,
+    thinned,
+)
 from quickstudy.tasks.sampling import Split, sequence_keys
 
 DENSE, PER_OCTAVE = 8, 4
-"""Of a thinned schedule: the first tests after a segment begins, and those of each doubling from there on."""
+"""Of a thinned schedule: the first tests after a segment begins, and those of each doubling from
+there on.
+"""
 
 
 @protocol("continual", version=1)
 @dataclass(frozen=True)
 class ContinualProtocol:
-    """Learn from the segments of a stream one after the other, tested on held-out sequences of all of them on the way.
+    """Learn from the segments of a stream one after the other, tested on held-out sequences of all
+    of them on the way.
 
-    sequences: how many different sequences are asked for of a segment of average length (at most five draws for each
-    are made; a task may have fewer); a segment that lasts twice as long has twice as many. share: part of them that is
-    learned from. schedule: `every` tests after every update; `thinned` keeps, in each segment, the first 8 of these
-    tests and then 4 per doubling. Either also tests at the end of every segment. replay: false shows everything once,
-    also to a learner that asks for several passes; true shows such a learner each segment as often as it asks, in a new
-    order each time, before the next segment begins, and the trace says how often.
+    sequences: how many different sequences are asked for of a segment of average length (at most
+    five draws for each are made; a task may have fewer); a segment that lasts twice as long has
+    twice as many. share: part of them that is learned from. schedule: `every` tests after every
+    update; `thinned` keeps, in each segment, the first 8 of these tests and then 4 per doubling.
+    Either also tests at the end of every segment. replay: false shows everything once, also to a
+    learner that asks for several passes; true shows such a learner each segment as often as it
+    asks, in a new order each time, before the next segment begins, and the trace says how often.
 
-    A task for it has `segments`, each with a `task` (its `id`, and `sample` in the common vocabulary), a `share` of the
-    whole and a `label`. The learner has one vocabulary from the start and is never told where a segment begins or ends,
-    nor which one a question is of. Every test asks about every segment, those to come as well. Steps are training
-    sequences shown. What is held out of one segment is learned from in none. A segment shows the sequences, in the
-    order, that its task by itself shows under the protocol `language` at the same seed, wherever in the stream it
-    stands (sequences held out of another segment apart).
+    A task for it has `segments`, each with a `task` (its `id`, and `sample` in the common
+    vocabulary), a `share` of the whole and a `label`. The learner has one vocabulary from the start
+    and is never told where a segment begins or ends, nor which one a question is of. Every test
+    asks about every segment, those to come as well. Steps are training sequences shown. What is
+    held out of one segment is learned from in none. A segment shows the sequences, in the order,
+    that its task by itself shows under the protocol `language` at the same seed, wherever in the
+    stream it stands (sequences held out of another segment apart).
 
-    Why once: a stream is gone, and all learners are at the same place in it at the same step. A readout that looks at
-    the whole lesson before it learns (peek) is not applicable: it would know the segments to come.
-    Source: ours, after Lopez-Paz and Ranzato 2017, who propose to test on all tasks after each.
+    Why once: a stream is gone, and all learners are at the same place in it at the same step. A
+    readout that looks at the whole lesson before it learns (peek) is not applicable: it would know
+    the segments to come. Source: ours, after Lopez-Paz and Ranzato 2017, who propose to test on all
+    tasks after each.
     """
 
     sequences: int = parameter(1200, at_least=5)
@@ -57,43 +70,76 @@ class ContinualProtocol:
     replay: bool = False
 
     measures: ClassVar[tuple[str, ...]] = (
-        "average-accuracy", "learned-accuracy", "forgetting", "backward-transfer", "forward-transfer", "wade-within",
-    )  # fmt: skip
+        "average-accuracy",
+        "learned-accuracy",
+        "forgetting",
+        "backward-transfer",
+        "forward-transfer",
+        "wade-within",
+    )
     question: ClassVar[str] = "Does it keep what it has learned when the task changes?"
     headline: ClassVar[str] = "average-accuracy"
     columns: ClassVar[tuple[str, ...]] = (
-        "average-accuracy", "learned-accuracy", "forgetting", "forward-transfer", "wade-within",
-    )  # fmt: skip
+        "average-accuracy",
+        "learned-accuracy",
+        "forgetting",
+        "forward-transfer",
+        "wade-within",
+    )
     exact: ClassVar[Mapping[str, Any]] = {"schedule": "every"}
     usual: ClassVar[Mapping[str, Any]] = {"schedule": "thinned"}
 
     def examine(
-        self, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished | None = None
+        self,
+        task: Any,
+        learner: Any,
+        streams: Sequence[Streams],
+        unfinished: Unfinished | None = None,
     ) -> Examination:
-        """One trace per lane, of kind `continual-curve`: step, correct and accuracy by segment, boundaries."""
+        """One trace per lane, of kind `continual-curve`: step, correct and accuracy by segment,
+        boundaries.
+        """
         segments = getattr(task, "segments", ())
         if not segments:
             raise NotApplicable(f"{task.id} has no segments")
         pace = pace_of(learner)
         if pace.peeks:
-            raise NotApplicable("the readout looks at the whole stream before it learns; give peek=false")
+            raise NotApplicable(
+                "the readout looks at the whole stream before it learns; give peek=false"
+            )
         passes, batch = pace.passes if self.replay else 1, pace.stride
-        courses = [make_course(segments, stream, self.sequences, self.share, passes) for stream in streams]
-        lesson = Lesson([course.train for course in courses], padded_orders([course.order for course in courses]))
+        courses = [
+            make_course(segments, stream, self.sequences, self.share, passes) for stream in streams
+        ]
+        lesson = Lesson(
+            [course.train for course in courses],
+            padded_orders([course.order for course in courses]),
+        )
         exam = Exam([course.test for course in courses])
         if min(len(course.order) for course in courses) < batch:
             raise UsageError(
-                f"nothing can be learned from {lesson.items} sequences, fewer than one update of the learner takes; "
-                "give more sequences or a smaller batch"
+                f"nothing can be learned from {lesson.items} sequences, fewer than one update of"
+                " the learner takes; give more sequences or a smaller batch"
             )
         # Lanes may have other boundaries: each is tested at all points of all, and keeps its own.
         chosen = [self._points(course, batch) for course in courses]
         points = np.unique(np.concatenate(chosen))
-        brief = Brief(*spaces_of(task), "cross-entropy", max(lane.steps for lane in lesson.examples), lesson.items)
+        brief = Brief(
+            *spaces_of(task),
+            "cross-entropy",
+            max(lane.steps for lane in lesson.examples),
+            lesson.items,
+        )
         sitting = sit(
-            learner, brief, streams, lesson, points.tolist(), exam,
-            lambda scores: _by_segment(right_answers(scores, exam), exam, courses), unfinished,
-        )  # fmt: skip
+            learner,
+            brief,
+            streams,
+            lesson,
+            points.tolist(),
+            exam,
+            lambda scores: _by_segment(right_answers(scores, exam), exam, courses),
+            unfinished,
+        )
         facts = {"unit": "sequences", "item": "example", "batch": batch, "passes": passes}
         labels = [segment.label for segment in segments]
         traces = [
@@ -108,26 +154,42 @@ class ContinualProtocol:
         return Examination(traces, sitting.pupil, brief, sitting.last)
 
     def _points(self, course: Course, batch: int) -> NDArray[np.int64]:
-        """When one lane is tested: after updates, thinned anew from each segment's start, and at its end."""
+        """When one lane is tested: after updates, thinned anew from each segment's start, and at
+        its end.
+        """
         found = []
         for start, end in pairwise(course.boundaries.tolist()):
             updates = np.arange(start // batch + 1, end // batch + 1) * batch
-            found += [thinned(updates, DENSE, PER_OCTAVE) if self.schedule == "thinned" else updates, np.array([end])]
+            found += [
+                thinned(updates, DENSE, PER_OCTAVE) if self.schedule == "thinned" else updates,
+                np.array([end]),
+            ]
         return np.unique(np.concatenate(found))
 
 
-def _by_segment(right: NDArray[np.bool_], exam: Exam, courses: Sequence[Course]) -> NDArray[np.int64]:
+def _by_segment(
+    right: NDArray[np.bool_], exam: Exam, courses: Sequence[Course]
+) -> NDArray[np.int64]:
     """(lane, segment) right answers."""
     counts = [
-        np.bincount(course.segment_of(exam.positions[lane, right[lane], 1]), minlength=len(course.tests))
+        np.bincount(
+            course.segment_of(exam.positions[lane, right[lane], 1]), minlength=len(course.tests)
+        )
         for lane, course in enumerate(courses)
     ]
     return np.stack(counts)
 
 
-def _arrays(points: NDArray[np.int64], correct: NDArray[np.int64], course: Course) -> dict[str, NDArray[Any]]:
+def _arrays(
+    points: NDArray[np.int64], correct: NDArray[np.int64], course: Course
+) -> dict[str, NDArray[Any]]:
     questions = np.array([answers.size for answers in course.answers()])
-    return {"step": points, "correct": correct, "accuracy": correct / questions, "boundary": course.boundaries}
+    return {
+        "step": points,
+        "correct": correct,
+        "accuracy": correct / questions,
+        "boundary": course.boundaries,
+    }
 
 
 def _facts(course: Course, passes: int) -> dict[str, list[Any]]:
@@ -144,9 +206,9 @@ def _facts(course: Course, passes: int) -> dict[str, list[Any]]:
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """train, test: the sequences of all segments, segment after segment. order: (item,) numbers of training sequences
-    as they are shown. boundaries: (segment + 1,) items shown before each segment begins, and in all. tests: (segment,)
-    test sequences of each.
+    """train, test: the sequences of all segments, segment after segment. order: (item,) numbers of
+    training sequences as they are shown. boundaries: (segment + 1,) items shown before each segment
+    begins, and in all. tests: (segment,) test sequences of each.
     """
 
     train: Examples
@@ -162,18 +224,24 @@ class Course:
     def answers(self) -> list[NDArray[Any]]:
         """The right answers to the test questions of each segment."""
         parts = pairwise([0, *np.cumsum(self.tests)])
-        return [self.test.targets[:, start:end][self.test.asked[:, start:end]] for start, end in parts]
+        return [
+            self.test.targets[:, start:end][self.test.asked[:, start:end]] for start, end in parts
+        ]
 
 
-def make_course(segments: Sequence[Any], streams: Streams, sequences: int, share: float, passes: int) -> Course:
+def make_course(
+    segments: Sequence[Any], streams: Streams, sequences: int, share: float, passes: int
+) -> Course:
     """The course of a repetition.
 
-    sequences: different sequences of a segment of average length, learned from and held out; a segment that is twice as
-    long has twice as many. passes: how often a segment is shown before the next begins, in a new order each time. What
-    is held out of one segment is learned from in none.
+    sequences: different sequences of a segment of average length, learned from and held out; a
+    segment that is twice as long has twice as many. passes: how often a segment is shown before the
+    next begins, in a new order each time. What is held out of one segment is learned from in none.
     """
     parts = [
-        draw_material(segment.task, own, max(2, round(sequences * len(segments) * segment.share)), share)
+        draw_material(
+            segment.task, own, max(2, round(sequences * len(segments) * segment.share)), share
+        )
         for segment, own in zip(segments, _streams(segments, streams), strict=True)
     ]
     held_out = {key for part in parts for key in sequence_keys(part.test)}
@@ -181,8 +249,8 @@ def make_course(segments: Sequence[Any], streams: Streams, sequences: int, share
     for segment, train, part in zip(segments, kept, parts, strict=True):
         if not train.count or not part.test.count:
             raise UsageError(
-                f"{segment.label}: {train.count} sequences to learn from and {part.test.count} to be tested on; "
-                "give more sequences, or a task that has more of them"
+                f"{segment.label}: {train.count} sequences to learn from and {part.test.count} to"
+                " be tested on; give more sequences, or a task that has more of them"
             )
     firsts = np.cumsum([0, *(train.count for train in kept[:-1])])
     orders = [
@@ -199,16 +267,21 @@ def make_course(segments: Sequence[Any], streams: Streams, sequences: int, share
 
 
 def _streams(segments: Sequence[Any], streams: Streams) -> list[Streams]:
-    """The random streams of each segment: those of its task, so that it shows what the task by itself would show at
-    this repetition, wherever in the stream it stands. From the second time on a task has streams of their own.
+    """The random streams of each segment: those of its task, so that it shows what the task by
+    itself would show at this repetition, wherever in the stream it stands. From the second time on
+    a task has streams of their own.
     """
     found, times = [], dict[str, int]()
     for segment in segments:
         id = str(segment.task.id)
         times[id] = times.get(id, 0) + 1
-        found.append(dataclasses.replace(streams, task=id if times[id] == 1 else f"{id}#{times[id]}"))
+        found.append(
+            dataclasses.replace(streams, task=id if times[id] == 1 else f"{id}#{times[id]}")
+        )
     return found
 
 
 def _without(part: Split, held_out: set[bytes]) -> Examples:
-    return part.train.take([place for place, key in enumerate(sequence_keys(part.train)) if key not in held_out])
+    return part.train.take(
+        [place for place, key in enumerate(sequence_keys(part.train)) if key not in held_out]
+    )

@@ -1,4 +1,6 @@
-"""How the curriculum family examines: a life in the environment, until every task is passed or the budget is spent."""
+"""How the curriculum family examines: a life in the environment, until every task is passed or the
+budget is spent.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +35,10 @@ PIECE = 10_000
 class CurriculumProtocol:
     """One life, learning all the way; the learner is told neither tasks nor instances nor limits.
 
-    steps: the budget, in replies. hours: of wall clock; a run that is not through by then is cut off there (the
-    challenge: 24). What is not passed by either end is censored, not failed. replies: every reply is kept, so that the
-    run can be written as recordings (`quickstudy replay FOLDER --write FILE`).
+    steps: the budget, in replies. hours: of wall clock; a run that is not through by then is cut
+    off there (the challenge: 24). What is not passed by either end is censored, not failed.
+    replies: every reply is kept, so that the run can be written as recordings (`quickstudy replay
+    FOLDER --write FILE`).
 
     Beside the run stands what the perfect learner needs for each task on the same instances.
     Source: Feyereisl et al. 2017, Algorithms 1 and 2, Definition 3.
@@ -50,8 +53,13 @@ class CurriculumProtocol:
     headline: ClassVar[str] = "tasks-passed"
     second: ClassVar[str] = "steps-to-pass"
     columns: ClassVar[tuple[str, ...]] = (
-        "tasks-passed", "steps-to-pass", "ratio-to-oracle", "questions-to-solve", "speed-up", "reward-rate",
-    )  # fmt: skip
+        "tasks-passed",
+        "steps-to-pass",
+        "ratio-to-oracle",
+        "questions-to-solve",
+        "speed-up",
+        "reward-rate",
+    )
     once: ClassVar[str] = "every step once"
 
     def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
@@ -71,7 +79,9 @@ class CurriculumProtocol:
 
 @dataclass(eq=False)
 class Diary:
-    """A life as it is written down, instance by instance. lived: steps so far; over: all tasks are passed."""
+    """A life as it is written down, instance by instance. lived: steps so far; over: all tasks are
+    passed.
+    """
 
     lived: int = 0
     over: bool = False
@@ -94,22 +104,28 @@ class Diary:
         self.over = life.done
 
     def trace(self, facts: Mapping[str, Any], cost: Any, replies: bool) -> Trace:
-        """Arrays with one entry per instance: end (steps until it was over), task (its number), success, passed (the
-        task, by then), questions (how many were judged); outcome: 1 for every question that was answered rightly, in
-        their order; perhaps replies.
+        """Arrays with one entry per instance: end (steps until it was over), task (its number),
+        success, passed (the task, by then), questions (how many were judged); outcome: 1 for every
+        question that was answered rightly, in their order; perhaps replies.
         """
-        columns = [np.array(column) for column in zip(*self.ends, strict=True)] or [np.zeros(0, np.int64)] * 5
+        columns = [np.array(column) for column in zip(*self.ends, strict=True)] or [
+            np.zeros(0, np.int64)
+        ] * 5
         names = ("end", "task", "success", "passed", "questions")
         arrays: dict[str, NDArray[Any]] = dict(zip(names, columns, strict=True))
         arrays["outcome"] = np.frombuffer(bytes(self.outcomes), np.uint8)
         if replies:
             arrays["replies"] = np.frombuffer(bytes(self.replies), np.uint8)
-        return Trace("curriculum-life", arrays, {**facts, "steps": self.lived, "reward": self.reward}, cost)
+        return Trace(
+            "curriculum-life", arrays, {**facts, "steps": self.lived, "reward": self.reward}, cost
+        )
 
 
 def begun(task: Any, learner: Any, streams: Sequence[Streams], steps: int) -> Any:
     """A fresh pupil that acts."""
-    return face(learner.begin(brief_of(task, steps), [stream.for_learner() for stream in streams]), Acting)
+    return face(
+        learner.begin(brief_of(task, steps), [stream.for_learner() for stream in streams]), Acting
+    )
 
 
 def brief_of(task: Any, steps: int) -> Brief:
@@ -120,10 +136,16 @@ def brief_of(task: Any, steps: int) -> Brief:
 def live_through(
     pupil: Any, task: Any, streams: Sequence[Streams], clock: Clock, steps: int, hours: float = 24.0
 ) -> list[Diary]:
-    """A pupil's life in fresh worlds, one diary per lane, until all is passed or a budget is spent."""
+    """A pupil's life in fresh worlds, one diary per lane, until all is passed or a budget is
+    spent.
+    """
     lifetime, diaries = Lifetime(pupil, task, streams, clock), [Diary() for _ in streams]
     left, began = steps, time.monotonic()
-    while left > 0 and time.monotonic() - began < 3600 * hours and not all(diary.over for diary in diaries):
+    while (
+        left > 0
+        and time.monotonic() - began < 3600 * hours
+        and not all(diary.over for diary in diaries)
+    ):
         lives = lifetime.go_on(min(PIECE, left))
         left -= len(lives[0].actions)
         for diary, life in zip(diaries, lives, strict=True):
@@ -133,8 +155,8 @@ def live_through(
 
 @lru_cache(maxsize=256)
 def perfect_steps(task: Any, streams: Streams) -> tuple[int, ...]:
-    """Steps that the perfect learner needs for each task, in their order, on the same instances. None where the
-    scheduler has no end.
+    """Steps that the perfect learner needs for each task, in their order, on the same instances.
+    None where the scheduler has no end.
     """
     world, oracle = task.open(streams), Perfect(task, brief_of(task, 1), 0)
     oracle.watch(world)
@@ -150,7 +172,9 @@ def perfect_steps(task: Any, streams: Streams) -> tuple[int, ...]:
 def sessions_of(what: Mapping[str, Any], trace: Trace) -> list[dict[str, Any]]:
     """A run that kept its replies as recordings, one for every task in turn."""
     named = what["task"]
-    task: Any = configure(named["id"], catalogue.task.get(named["id"]), named["parameters"], what["convention"])
+    task: Any = configure(
+        named["id"], catalogue.task.get(named["id"]), named["parameters"], what["convention"]
+    )
     world, recorder = task.open(Streams(what["root"], named["id"], what["repetition"])), Recorder()
     world.recorder = recorder
     replies = trace.arrays["replies"].tobytes()

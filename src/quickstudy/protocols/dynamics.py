@@ -1,4 +1,6 @@
-"""How the dynamics family examines: learn from one part of a series, answer another, and run free."""
+"""How the dynamics family examines: learn from one part of a series, answer another, and run
+free.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +30,15 @@ from quickstudy.protocols.examination import Clock, Examination, sit
 @protocol("dynamics", version=1)
 @dataclass(frozen=True)
 class DynamicsProtocol:
-    """Learn from the training part of a series, choose settings on its validation part, answer its test part.
+    """Learn from the training part of a series, choose settings on its validation part, answer its
+    test part.
 
-    The state runs through all parts without a reset. Driven: the true series is read at every step. Where the task
-    says so, the learner then runs free from some places of the test part: it reads up to 1,000 true steps, and from
-    then on its own answers, kept within +-1,000. Where nobody may say what is right, what is shown in the place of
-    answers, and the loss, are the task's criterion. lengths: the test is also made after a half, a quarter ... of the
-    training part, so many lengths in all. window: steps that a learner by gradient is asked about at a time, after as
+    The state runs through all parts without a reset. Driven: the true series is read at every step.
+    Where the task says so, the learner then runs free from some places of the test part: it reads
+    up to 1,000 true steps, and from then on its own answers, kept within +-1,000. Where nobody may
+    say what is right, what is shown in the place of answers, and the loss, are the task's
+    criterion. lengths: the test is also made after a half, a quarter ... of the training part, so
+    many lengths in all. window: steps that a learner by gradient is asked about at a time, after as
     many that it only reads.
     Source: Wringe, Trefzer and Stepney, section 9.
     """
@@ -43,14 +47,27 @@ class DynamicsProtocol:
     window: int = parameter(50, at_least=1)
 
     measures: ClassVar[tuple[str, ...]] = (
-        "errors", "symbol-errors", "free-running", "in-situ", "balance", "reaching", "climate", "training-length",
-    )  # fmt: skip
+        "errors",
+        "symbol-errors",
+        "free-running",
+        "in-situ",
+        "balance",
+        "reaching",
+        "climate",
+        "training-length",
+    )
     question: ClassVar[str] = "What can its memory compute?"
     programs: ClassVar[int] = 2  # to warm up, and to read its own answers
     headline: ClassVar[str] = "nrmse"
     columns: ClassVar[tuple[str, ...]] = (
-        "nrmse", "symbol-error-rate", "free-nrmse", "nrmse-84", "valid-time", "in-situ-nrmse", "held",
-    )  # fmt: skip
+        "nrmse",
+        "symbol-error-rate",
+        "free-nrmse",
+        "nrmse-84",
+        "valid-time",
+        "in-situ-nrmse",
+        "held",
+    )
     replay_apart: ClassVar[bool] = False
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
@@ -58,17 +75,24 @@ class DynamicsProtocol:
     def unfit(task: Any) -> str:
         """Why a task cannot be examined this way; nothing if it can."""
         if not isinstance(task, SeriesTask) or isinstance(spaces_of(task)[1], Tokens):
-            return f"dynamics asks for real numbers along a series, and {task.id} does not; give it another protocol"
+            return (
+                f"dynamics asks for real numbers along a series, and {task.id} does not; give it"
+                " another protocol"
+            )
         return ""
 
     def examine(
-        self, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished | None = None
+        self,
+        task: Any,
+        learner: Any,
+        streams: Sequence[Streams],
+        unfinished: Unfinished | None = None,
     ) -> Examination:
-        """One trace per lane, of kind `predictions`: answer and target (time, width), driven or free as the task says;
-        free_answer and free_target (start, step, width), situ_answer and situ_target, or balance_answer and
-        balance_target, where the answers act on a system; climate_answer and climate_target (step, width) and
-        climate_exponents where a task asks for its climate; lengths and answers (length, time, width) with
-        driven_target.
+        """One trace per lane, of kind `predictions`: answer and target (time, width), driven or
+        free as the task says; free_answer and free_target (start, step, width), situ_answer and
+        situ_target, or balance_answer and balance_target, where the answers act on a system;
+        climate_answer and climate_target (step, width) and climate_exponents where a task asks for
+        its climate; lengths and answers (length, time, width) with driven_target.
         """
         if fault := self.unfit(task):
             raise NotApplicable(fault)
@@ -76,11 +100,20 @@ class DynamicsProtocol:
         pace = pace_of(learner)
         lesson, taught = self._lesson(pace, [_told(task, lane) for lane in series], streams)
         if getattr(task, "validates_free", False):
-            lesson = dataclasses.replace(lesson, free=[task.validation_run(lane) for lane in series])
+            lesson = dataclasses.replace(
+                lesson, free=[task.validation_run(lane) for lane in series]
+            )
         exam = Exam([lane.part("test") for lane in series])
-        brief = Brief(*spaces_of(task), getattr(task, "criterion", "squared"), lesson.examples[0].steps, lesson.items)
+        brief = Brief(
+            *spaces_of(task),
+            getattr(task, "criterion", "squared"),
+            lesson.examples[0].steps,
+            lesson.items,
+        )
         points = np.linspace(0, lesson.items, len(taught) + 1)[1:].astype(np.int64)
-        sitting = sit(learner, brief, streams, lesson, points.tolist(), exam, np.asarray, unfinished)
+        sitting = sit(
+            learner, brief, streams, lesson, points.tolist(), exam, np.asarray, unfinished
+        )
         finite("the learner's answers", sitting.marks)
         clock = Clock()
         with clock.timing("answer"):
@@ -92,7 +125,10 @@ class DynamicsProtocol:
             driven = {"answer": sitting.marks[-1, lane], "target": exam.targets[lane]}
             arrays = {**driven, **runs[lane], **climates[lane]}
             if getattr(task, "running", "driven") == "free":
-                arrays |= {"answer": runs[lane]["free_answer"][0], "target": runs[lane]["free_target"][0]}
+                arrays |= {
+                    "answer": runs[lane]["free_answer"][0],
+                    "target": runs[lane]["free_target"][0],
+                }
             if len(taught) > 1:
                 arrays |= {
                     "lengths": np.asarray(taught),
@@ -106,7 +142,9 @@ class DynamicsProtocol:
             traces.append(Trace("predictions", arrays, facts, whole))
         return Examination(traces, sitting.pupil, brief, sitting.last)
 
-    def _lesson(self, pace: Pace, series: Sequence[Series], streams: Sequence[Streams]) -> tuple[Lesson, list[int]]:
+    def _lesson(
+        self, pace: Pace, series: Sequence[Series], streams: Sequence[Streams]
+    ) -> tuple[Lesson, list[int]]:
         """What is shown, and the training lengths that are tested, the whole last."""
         training = series[0].training
         held_back = [lane.part("validation") for lane in series] if series[0].validation else None
@@ -115,11 +153,17 @@ class DynamicsProtocol:
             pieces = [_pieces(lane, ends) for lane in series]
             order = np.tile(np.arange(len(ends)), (len(series), 1))
             if len(ends) > 1 and pace.passes > 1:
-                raise UsageError("several training lengths cannot be shown in several passes; leave one of them out")
+                raise UsageError(
+                    "several training lengths cannot be shown in several passes; leave one of"
+                    " them out"
+                )
             return Lesson(pieces, np.tile(order, (1, pace.passes)), validation=held_back), ends
         asked = min(self.window, training)
         windows = [lane.windows("training", asked, min(asked, lane.washout)) for lane in series]
-        orders = [stream.order(lane.count, pace.passes) for lane, stream in zip(windows, streams, strict=True)]
+        orders = [
+            stream.order(lane.count, pace.passes)
+            for lane, stream in zip(windows, streams, strict=True)
+        ]
         return Lesson(windows, np.stack(orders), validation=held_back), [training]
 
 
@@ -130,15 +174,17 @@ def drawn(task: Any, streams: Streams) -> Series:
 
 
 def _told(task: Any, series: Series) -> Series:
-    """What a learner is told of a series: of one that is learned blind the modulus of every answer, and no answer."""
+    """What a learner is told of a series: of one that is learned blind the modulus of every answer,
+    and no answer.
+    """
     if getattr(task, "criterion", "squared") == "squared":
         return series
     return dataclasses.replace(series, targets=np.abs(series.targets))
 
 
 def _pieces(series: Series, ends: Sequence[int]) -> Examples:
-    """The training part up to its last end, as one example for each end: it runs from the start of the series, and asks
-    between the end before and its own.
+    """The training part up to its last end, as one example for each end: it runs from the start of
+    the series, and asks between the end before and its own.
     """
     whole = series.part("training")
     stops = series.washout + np.asarray(ends)
@@ -150,8 +196,17 @@ def _pieces(series: Series, ends: Sequence[int]) -> Examples:
 
 def _facts(task: Any, series: Series) -> dict[str, Any]:
     """What a reader must know to compare the run with another."""
-    parts = {f"{part}_steps": getattr(series, part) for part in ("washout", "training", "validation", "test")}
-    names = ["interval", "lyapunov", "running", "criterion", *(["exponents"] if getattr(task, "climate", 0) else [])]
+    parts = {
+        f"{part}_steps": getattr(series, part)
+        for part in ("washout", "training", "validation", "test")
+    }
+    names = [
+        "interval",
+        "lyapunov",
+        "running",
+        "criterion",
+        *(["exponents"] if getattr(task, "climate", 0) else []),
+    ]
     known = {name: getattr(task, name) for name in names if hasattr(task, name)}
     return {**parts, **known, **dict(getattr(task, "taxonomy", {})), **dict(series.facts)}
 
@@ -163,8 +218,9 @@ READ_TOGETHER = 250
 
 
 def run_free(task: Any, pupil: Any, series: Sequence[Series]) -> list[dict[str, NDArray[Any]]]:
-    """Of every lane what was reached and what should have been in its free runs, by the kind of these; nothing where
-    there are none, and where a learner does not read step by step and is not scored by them.
+    """Of every lane what was reached and what should have been in its free runs, by the kind of
+    these; nothing where there are none, and where a learner does not read step by step and is not
+    scored by them.
     """
     wanted = [task.free_run(lane) for lane in series] if hasattr(task, "free_run") else []
     if not wanted or wanted[0] is None:
@@ -184,19 +240,25 @@ def run_free(task: Any, pupil: Any, series: Sequence[Series]) -> list[dict[str, 
     else:
         free = np.swapaxes(_step_by_step(stepping, wanted), 1, 2)
     finite("the learner's answers", free, " when it runs free")
-    return [{f"{run.kind}_answer": free[lane], f"{run.kind}_target": run.target} for lane, run in enumerate(wanted)]
+    return [
+        {f"{run.kind}_answer": free[lane], f"{run.kind}_target": run.target}
+        for lane, run in enumerate(wanted)
+    ]
 
 
 def _announce(task: Any, pupil: Any, wanted: Sequence[Any]) -> None:
-    """Say on standard error, before they begin, that free runs take long: a host without `step` predicts prefixes."""
+    """Say on standard error, before they begin, that free runs take long: a host without `step`
+    predicts prefixes.
+    """
     if not getattr(pupil, "by_prediction", False) or getattr(pupil, "is_rule", False):
         return
     read, steps = len(wanted[0].warm), wanted[0].target.shape[1]
     total = sum(run.target.shape[0] * sum(range(read, read + steps)) for run in wanted)
     if total >= MANY_STEPS:
         sys.stderr.write(
-            f"{task.id}: free runs of {pupil.called} read {total:,} steps, since it has no step of its own and "
-            f"predicts every prefix; give it start, step and rows, or take {task.id}:free=0\n"
+            f"{task.id}: free runs of {pupil.called} read {total:,} steps, since it has no step of"
+            " its own and predicts every prefix; give it start, step and rows, or take"
+            f" {task.id}:free=0\n"
         )
 
 
@@ -225,26 +287,32 @@ def _step_by_step(stepping: Any, wanted: Sequence[Any]) -> NDArray[np.float64]:
         plants = [plant for plant, _, _ in moved]
         reached[:, step] = [there for _, _, there in moved]
         if step + 1 < steps:
-            state, answers = stepping.step(state, np.stack([following for _, following, _ in moved]))
+            state, answers = stepping.step(
+                state, np.stack([following for _, following, _ in moved])
+            )
     return reached
 
 
 WARM_UP = 1000
-"""Steps before the test that are read before a learner runs free; all of them where there are fewer."""
+"""Steps before the test that are read before a learner runs free; all of them where there are
+fewer.
+"""
 
 
 def run_on(
     task: Any, pupil: Any, series: Sequence[Series], streams: Sequence[Streams]
 ) -> list[dict[str, NDArray[Any]]]:
-    """Of every lane a long run on its own answers, with its Lyapunov exponents, and as long a true series; nothing
-    where the task asks for none, and of learners that are not one compiled program, through which nobody can
-    differentiate.
+    """Of every lane a long run on its own answers, with its Lyapunov exponents, and as long a true
+    series; nothing where the task asks for none, and of learners that are not one compiled program,
+    through which nobody can differentiate.
     """
     steps = int(getattr(task, "climate", 0))
     if not steps or not hasattr(pupil, "exponents"):
         return [{} for _ in series]
     ends = [len(lane.inputs) - lane.test for lane in series]
-    warm = np.stack([lane.inputs[max(0, end - WARM_UP) : end] for lane, end in zip(series, ends, strict=True)])
+    warm = np.stack(
+        [lane.inputs[max(0, end - WARM_UP) : end] for lane, end in zip(series, ends, strict=True)]
+    )
     found, answers = pupil.exponents(warm, len(task.exponents), steps)
     for part in (found, answers):
         finite("the learner's answers", part, " when it runs free")

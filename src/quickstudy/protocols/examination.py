@@ -1,4 +1,6 @@
-"""What every examination has in common: material, the loop of learning and tests, schedule, clock, marks, outcome."""
+"""What every examination has in common: material, the loop of learning and tests, schedule, clock,
+marks, outcome.
+"""
 
 from __future__ import annotations
 
@@ -37,15 +39,19 @@ from quickstudy.base.wording import described
 from quickstudy.tasks.sampling import Split, check_drawn, draw_unique, split
 
 PIECE_SECONDS = 5.0
-"""About the time that one call of `learn` takes where what was learned so far can be handed in between two of them."""
+"""About the time that one call of `learn` takes where what was learned so far can be handed in
+between two of them.
+"""
 PROBE = 64
-"""The first call, by which the learner's speed is measured, takes this part of what is to be learned."""
+"""The first call, by which the learner's speed is measured, takes this part of what is to be
+learned.
+"""
 
 
 @dataclass(frozen=True)
 class Examination:
-    """One trace per lane, the pupil as it stands at the end, and what it was told. last: the last test, where there was
-    one and what was answered in it may be kept.
+    """One trace per lane, the pupil as it stands at the end, and what it was told. last: the last
+    test, where there was one and what was answered in it may be kept.
     """
 
     traces: Sequence[Trace]
@@ -54,20 +60,25 @@ class Examination:
     last: LastTest | None = None
 
     def snapshots(self) -> Iterator[Snapshot]:
-        """The trained learner of every lane, as a pupil of one lane would give it; none if it cannot be kept."""
+        """The trained learner of every lane, as a pupil of one lane would give it; none if it
+        cannot be kept.
+        """
         try:
             whole = face(self.pupil, Keeping).snapshot()
         except NotApplicable:
             return
         facts = {**whole.facts, "brief": self.brief.as_facts()}
         for lane in range(self.pupil.lanes):
-            yield Snapshot({name: array[lane : lane + 1] for name, array in whole.arrays.items()}, facts)
+            yield Snapshot(
+                {name: array[lane : lane + 1] for name, array in whole.arrays.items()}, facts
+            )
 
 
 @dataclass(frozen=True)
 class LastTest:
-    """What was asked in the last test, and the scores (lane, question, width) that were given; None in a call that goes
-    on from an interrupted one behind its last test: the pupil is as it was then, and answers as it did.
+    """What was asked in the last test, and the scores (lane, question, width) that were given; None
+    in a call that goes on from an interrupted one behind its last test: the pupil is as it was
+    then, and answers as it did.
     """
 
     pupil: Answering
@@ -84,7 +95,9 @@ class LastTest:
 
 @dataclass(frozen=True)
 class Sitting:
-    """The pupil after the last test, (point, lane, ...) marks of all tests, the cost of every lane, the last test."""
+    """The pupil after the last test, (point, lane, ...) marks of all tests, the cost of every lane,
+    the last test.
+    """
 
     pupil: Answering
     marks: NDArray[Any]
@@ -105,15 +118,18 @@ def sit(
     """Learn up to each point, answer the exam there, mark the scores: (lane, ...) numbers.
 
     Raises UsageError before anything is learned if the material is not what the brief says of it.
-    After every test, and every few seconds of learning (within an item too, where the pupil is `Pausing`), what there
-    is so far is handed in. What an interrupted call has handed in is taken up: marks and pupil are then, bit for bit,
-    those of a call that was never interrupted, and times are the sum over both.
+    After every test, and every few seconds of learning (within an item too, where the pupil is
+    `Pausing`), what there is so far is handed in. What an interrupted call has handed in is taken
+    up: marks and pupil are then, bit for bit, those of a call that was never interrupted, and times
+    are the sum over both.
     """
 
     def begin() -> Pupil:
         return learner.begin(brief, [stream.for_learner() for stream in streams])
 
-    for lane in {id(lane): lane for lane in (*lesson.examples, *(lesson.validation or ()), *exam.examples)}.values():
+    for lane in {
+        id(lane): lane for lane in (*lesson.examples, *(lesson.validation or ()), *exam.examples)
+    }.values():
         check_drawn(lane, brief.inputs, brief.outputs)
     unfinished = unfinished or Unfinished()
     clock = Clock({} if unfinished.found is None else unfinished.found.facts["seconds"])
@@ -130,7 +146,9 @@ def sit(
 
     def so_far() -> SoFar:
         arrays = {"marks": np.stack(marks)} if marks else {}
-        return SoFar(arrays, {"seconds": clock.seconds, "shown": shown}, face(pupil, Keeping).snapshot())
+        return SoFar(
+            arrays, {"seconds": clock.seconds, "shown": shown}, face(pupil, Keeping).snapshot()
+        )
 
     scores: Any = None
     for point in map(int, points[len(marks) :]):
@@ -148,11 +166,17 @@ def sit(
             scores = pupil.answer(exam)
             marks.append(mark(scores))
         unfinished.hand_in(so_far)
-    return Sitting(pupil, np.stack(marks), clock.charge(pupil.cost()), LastTest(pupil, exam, scores))
+    return Sitting(
+        pupil, np.stack(marks), clock.charge(pupil.cost()), LastTest(pupil, exam, scores)
+    )
 
 
-def _learned(pupil: Answering, lesson: Lesson, start: int, stop: int, clock: Clock, pauses: bool) -> Iterator[int]:
-    """Learn, and stop on the way where the pupil could be kept, if it can say so: at the item that is given."""
+def _learned(
+    pupil: Answering, lesson: Lesson, start: int, stop: int, clock: Clock, pauses: bool
+) -> Iterator[int]:
+    """Learn, and stop on the way where the pupil could be kept, if it can say so: at the item that
+    is given.
+    """
     try:
         places = face(pupil, Pausing).learning(lesson, start, stop) if pauses else None
     except NotApplicable:
@@ -170,7 +194,9 @@ def _learned(pupil: Answering, lesson: Lesson, start: int, stop: int, clock: Clo
 
 
 class _Pieces:
-    """Where a lesson is cut between two tests: nowhere, or so that a piece takes about PIECE_SECONDS."""
+    """Where a lesson is cut between two tests: nowhere, or so that a piece takes about
+    PIECE_SECONDS.
+    """
 
     def __init__(self, stride: int, cuts: bool) -> None:
         self._stride, self.cuts = stride, cuts
@@ -181,7 +207,9 @@ class _Pieces:
         if not self.cuts:
             return stop
         items = (stop - start) / PROBE if self._speed is None else self._speed * PIECE_SECONDS
-        return min(stop, (start // self._stride + max(1, int(items // self._stride))) * self._stride)
+        return min(
+            stop, (start // self._stride + max(1, int(items // self._stride))) * self._stride
+        )
 
     def took(self, items: int, seconds: float) -> None:
         """A piece was learned. The latest says most: a learner may become slower as it goes."""
@@ -197,7 +225,8 @@ def _can_be_kept(pupil: Pupil) -> bool:
 
 
 def begun(begin: Callable[[], Pupil], unfinished: Unfinished) -> tuple[Pupil, SoFar | None]:
-    """A pupil as an interrupted call has left it, with what that call had so far; else a fresh one, and None.
+    """A pupil as an interrupted call has left it, with what that call had so far; else a fresh one,
+    and None.
 
     A learner whose `restore` fails restarts its run, and the failure is reported on standard error.
     """
@@ -208,14 +237,18 @@ def begun(begin: Callable[[], Pupil], unfinished: Unfinished) -> tuple[Pupil, So
         face(pupil, Keeping).restore(unfinished.found.pupil)
     except Exception as error:  # a learner that cannot be set back has lost its time, not its run
         reason = described(error)
-        sys.stderr.write(f"{name_of(pupil)}: restore failed, so its interrupted run restarts: {reason}\n")
+        sys.stderr.write(
+            f"{name_of(pupil)}: restore failed, so its interrupted run restarts: {reason}\n"
+        )
         unfinished.found = None
         return begin(), None
     return pupil, unfinished.found
 
 
 class Clock:
-    """Adds up wall seconds by name, on top of those `before`; time spent compiling goes to `compile` instead."""
+    """Adds up wall seconds by name, on top of those `before`; time spent compiling goes to
+    `compile` instead.
+    """
 
     def __init__(self, before: Mapping[str, float] | None = None) -> None:
         self.seconds: dict[str, float] = {"compile": 0.0, **(before or {})}
@@ -227,7 +260,9 @@ class Clock:
         yield
         compiling = _compile_seconds() - compiled
         self.seconds["compile"] += compiling
-        self.seconds[name] = self.seconds.get(name, 0.0) + max(0.0, time.perf_counter() - began - compiling)
+        self.seconds[name] = self.seconds.get(name, 0.0) + max(
+            0.0, time.perf_counter() - began - compiling
+        )
 
     def acting(self, learning: bool) -> AbstractContextManager[None]:
         """Count the block's time as learning or, where nothing is learned, as answering."""
@@ -238,13 +273,16 @@ class Clock:
         share = {name: seconds / len(costs) for name, seconds in self.seconds.items()}
         learn, answer, compiling = (share.get(name, 0.0) for name in ("learn", "answer", "compile"))
         return [
-            dataclasses.replace(cost, learn_seconds=learn, answer_seconds=answer, compile_seconds=compiling)
+            dataclasses.replace(
+                cost, learn_seconds=learn, answer_seconds=answer, compile_seconds=compiling
+            )
             for cost in costs
         ]
 
 
 def _compile_seconds() -> float:
-    # A host learner must not make anybody import JAX or Numba just to ask how long they have compiled.
+    # A host learner must not make anybody import JAX or Numba just to ask how long they have
+    # compiled.
     doors = (sys.modules.get(f"quickstudy.{name}") for name in ("gateway", "compiled"))
     return sum(float(door.compile_seconds()) for door in doors if door)
 
@@ -256,7 +294,9 @@ def right_answers(scores: Any, exam: Exam) -> NDArray[np.bool_]:
     """
     lanes, questions = exam.counted.shape
     if scores.ndim != 3 or scores.shape[:2] != (lanes, questions):
-        raise LearnerFault(f"answer must give scores of shape ({lanes}, {questions}, outputs), got {scores.shape}")
+        raise LearnerFault(
+            f"answer must give scores of shape ({lanes}, {questions}, outputs), got {scores.shape}"
+        )
     given = finite("the learner's scores", np.asarray(scores))
     return np.asarray((given.argmax(axis=-1) == exam.targets) & exam.counted)
 
@@ -271,13 +311,16 @@ def thinned(points: NDArray[np.int64], dense: int, per_octave: int) -> NDArray[n
     """
     count = len(points)
     octaves = max(0.0, np.log2(max(count, 1) / dense))
-    later = np.round(dense * 2 ** (np.arange(1, int(octaves * per_octave) + 1) / per_octave)).astype(np.int64)
+    later = np.round(
+        dense * 2 ** (np.arange(1, int(octaves * per_octave) + 1) / per_octave)
+    ).astype(np.int64)
     numbers = np.unique(np.concatenate([np.arange(1, min(dense, count) + 1), later, [count]]))
     return np.asarray(points[numbers[(numbers > 0) & (numbers <= count)] - 1])
 
 
 def draw_material(task: Any, streams: Streams, sequences: int, share: float) -> Split:
-    """Different sequences of a task, split. Kept where the task can be hashed, since the next learner gets the same.
+    """Different sequences of a task, split. Kept where the task can be hashed, since the next
+    learner gets the same.
 
     Raises UsageError for a task that has only one.
     """
@@ -288,7 +331,9 @@ def draw_material(task: Any, streams: Streams, sequences: int, share: float) -> 
 def padded_orders(orders: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     """(lane, item): one order per lane; a lane with fewer items than the others ends in -1."""
     longest = max(len(order) for order in orders)
-    return np.stack([np.pad(order, (0, longest - len(order)), constant_values=-1) for order in orders])
+    return np.stack(
+        [np.pad(order, (0, longest - len(order)), constant_values=-1) for order in orders]
+    )
 
 
 @lru_cache(maxsize=128)
@@ -296,8 +341,8 @@ def _drawn(task: Any, streams: Streams, sequences: int, share: float) -> Split:
     unique = draw_unique(task, streams.numpy("data"), sequences)
     if unique.count < 2:
         raise UsageError(
-            f"{task.id}: only {unique.count} different sequence can be drawn, {sequences} were asked for; there must "
-            "be one to learn from and another to be tested on"
+            f"{task.id}: only {unique.count} different sequence can be drawn, {sequences} were"
+            " asked for; there must be one to learn from and another to be tested on"
         )
     return split(unique, streams.numpy("split"), share)
 
@@ -312,7 +357,9 @@ def _hashable(task: Any) -> bool:
 
 
 def curve_facts(train: Examples, test: Examples) -> dict[str, int | float]:
-    """What a learning curve says of its material. constant: the accuracy of the best constant answer to the test."""
+    """What a learning curve says of its material. constant: the accuracy of the best constant
+    answer to the test.
+    """
     counts = np.bincount(test.targets[test.asked])
     return {
         "training_sequences": train.count,

@@ -1,4 +1,6 @@
-"""How the games family examines: fresh episodes to learn from, others to be tested on, by answers or by reward."""
+"""How the games family examines: fresh episodes to learn from, others to be tested on, by answers
+or by reward.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,16 @@ from numpy.typing import NDArray
 from quickstudy.base.catalogue import protocol
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import Answering, Brief, Keeping, Pace, Pupil, Rehearsing, face, pace_of
+from quickstudy.base.learner import (
+    Answering,
+    Brief,
+    Keeping,
+    Pace,
+    Pupil,
+    Rehearsing,
+    face,
+    pace_of,
+)
 from quickstudy.base.lesson import Exam, Lesson, Rehearsal, Transcript
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
@@ -29,18 +40,21 @@ KNOWN = ("episode", "game", "query", "foil")
 @protocol("games", version=1)
 @dataclass(frozen=True)
 class GamesProtocol:
-    """Learn from fresh episodes, each seen as often as the learner's passes say; be tested, greedily, on others.
+    """Learn from fresh episodes, each seen as often as the learner's passes say; be tested,
+    greedily, on others.
 
-    teaching: `answers`, an episode is a sequence with a question at every decision, and the right one is told;
-    `reward`, episodes are played, and nothing is told but the reward; `payoff`, the same for whole episodes at once,
-    where decisions change nothing that is seen: all of an episode's are drawn, and each is told its reward.
-    observations: steps in the world that are learned from (episodes of the mean length stand for that many). tests: how
-    many, the last at the end, each before at half of the next. episodes: of a test. lesson: episodes that are handed
-    over at once. acquired: where players make a language, of how many episodes of the last test it is taught to a fresh
-    listener (ease of acquisition).
+    teaching: `answers`, an episode is a sequence with a question at every decision, and the right
+    one is told; `reward`, episodes are played, and nothing is told but the reward; `payoff`, the
+    same for whole episodes at once, where decisions change nothing that is seen: all of an
+    episode's are drawn, and each is told its reward. observations: steps in the world that are
+    learned from (episodes of the mean length stand for that many). tests: how many, the last at the
+    end, each before at half of the next. episodes: of a test. lesson: episodes that are handed over
+    at once. acquired: where players make a language, of how many episodes of the last test it is
+    taught to a fresh listener (ease of acquisition).
 
-    Rules are tested by playing; what they see and do is the same in both forms. Source: Denamganaï, Missaoui and Walker
-    2022; the published runs have 500,000 observations (Table 1), 5 million (Table 2) and 10 million (Table 4).
+    Rules are tested by playing; what they see and do is the same in both forms. Source: Denamganaï,
+    Missaoui and Walker 2022; the published runs have 500,000 observations (Table 1), 5 million
+    (Table 2) and 10 million (Table 4).
     """
 
     teaching: str = parameter("answers", choices=("answers", "reward", "payoff"))
@@ -51,15 +65,24 @@ class GamesProtocol:
     acquired: int = parameter(0, at_least=0, added=True)
 
     measures: ClassVar[tuple[str, ...]] = (
-        "zero-shot-accuracy", "learning-in-games", "reconstruction", "spoken-language", "ease-of-acquisition",
-    )  # fmt: skip
+        "zero-shot-accuracy",
+        "learning-in-games",
+        "reconstruction",
+        "spoken-language",
+        "ease-of-acquisition",
+    )
     question: ClassVar[str] = "Does it recombine what it has just seen?"
     programs: ClassVar[int] = 2  # to draw episodes, and to write them as sequences
     headline: ClassVar[str] = "zero-shot-accuracy"
     second: ClassVar[str] = "support-accuracy"
     columns: ClassVar[tuple[str, ...]] = (
-        "zero-shot-accuracy", "exploratory-accuracy", "support-accuracy", "foil-support", "foil-query", "topsim",
-    )  # fmt: skip
+        "zero-shot-accuracy",
+        "exploratory-accuracy",
+        "support-accuracy",
+        "foil-support",
+        "foil-query",
+        "topsim",
+    )
     once: ClassVar[str] = "every episode once"
     again: ClassVar[str] = "shown the same episodes again"
     replay_apart: ClassVar[bool] = False
@@ -76,15 +99,22 @@ class GamesProtocol:
         missing = [name for name in ("world", "sizes") if not hasattr(task, name)]
         if not missing or callable(getattr(task, "exam", None)):
             return ""
-        return f"games asks for episodes, and {task.id} has no {missing[0]}; give it another protocol"
+        return (
+            f"games asks for episodes, and {task.id} has no {missing[0]}; give it another protocol"
+        )
 
     def examine(
-        self, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished | None = None
+        self,
+        task: Any,
+        learner: Any,
+        streams: Sequence[Streams],
+        unfinished: Unfinished | None = None,
     ) -> Examination:
-        """One trace per lane, of kind `games`: observations, correct, asked (test,), the last three of the query phase;
-        of the last test, (decision,): right, episode, game, query, foil; with two players, what was said of what, and
-        `acquired`, whether fresh listeners were right; of a learner that gives back what it reads, `rebuilt` (decision,
-        number), how far off each number is.
+        """One trace per lane, of kind `games`: observations, correct, asked (test,), the last three
+        of the query phase; of the last test, (decision,): right, episode, game, query, foil; with
+        two players, what was said of what, and `acquired`, whether fresh listeners were right; of a
+        learner that gives back what it reads, `rebuilt` (decision, number), how far off each number
+        is.
         """
         if fault := self.unfit(task):
             raise NotApplicable(fault)
@@ -92,29 +122,47 @@ class GamesProtocol:
         played = self.teaching == "reward" or not isinstance(task, ExampleTask)
         length = mean_steps(task, len(streams))
         total = max(1, round(self.observations / length / pace.stride)) * pace.stride
-        points = sorted({max(1, math.ceil(total / 2**n / pace.stride)) * pace.stride for n in range(self.tests)})
+        points = sorted(
+            {max(1, math.ceil(total / 2**n / pace.stride)) * pace.stride for n in range(self.tests)}
+        )
         inputs, outputs = spaces_of(task)
         capacity = task.horizon if played else _longest(task)
         by_payoff = self.teaching == "payoff"
         if played and not isinstance(task, PureWorldTask):
             raise NotApplicable(f"{task.id} is not a world to act in: give teaching=answers")
         if by_payoff and not callable(getattr(task, "payoffs", None)):
-            raise NotApplicable(f"teaching=payoff is for decisions that change nothing, not for {task.id}: give reward")
+            raise NotApplicable(
+                f"teaching=payoff is for decisions that change nothing, not for {task.id}: give"
+                " reward"
+            )
         loss = "reward" if played else "payoff" if by_payoff else "cross-entropy"
         brief = Brief(inputs, outputs, loss, capacity, total * pace.passes)
         unfinished = unfinished or Unfinished()
         clock = Clock({} if unfinished.found is None else unfinished.found.facts["seconds"])
         with clock.timing("learn"):
-            pupil, found = begun(lambda: learner.begin(brief, [stream.for_learner() for stream in streams]), unfinished)
+            pupil, found = begun(
+                lambda: learner.begin(brief, [stream.for_learner() for stream in streams]),
+                unfinished,
+            )
         rule = _is_rule(pupil)
-        side = _Played(task, pupil, streams) if played or rule else _Asked(task, pupil, streams, pace, by_payoff)
+        side = (
+            _Played(task, pupil, streams)
+            if played or rule
+            else _Asked(task, pupil, streams, pace, by_payoff)
+        )
         shown = 0 if found is None else int(found.facts["shown"])
         marks = [] if found is None else list(found.arrays["marks"])
         last: list[dict[str, NDArray[Any]]] = []
 
         def so_far() -> SoFar:
-            arrays = {"marks": np.stack(marks)} if marks else {"marks": np.zeros((0, len(streams), 2), np.int64)}
-            return SoFar(arrays, {"seconds": clock.seconds, "shown": shown}, face(pupil, Keeping).snapshot())
+            arrays = (
+                {"marks": np.stack(marks)}
+                if marks
+                else {"marks": np.zeros((0, len(streams), 2), np.int64)}
+            )
+            return SoFar(
+                arrays, {"seconds": clock.seconds, "shown": shown}, face(pupil, Keeping).snapshot()
+            )
 
         stride = max(1, self.lesson // pace.stride) * pace.stride
         points = points[-1:] if rule else points
@@ -128,7 +176,11 @@ class GamesProtocol:
             if number >= len(marks):
                 with clock.timing("answer"):
                     last = side.test(self.episodes)
-                marks.append(np.array([[(one["right"] & one["query"]).sum(), one["query"].sum()] for one in last]))
+                marks.append(
+                    np.array(
+                        [[(one["right"] & one["query"]).sum(), one["query"].sum()] for one in last]
+                    )
+                )
         if self.acquired and last and "utterances" in last[0]:
             from quickstudy.learners.acquisition import acquired
 
@@ -136,9 +188,13 @@ class GamesProtocol:
                 taught = acquired(task, streams, last, min(self.acquired, self.episodes))
             last = [{**own, "acquired": right} for own, right in zip(last, taught, strict=True)]
         facts = {
-            "passes": pace.passes, "teaching": self.teaching, "decisions": _decisions(outputs), "episodes": total,
-            "steps_per_episode": length, "test_episodes": self.episodes,
-        }  # fmt: skip
+            "passes": pace.passes,
+            "teaching": self.teaching,
+            "decisions": _decisions(outputs),
+            "episodes": total,
+            "steps_per_episode": length,
+            "test_episodes": self.episodes,
+        }
         curve = np.stack(marks)
         traces = [
             Trace(
@@ -160,7 +216,9 @@ class GamesProtocol:
 class _Asked:
     """Episodes as sequences with questions."""
 
-    def __init__(self, task: Any, pupil: Pupil, streams: Sequence[Streams], pace: Pace, by_payoff: bool) -> None:
+    def __init__(
+        self, task: Any, pupil: Pupil, streams: Sequence[Streams], pace: Pace, by_payoff: bool
+    ) -> None:
         self._task, self._pupil, self._streams = task, face(pupil, Answering), streams
         self._passes, self._batch, self._by_payoff = pace.passes, pace.stride, by_payoff
         self._exam: tuple[Exam, list[dict[str, Any]]] | None = None
@@ -168,19 +226,26 @@ class _Asked:
         self.last: LastTest | None = None
 
     def learn(self, start: int, stop: int) -> None:
-        """Learn from episodes start .. stop-1, in batches of about equal length, then again in every further pass,
-        shuffled.
+        """Learn from episodes start .. stop-1, in batches of about equal length, then again in
+        every further pass, shuffled.
         """
         examples, orders = lessons_of(self._task, self._streams, start, stop - start), []
-        # All lanes have short batches and long ones at the same time, so that none waits for another.
+        # All lanes have short batches and long ones at the same time, so that none waits for
+        # another.
         shuffled = Streams(0, f"{self._task.id}, lengths", 0).numpy(f"order-{start}")
         batches = shuffled.permutation((stop - start) // self._batch)
         for stream, lane in zip(self._streams, examples, strict=True):
             rng, first = stream.numpy(f"order-{start}"), np.arange(stop - start)
             if self._batch > 1:
                 by_length = np.argsort(lane.lengths + rng.random(len(first)))
-                first = by_length[: batches.size * self._batch].reshape(-1, self._batch)[batches].ravel()
-            orders.append(np.concatenate([first, *(rng.permutation(first) for _ in range(self._passes - 1))]))
+                first = (
+                    by_length[: batches.size * self._batch]
+                    .reshape(-1, self._batch)[batches]
+                    .ravel()
+                )
+            orders.append(
+                np.concatenate([first, *(rng.permutation(first) for _ in range(self._passes - 1))])
+            )
         if self._by_payoff:
             examples = [self._task.payoffs(lane) for lane in examples]
         if not getattr(self._pupil, "reads_streams", False):
@@ -208,13 +273,18 @@ class _Asked:
         scores = self._pupil.answer(exam)
         self.last, right = LastTest(self._pupil, exam, scores), right_answers(scores, exam)
         found = [
-            {"right": right[lane, : len(known["game"])], **{name: np.asarray(known[name]) for name in KNOWN}}
+            {
+                "right": right[lane, : len(known["game"])],
+                **{name: np.asarray(known[name]) for name in KNOWN},
+            }
             for lane, known in enumerate(marks)
         ]
         rebuilt = getattr(self._pupil, "rebuilt", None)
         if rebuilt is not None and (given := rebuilt(exam)) is not None:
             for own, lane, examples in zip(found, given, exam.examples, strict=True):
-                read = np.swapaxes(np.asarray(examples.inputs), 0, 1)[examples.asked.T][:, : lane.shape[-1]]
+                read = np.swapaxes(np.asarray(examples.inputs), 0, 1)[examples.asked.T][
+                    :, : lane.shape[-1]
+                ]
                 own["rebuilt"] = np.abs(lane[: len(read)] - read)
         return found
 
@@ -229,7 +299,9 @@ class _Played:
         from quickstudy.protocols.acted_episodes import ActedEpisodes
 
         acts = hasattr(pupil, "act") and not hasattr(pupil, "rehearse")
-        self._pupil: Any = ActedEpisodes(pupil, task.world(False)) if acts else face(pupil, Rehearsing)
+        self._pupil: Any = (
+            ActedEpisodes(pupil, task.world(False)) if acts else face(pupil, Rehearsing)
+        )
         self._shown, self._held_back = (
             Rehearsal(task.world(tested), jnp.stack([stream.jax(purpose) for stream in streams]))
             for tested, purpose in ((False, "data"), (True, "test"))
@@ -245,8 +317,8 @@ class _Played:
 
 
 def logged(played: Transcript) -> list[dict[str, NDArray[Any]]]:
-    """By lane, of every decision in some episodes: right, episode, game, query, foil; and what a speaker has said of
-    which target, where a player has.
+    """By lane, of every decision in some episodes: right, episode, game, query, foil; and what a
+    speaker has said of which target, where a player has.
     """
     done = np.asarray(played.done)
     before = np.cumsum(done, axis=-1) - done == 0
@@ -274,12 +346,16 @@ def lessons_of(task: Any, streams: Sequence[Streams], first: int, count: int) ->
 
 @lru_cache(maxsize=64)
 def mean_steps(task: Any, lanes: int = 1) -> float:
-    """Of an episode of the task, from 256 that are the same in all runs; drawn by the program of so many lanes."""
+    """Of an episode of the task, from 256 that are the same in all runs; drawn by the program of so
+    many lanes.
+    """
     streams = Streams(0, f"{task.id}, mean length", 0)
     if hasattr(task, "steps"):
         return float(task.steps(lessons_of(task, [streams] * lanes, 0, 256)[0]) / 256)
     sizes = task.sizes
-    return float((sizes.turns * task.episodes(streams.jax("data"), 0, 256).count - sizes.feedback).mean())
+    return float(
+        (sizes.turns * task.episodes(streams.jax("data"), 0, 256).count - sizes.feedback).mean()
+    )
 
 
 def _longest(task: Any) -> int:
@@ -290,7 +366,9 @@ def _longest(task: Any) -> int:
 
 
 def _is_rule(pupil: Any) -> bool:
-    """Whether it plays and declares that it never learns: a control, tested once and taught nothing."""
+    """Whether it plays and declares that it never learns: a control, tested once and taught
+    nothing.
+    """
     return hasattr(pupil, "perform") and getattr(pupil, "learns", True) is False
 
 

@@ -22,13 +22,15 @@ from quickstudy.tasks.curriculum.gradual import CONDITIONS, Noise, Transfer, Uns
 @protocol("transfer", version=1)
 @dataclass(frozen=True)
 class TransferProtocol:
-    """Four lives of one learner, from the same random beginnings: fresh, after the tasks before, after as many steps of
-    noise, after the tasks before with other symbols. Each ends with the same instances of the target.
+    """Four lives of one learner, from the same random beginnings: fresh, after the tasks before,
+    after as many steps of noise, after the tasks before with other symbols. Each ends with the same
+    instances of the target.
 
-    steps: the budget for the tasks before, and again for the target. What is not passed within it is censored: a fresh
-    learner that does not pass is taken to have needed the whole budget, so a gain is then a lower bound; one that does
-    not pass later likewise, and the gain is an upper bound; where neither passes there is none. No transfer gain
-    where the tasks before were not passed, and no gain of renamed ones where those were not.
+    steps: the budget for the tasks before, and again for the target. What is not passed within it
+    is censored: a fresh learner that does not pass is taken to have needed the whole budget, so a
+    gain is then a lower bound; one that does not pass later likewise, and the gain is an upper
+    bound; where neither passes there is none. No transfer gain where the tasks before were not
+    passed, and no gain of renamed ones where those were not.
     """
 
     steps: int = parameter(100_000, at_least=1)
@@ -37,16 +39,24 @@ class TransferProtocol:
     question: ClassVar[str] = "Is what it learned of use later?"
     headline: ClassVar[str] = "transfer-gain"
     columns: ClassVar[tuple[str, ...]] = (
-        "transfer-gain", "gain-of-warm-up", "gain-of-renamed", "first-instance-gain", "passed-after", "passed-fresh",
-    )  # fmt: skip
+        "transfer-gain",
+        "gain-of-warm-up",
+        "gain-of-renamed",
+        "first-instance-gain",
+        "passed-after",
+        "passed-fresh",
+    )
     family: ClassVar[str] = "curriculum"
 
     def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
-        """One trace per lane, of kind `transfer`: steps on the target and questions of its first instance, one entry
-        per condition, -1 where it was not passed, or not over; before: steps before the target.
+        """One trace per lane, of kind `transfer`: steps on the target and questions of its first
+        instance, one entry per condition, -1 where it was not passed, or not over; before: steps
+        before the target.
         """
         if not isinstance(task, Transfer):
-            raise NotApplicable(f"{task.id} has no tasks before its target; give it another protocol")
+            raise NotApplicable(
+                f"{task.id} has no tasks before its target; give it another protocol"
+            )
         traces: list[Trace] = []
         pupil: Any = None
         for stream in streams:
@@ -56,17 +66,27 @@ class TransferProtocol:
                 pupil = begun(task, learner, [stream], 2 * self.steps)
                 lived = Diary()
                 if condition in ("after", "renamed"):
-                    lived = live_through(pupil, task.course(condition == "renamed"), [stream], clock, self.steps)[0]
+                    lived = live_through(
+                        pupil, task.course(condition == "renamed"), [stream], clock, self.steps
+                    )[0]
                     passed[condition] = lived.over
                 elif condition == "unrelated":
-                    lived = live_through(pupil, Noise(), [stream], clock, before[CONDITIONS.index("after")])[0]
+                    lived = live_through(
+                        pupil, Noise(), [stream], clock, before[CONDITIONS.index("after")]
+                    )[0]
                 before.append(lived.lived)
-                target = live_through(pupil, Unseen(chain(task, (task.target,))), [stream], clock, self.steps)[0]
+                target = live_through(
+                    pupil, Unseen(chain(task, (task.target,))), [stream], clock, self.steps
+                )[0]
                 steps.append(target.lived if target.over else -1)
                 first.append(target.ends[0][-1] if target.ends else -1)
             facts = {"passes": 1, "budget": self.steps, "conditions": list(CONDITIONS)}
             facts |= {"before_passed": passed["after"], "renamed_passed": passed["renamed"]}
-            arrays = {"steps": np.array(steps), "first": np.array(first), "before": np.array(before)}
+            arrays = {
+                "steps": np.array(steps),
+                "first": np.array(first),
+                "before": np.array(before),
+            }
             traces.append(Trace("transfer", arrays, facts, clock.charge(pupil.cost())[0]))
         return Examination(traces, pupil, brief_of(task, 2 * self.steps))
 
@@ -74,11 +94,12 @@ class TransferProtocol:
 @protocol("forgetting", version=1)
 @dataclass(frozen=True)
 class ForgettingProtocol:
-    """Learn tasks one after another; after each, put all learned so far again, each to the learner as it is then.
+    """Learn tasks one after another; after each, put all learned so far again, each to the learner
+    as it is then.
 
-    It is set back by a snapshot after every such test; one that cannot be kept lives through everything again, from the
-    same random beginnings. Every test of a task has the same instances, which are seen nowhere else. steps: the budget
-    of every task, learned or put again.
+    It is set back by a snapshot after every such test; one that cannot be kept lives through
+    everything again, from the same random beginnings. Every test of a task has the same instances,
+    which are seen nowhere else. steps: the budget of every task, learned or put again.
     """
 
     steps: int = parameter(50_000, at_least=1)
@@ -86,12 +107,16 @@ class ForgettingProtocol:
     measures: ClassVar[tuple[str, ...]] = ("kept",)
     question: ClassVar[str] = "Does it keep what it learned?"
     headline: ClassVar[str] = "forgetting-constant"
-    columns: ClassVar[tuple[str, ...]] = ("forgetting-constant", "forgetting-ratio", "tasks-learned")
+    columns: ClassVar[tuple[str, ...]] = (
+        "forgetting-constant",
+        "forgetting-ratio",
+        "tasks-learned",
+    )
     family: ClassVar[str] = "curriculum"
 
     def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
-        """One trace per lane, of kind `forgetting`: steps (learned, put again), -1 where it was not passed and -2 where
-        it was not put; learned: steps of learning each, -1 where it was not.
+        """One trace per lane, of kind `forgetting`: steps (learned, put again), -1 where it was not
+        passed and -2 where it was not put; learned: steps of learning each, -1 where it was not.
         """
         traces: list[Trace] = []
         pupil: Any = None
@@ -106,21 +131,38 @@ class ForgettingProtocol:
                     break
                 learned[last] = done.lived
                 for again in range(last + 1):
-                    tested, kept = self._as_now(pupil, task, learner, stream, courses[: last + 1], clock)
-                    life = live_through(tested, Unseen(courses[again], again), [stream], clock, self.steps)[0]
+                    tested, kept = self._as_now(
+                        pupil, task, learner, stream, courses[: last + 1], clock
+                    )
+                    life = live_through(
+                        tested, Unseen(courses[again], again), [stream], clock, self.steps
+                    )[0]
                     steps[last, again] = life.lived if life.over else -1
                     if kept is not None:
                         face(pupil, Keeping).restore(kept)
             facts = {"passes": 1, "budget": self.steps, "tasks": list(task.members)}
             traces.append(
-                Trace("forgetting", {"steps": steps, "learned": learned}, facts, clock.charge(pupil.cost())[0])
+                Trace(
+                    "forgetting",
+                    {"steps": steps, "learned": learned},
+                    facts,
+                    clock.charge(pupil.cost())[0],
+                )
             )
         return Examination(traces, pupil, brief_of(task, self.steps * len(task.members)))
 
     def _as_now(
-        self, pupil: Any, task: Any, learner: Any, stream: Streams, courses: Sequence[Any], clock: Clock
+        self,
+        pupil: Any,
+        task: Any,
+        learner: Any,
+        stream: Streams,
+        courses: Sequence[Any],
+        clock: Clock,
     ) -> tuple[Any, Any]:
-        """A pupil that may be tested, and what the other has to be set back to afterwards, if it is the same."""
+        """A pupil that may be tested, and what the other has to be set back to afterwards, if it is
+        the same.
+        """
         try:
             return pupil, face(pupil, Keeping).snapshot()
         except NotApplicable:

@@ -1,4 +1,6 @@
-"""How the grammar family examines: learn from few strings of a language, then be asked about many longer ones."""
+"""How the grammar family examines: learn from few strings of a language, then be asked about many
+longer ones.
+"""
 
 from __future__ import annotations
 
@@ -24,24 +26,27 @@ MOST_ASKED = 10_000_000
 @protocol("grammar", version=1)
 @dataclass(frozen=True)
 class GrammarProtocol:
-    """Learn from few strings, then be asked about many longer ones; the fewer and the more, the better.
+    """Learn from few strings, then be asked about many longer ones; the fewer and the more, the
+    better.
 
-    order, factors: for a factor b a fresh learner is shown 10^order / b strings and asked about 10^order b others. The
-    largest factor comes first, and the first at which nothing is wrong is the last: smaller ones cannot be better.
-    shown, asked: other numbers of strings, whatever the factor; 0: none.
-    training: `sampled` by the grammar (the strings of a larger factor are the first of those of a smaller one),
-    `exhaustive`, the shortest, each once, or `released`, the published sets, of `data_seed`. test: where the strings
-    come from, all longer than the longest shown: `exhaustive`, `released`, `grid` or `deep`, see `TestList`. A factor
-    for which there are not enough strings is left out, and the record says so. metric: `det`, the likeliest symbol
-    where the next is certain; `majority`, more than half of the probability, there; `cat`, the symbols that may follow
-    and no others above the margin, everywhere; `usual`: `cat` for languages in which nothing is certain, else `det`.
-    margins: shares of errors that are forgiven, or, for `cat`, the probability that counts as none. bits: also the
-    cross-entropy, of all strings. upto: `decided` asks about 10^order strings, and then no further than to where no
-    margin can be kept any more, `whole` about all of them, with the same scores, `first-wrong` no further than that
+    order, factors: for a factor b a fresh learner is shown 10^order / b strings and asked about
+    10^order b others. The largest factor comes first, and the first at which nothing is wrong is
+    the last: smaller ones cannot be better. shown, asked: other numbers of strings, whatever the
+    factor; 0: none. training: `sampled` by the grammar (the strings of a larger factor are the
+    first of those of a smaller one), `exhaustive`, the shortest, each once, or `released`, the
+    published sets, of `data_seed`. test: where the strings come from, all longer than the longest
+    shown: `exhaustive`, `released`, `grid` or `deep`, see `TestList`. A factor for which there are
+    not enough strings is left out, and the record says so. metric: `det`, the likeliest symbol
+    where the next is certain; `majority`, more than half of the probability, there; `cat`, the
+    symbols that may follow and no others above the margin, everywhere; `usual`: `cat` for languages
+    in which nothing is certain, else `det`. margins: shares of errors that are forgiven, or, for
+    `cat`, the probability that counts as none. bits: also the cross-entropy, of all strings. upto:
+    `decided` asks about 10^order strings, and then no further than to where no margin can be kept
+    any more, `whole` about all of them, with the same scores, `first-wrong` no further than that
     (then only what margin 0 decides is scored).
 
-    Passes over the strings stand in the cost. Source: Lan, Chemla and Katzir 2023. Departures: their training sizes are
-    rounded here where a factor does not divide.
+    Passes over the strings stand in the cost. Source: Lan, Chemla and Katzir 2023. Departures:
+    their training sizes are rounded here where a factor does not divide.
     """
 
     order: int = parameter(3, at_least=1, at_most=6)
@@ -57,16 +62,26 @@ class GrammarProtocol:
     upto: str = parameter("decided", choices=("decided", "whole", "first-wrong"))
 
     measures: ClassVar[tuple[str, ...]] = (
-        "reach-beyond", "reach", "b-index", "string-accuracy", "cross-entropy", "description-length",
-    )  # fmt: skip
+        "reach-beyond",
+        "reach",
+        "b-index",
+        "string-accuracy",
+        "cross-entropy",
+        "description-length",
+    )
     question: ClassVar[str] = "How far does it generalise from how little?"
     programs: ClassVar[int] = 2  # to read many strings, and one
     headline: ClassVar[str] = "log-beyond"
     second: ClassVar[str] = "accuracy"
     outcome: ClassVar[tuple[str, ...]] = ("accuracy",)
     columns: ClassVar[tuple[str, ...]] = (
-        "log-beyond", "largest-right", "b-index", "b-index-0.005", "accuracy", "strings-right",
-    )  # fmt: skip
+        "log-beyond",
+        "largest-right",
+        "b-index",
+        "b-index-0.005",
+        "accuracy",
+        "strings-right",
+    )
     replay_apart: ClassVar[bool] = False
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "published": {"training": "released", "test": "released"},
@@ -78,22 +93,28 @@ class GrammarProtocol:
         if len(set(self.factors)) < len(self.factors):
             raise ValueError(f"factors must be different, got {self.factors}")
         if max(self.factors) * 10**self.order > MOST_ASKED:
-            raise ValueError(f"factors times 10^order must be at most {MOST_ASKED:,}, got {max(self.factors):g}")
+            raise ValueError(
+                f"factors times 10^order must be at most {MOST_ASKED:,}, got {max(self.factors):g}"
+            )
         if not self.margins or not all(0 <= margin < 1 for margin in self.margins):
             raise ValueError(f"margins must be numbers from 0 to below 1, got {self.margins}")
 
     def unfit(self, task: Any) -> str:
-        """Why a task cannot be examined; empty where it can. Raises UsageError where the released list is too short for
-        every factor, which is known before anything is run.
+        """Why a task cannot be examined; empty where it can. Raises UsageError where the released
+        list is too short for every factor, which is known before anything is run.
         """
         if not isinstance(task, StringTask):
             return f"{task.id} is no language of strings"
-        TestList(task, self.test if self.test != "released" else "exhaustive", 0, 0)  # whether there is such a list
+        TestList(
+            task, self.test if self.test != "released" else "exhaustive", 0, 0
+        )  # whether there is such a list
         if getattr(task.grammar, "finite", False) and self.test == "exhaustive":
             fewest = min(self.sizes(factor)[1] for factor in self.factors)
             TestList(task, "exhaustive", 0, fewest).check_enough()
         fault = None
-        for factor in sorted(self.factors, reverse=True) if self.training == self.test == "released" else ():
+        for factor in (
+            sorted(self.factors, reverse=True) if self.training == self.test == "released" else ()
+        ):
             try:
                 self.material(task, Streams(0, task.id, 0), factor)
             except UsageError as error:
@@ -105,7 +126,11 @@ class GrammarProtocol:
         return ""
 
     def examine(
-        self, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished | None = None
+        self,
+        task: Any,
+        learner: Any,
+        streams: Sequence[Streams],
+        unfinished: Unfinished | None = None,
     ) -> Examination:
         """One trace per lane, of kind `string-outcomes`."""
         if not isinstance(task, StringTask):
@@ -118,7 +143,9 @@ class GrammarProtocol:
         return self.shown or by_factor[0], self.asked or by_factor[1]
 
     def material(self, task: StringTask, stream: Streams, factor: float) -> Material:
-        """What is shown, and what is asked about. Raises UsageError where there are not enough strings."""
+        """What is shown, and what is asked about. Raises UsageError where there are not enough
+        strings.
+        """
         shown, asked = self.sizes(factor)
         if self.training == "released":
             strings = task.released_strings(self.data_seed, shown)

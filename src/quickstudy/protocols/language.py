@@ -1,4 +1,6 @@
-"""How the language family examines: show sequences one after another, test on held-out ones on the way."""
+"""How the language family examines: show sequences one after another, test on held-out ones on the
+way.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ from quickstudy.protocols.examination import (
 from quickstudy.tasks.sampling import draw_unique
 
 GROUP = 8
-"""Questions between two tests of a readout, and sequences between two tests of anything else, as published."""
+"""Questions between two tests of a readout, and sequences between two tests of anything else, as
+published.
+"""
 
 
 @protocol("language", version=1)
@@ -40,16 +44,18 @@ GROUP = 8
 class LanguageProtocol:
     """Learn from different sequences, tested on held-out ones on the way.
 
-    sequences: how many different sequences are asked for (at most five draws for each are made; a task may have
-    fewer). share: part of them that is learned from. order: `sequences` shows whole sequences to everybody;
-    `published` shows readouts single questions in random order across sequences, the first of them twice. schedule:
-    `every` tests after every update (under the published order of a readout: after the first question and
-    then every 8); `thinned` keeps the first 16 of these tests and then 12 per doubling: nearly the same scores, for a
-    fraction of the time. questions: of every test, at most, sampled once for the whole run; 0: all of them. For
+    sequences: how many different sequences are asked for (at most five draws for each are made; a
+    task may have fewer). share: part of them that is learned from. order: `sequences` shows whole
+    sequences to everybody; `published` shows readouts single questions in random order across
+    sequences, the first of them twice. schedule: `every` tests after every update (under the
+    published order of a readout: after the first question and then every 8); `thinned` keeps the
+    first 16 of these tests and then 12 per doubling: nearly the same scores, for a fraction of the
+    time. questions: of every test, at most, sampled once for the whole run; 0: all of them. For
     learners to whom every question costs something.
 
-    Steps are training sequences shown (questions, under the published order of a readout). All learners of one seed
-    see the same sequences in the same order. Source: Cisneros et al. 2022, section 5.
+    Steps are training sequences shown (questions, under the published order of a readout). All
+    learners of one seed see the same sequences in the same order. Source: Cisneros et al. 2022,
+    section 5.
     """
 
     sequences: int = parameter(1200, at_least=5)
@@ -58,17 +64,30 @@ class LanguageProtocol:
     schedule: str = parameter("thinned", choices=("thinned", "every"))
     questions: int = parameter(0, at_least=0, added=True)
 
-    measures: ClassVar[tuple[str, ...]] = ("wade-above-chance", "wade", "accuracy", "steps-to-accuracy", "log-area")
+    measures: ClassVar[tuple[str, ...]] = (
+        "wade-above-chance",
+        "wade",
+        "accuracy",
+        "steps-to-accuracy",
+        "log-area",
+    )
     question: ClassVar[str] = "How fast does it learn from few examples?"
     headline: ClassVar[str] = "log-area"
     second: ClassVar[str] = "final-accuracy"
     outcome: ClassVar[tuple[str, ...]] = ("final-accuracy", "steps-to-0.9")
     columns: ClassVar[tuple[str, ...]] = (
-        "log-area", "wade-above-chance", "wade", "final-accuracy", "maximum-accuracy", "steps-to-0.9",
-    )  # fmt: skip
+        "log-area",
+        "wade-above-chance",
+        "wade",
+        "final-accuracy",
+        "maximum-accuracy",
+        "steps-to-0.9",
+    )
     exact: ClassVar[Mapping[str, Any]] = {"schedule": "every"}
     usual: ClassVar[Mapping[str, Any]] = {"schedule": "thinned"}
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"order": "published", "schedule": "every"}}
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "published": {"order": "published", "schedule": "every"}
+    }
 
     @staticmethod
     def unfit(task: Any) -> str:
@@ -80,7 +99,11 @@ class LanguageProtocol:
         return f"language asks for symbols, and {task.id} for {kind}; give it a protocol of its own"
 
     def examine(
-        self, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished | None = None
+        self,
+        task: Any,
+        learner: Any,
+        streams: Sequence[Streams],
+        unfinished: Unfinished | None = None,
     ) -> Examination:
         """One trace per lane, of kind `learning-curve`: step, correct, accuracy."""
         if not isinstance(task, ExampleTask):
@@ -90,24 +113,41 @@ class LanguageProtocol:
         splits = [draw_material(task, stream, self.sequences, self.share) for stream in streams]
         pace = pace_of(learner)
         lesson = self._lesson(pace, [part.train for part in splits], streams)
-        exam = Exam([self._asked(part.test, stream) for part, stream in zip(splits, streams, strict=True)])
+        exam = Exam(
+            [self._asked(part.test, stream) for part, stream in zip(splits, streams, strict=True)]
+        )
         points = self._points(pace, lesson)
         if not points.any():
             raise UsageError(
-                f"nothing can be learned from {lesson.items} sequences, fewer than one update of the learner takes; "
-                "give more sequences or passes, or a smaller batch"
+                f"nothing can be learned from {lesson.items} sequences, fewer than one update of"
+                " the learner takes; give more sequences or passes, or a smaller batch"
             )
         inputs, outputs = spaces_of(task)
-        brief = Brief(inputs, outputs, "cross-entropy", max(part.train.steps for part in splits), lesson.items)
+        brief = Brief(
+            inputs, outputs, "cross-entropy", max(part.train.steps for part in splits), lesson.items
+        )
         sitting = sit(
-            learner, brief, streams, lesson, points.tolist(), exam,
-            lambda scores: right_answers(scores, exam).sum(axis=1), unfinished,
-        )  # fmt: skip
+            learner,
+            brief,
+            streams,
+            lesson,
+            points.tolist(),
+            exam,
+            lambda scores: right_answers(scores, exam).sum(axis=1),
+            unfinished,
+        )
         of_learner = {"batch": pace.stride, "network": _is_network(pace), "passes": pace.passes}
         traces = [
             Trace(
                 "learning-curve",
-                *_curve(points, sitting.marks[:, lane], lesson, exam, lane, {**of_learner, **self._unit(task, stream)}),
+                *_curve(
+                    points,
+                    sitting.marks[:, lane],
+                    lesson,
+                    exam,
+                    lane,
+                    {**of_learner, **self._unit(task, stream)},
+                ),
                 cost,
             )
             for lane, (stream, cost) in enumerate(zip(streams, sitting.costs, strict=True))
@@ -115,7 +155,9 @@ class LanguageProtocol:
         return Examination(traces, sitting.pupil, brief, sitting.last)
 
     def _asked(self, test: Examples, streams: Streams) -> Examples:
-        """The test, with as many questions as are wanted, and without the sequences that none is left in."""
+        """The test, with as many questions as are wanted, and without the sequences that none is
+        left in.
+        """
         if not self.questions or test.questions <= self.questions:
             return test
         numbers = streams.numpy("questions").choice(test.questions, self.questions, replace=False)
@@ -123,14 +165,19 @@ class LanguageProtocol:
         chosen[tuple(np.argwhere(test.asked)[numbers].T)] = True
         return dataclasses.replace(test, asked=chosen).take(np.flatnonzero(chosen.any(axis=0)))
 
-    def _lesson(self, pace: Pace, examples: Sequence[Examples], streams: Sequence[Streams]) -> Lesson:
+    def _lesson(
+        self, pace: Pace, examples: Sequence[Examples], streams: Sequence[Streams]
+    ) -> Lesson:
         if self.order == "published" and pace.by_question:
             orders = [
                 _question_order(lane.questions, pace.passes, stream.numpy("order"))
                 for lane, stream in zip(examples, streams, strict=True)
             ]
             return Lesson(examples, padded_orders(orders), "question")
-        orders = [stream.order(lane.count, pace.passes) for lane, stream in zip(examples, streams, strict=True)]
+        orders = [
+            stream.order(lane.count, pace.passes)
+            for lane, stream in zip(examples, streams, strict=True)
+        ]
         return Lesson(examples, padded_orders(orders))
 
     def _points(self, pace: Pace, lesson: Lesson) -> NDArray[np.int64]:
@@ -142,10 +189,12 @@ class LanguageProtocol:
         return thinned(points, dense=16, per_octave=12) if self.schedule == "thinned" else points
 
     def _unit(self, task: Any, streams: Streams) -> dict[str, float]:
-        """The published programs' questions per sequence: from 500 fresh sequences of the task as its package has it.
+        """The published programs' questions per sequence: from 500 fresh sequences of the task as
+        its package has it.
 
-        A task whose package has other defaults than the published experiment says so by `package_defaults`. They are
-        of that experiment alone: a task with other parameters has no published unit, and its own sequences give it.
+        A task whose package has other defaults than the published experiment says so by
+        `package_defaults`. They are of that experiment alone: a task with other parameters has no
+        published unit, and its own sequences give it.
         """
         if self.order != "published":
             return {}
@@ -168,18 +217,22 @@ def every(total: int, stride: int, first: int | None = None) -> NDArray[np.int64
 
 
 def _is_network(pace: Pace) -> bool:
-    """Whether it says how many examples one update takes, and what is updated is not a readout alone."""
+    """Whether it says how many examples one update takes, and what is updated is not a readout
+    alone.
+    """
     return pace.batch is not None and not pace.by_question
 
 
 def _question_order(questions: int, passes: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The first question alone, then all of them (the first again) in groups of 8 that are shuffled inside, in every
-    pass anew.
+    """The first question alone, then all of them (the first again) in groups of 8 that are shuffled
+    inside, in every pass anew.
     """
     parts = []
     for _ in range(passes):
         order = rng.permutation(questions)
-        parts += [rng.permutation(order[first : first + GROUP]) for first in range(0, questions, GROUP)]
+        parts += [
+            rng.permutation(order[first : first + GROUP]) for first in range(0, questions, GROUP)
+        ]
         if len(parts) == -(-questions // GROUP):
             parts.insert(0, order[:1])
     return np.concatenate(parts)
@@ -193,10 +246,21 @@ def _curve(
     lane: int,
     known: Mapping[str, Any],
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Arrays and facts of one lane's trace. A lane with fewer items than the others ends where it ends."""
+    """Arrays and facts of one lane's trace. A lane with fewer items than the others ends where it
+    ends.
+    """
     last = int(np.searchsorted(points, lesson.lengths[lane]))
     steps = np.minimum(points[: last + 1], lesson.lengths[lane])
     test = exam.examples[lane]
-    arrays = {"step": steps, "correct": correct[: last + 1], "accuracy": correct[: last + 1] / test.questions}
+    arrays = {
+        "step": steps,
+        "correct": correct[: last + 1],
+        "accuracy": correct[: last + 1] / test.questions,
+    }
     unit = "sequences" if lesson.item == "example" else "tokens"
-    return arrays, {"item": lesson.item, "unit": unit, **curve_facts(lesson.examples[lane], test), **known}
+    return arrays, {
+        "item": lesson.item,
+        "unit": unit,
+        **curve_facts(lesson.examples[lane], test),
+        **known,
+    }

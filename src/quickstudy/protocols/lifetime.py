@@ -20,15 +20,19 @@ from quickstudy.tasks.worlds import open_world, plain
 class Lifetime:
     """A pupil in fresh worlds of a task, one per lane; an oracle that watches is shown them first.
 
-    A pupil with `live` goes its own way, at the world's speed; one with `live_in` lives in a compiled program, as long
-    as the worlds can be handed over as arrays (`compiled_with`); others act step by step, all lanes in one call.
-    Seconds are those of pupil and world together.
+    A pupil with `live` goes its own way, at the world's speed; one with `live_in` lives in a
+    compiled program, as long as the worlds can be handed over as arrays (`compiled_with`); others
+    act step by step, all lanes in one call. Seconds are those of pupil and world together.
     """
 
     def __init__(self, pupil: Acting, task: Any, streams: Sequence[Streams], clock: Clock) -> None:
         if len(streams) != pupil.lanes:
             raise UsageError(f"a pupil of {pupil.lanes} lanes cannot live in {len(streams)} worlds")
-        self.pupil, self.worlds, self._clock = pupil, [open_world(task, stream) for stream in streams], clock
+        self.pupil, self.worlds, self._clock = (
+            pupil,
+            [open_world(task, stream) for stream in streams],
+            clock,
+        )
         self._outputs, players = spaces_of(task)[1], players_of(task)
         self._in_front = (players,) if players > 1 else ()
         self._turns = [Turn(None, np.zeros(self._in_front, np.float32), True) for _ in streams]
@@ -40,10 +44,11 @@ class Lifetime:
             getattr(pupil, "watch", lambda world: None)(world)
 
     def go_on(self, steps: int, learning: bool = True) -> list[Life]:
-        """The next steps of every lane: up to `steps`, and no further than to where a world is over, in any lane.
+        """The next steps of every lane: up to `steps`, and no further than to where a world is
+        over, in any lane.
 
-        All lanes have lived equally long then, and none depends on another. Called again, those that are over begin
-        anew.
+        All lanes have lived equally long then, and none depends on another. Called again, those
+        that are over begin anew.
         """
         with self._clock.acting(learning):
             if not hasattr(self.pupil, "live"):
@@ -53,7 +58,9 @@ class Lifetime:
                     lives.append(self._side_by_side(left, learning))
                     self._arrays = None  # they know nothing of these steps
                 return [_joined(pieces) for pieces in zip(*lives, strict=True)]
-            life = face(self.pupil, Living).live(self.worlds[0], steps, bool(self._turns[0].done), learning)
+            life = face(self.pupil, Living).live(
+                self.worlds[0], steps, bool(self._turns[0].done), learning
+            )
             if life.actions:
                 self._turns[0] = Turn(None, None, life.done)
             return [life]
@@ -88,7 +95,9 @@ class Lifetime:
             reward = np.array([turn.reward for turn in self._turns], dtype=np.float32)
             actions = self.pupil.act(observation, reward, first, learning)
             for lane, (world, life) in enumerate(zip(self.worlds, lives, strict=True)):
-                action = checked_action(self._outputs, plain(of_lane(actions, lane)), self._in_front)
+                action = checked_action(
+                    self._outputs, plain(of_lane(actions, lane)), self._in_front
+                )
                 life.observations.append(self._turns[lane].observation)
                 self._turns[lane] = turn = world.step(action)
                 life.actions.append(action)
@@ -109,7 +118,9 @@ def _joined(pieces: Sequence[Life]) -> Life:
         return pieces[0]
     observations, actions, rewards = (
         [entry for part in parts for entry in part]
-        for parts in zip(*((piece.observations, piece.actions, piece.rewards) for piece in pieces), strict=True)
+        for parts in zip(
+            *((piece.observations, piece.actions, piece.rewards) for piece in pieces), strict=True
+        )
     )
     events, before = [], 0
     for piece in pieces:

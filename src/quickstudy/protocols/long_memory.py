@@ -1,4 +1,6 @@
-"""How sequences are examined whose answer hangs on a few early steps: learn many, then answer fresh ones."""
+"""How sequences are examined whose answer hangs on a few early steps: learn many, then answer fresh
+ones.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,8 @@ from quickstudy.protocols.examination import Examination, sit
 class LongMemoryProtocol:
     """Learn from sequences in random order, choose settings on others, answer fresh ones.
 
-    sequences: learned from; validation and test: more of them. The state starts anew with each, without washout.
-    Source: Jaeger 2012; numbers of sequences are ours.
+    sequences: learned from; validation and test: more of them. The state starts anew with each,
+    without washout. Source: Jaeger 2012; numbers of sequences are ours.
     """
 
     sequences: int = parameter(1000, at_least=8)
@@ -46,28 +48,46 @@ class LongMemoryProtocol:
     @staticmethod
     def unfit(task: Any) -> str:
         """Why a task cannot be examined this way; nothing if it can."""
-        if isinstance(task, ExampleTask) and not isinstance(spaces_of(task)[1], Tokens) and hasattr(task, "tolerance"):
+        if (
+            isinstance(task, ExampleTask)
+            and not isinstance(spaces_of(task)[1], Tokens)
+            and hasattr(task, "tolerance")
+        ):
             return ""
         return f"long-memory asks for real numbers at the end of sequences, and {task.id} does not"
 
     def examine(
-        self, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished | None = None
+        self,
+        task: Any,
+        learner: Any,
+        streams: Sequence[Streams],
+        unfinished: Unfinished | None = None,
     ) -> Examination:
-        """One trace per lane, of kind `sequences`: answer and target (sequence, question, width)."""
+        """One trace per lane, of kind `sequences`: answer and target (sequence, question,
+        width).
+        """
         if fault := self.unfit(task):
             raise NotApplicable(fault)
         pace = pace_of(learner)
-        parts = [_drawn(task, stream, (self.sequences, self.validation, self.test)) for stream in streams]
+        parts = [
+            _drawn(task, stream, (self.sequences, self.validation, self.test)) for stream in streams
+        ]
         orders = [stream.order(self.sequences, pace.passes) for stream in streams]
         held_back = [lane[1] for lane in parts] if self.validation else None
         lesson = Lesson([lane[0] for lane in parts], np.stack(orders), validation=held_back)
         exam = Exam([lane[2] for lane in parts])
-        brief = Brief(*spaces_of(task), "squared", max(lane[0].steps for lane in parts), lesson.items)
+        brief = Brief(
+            *spaces_of(task), "squared", max(lane[0].steps for lane in parts), lesson.items
+        )
         points = [lesson.items // pace.stride * pace.stride]
         sitting = sit(learner, brief, streams, lesson, points, exam, np.asarray, unfinished)
         finite("the learner's answers", sitting.marks)
         shape = self.test, -1, spaces_of(task)[1].width
-        facts = {"passes": pace.passes, "training_sequences": self.sequences, "tolerance": task.tolerance}
+        facts = {
+            "passes": pace.passes,
+            "training_sequences": self.sequences,
+            "tolerance": task.tolerance,
+        }
         facts |= {**dict(task.taxonomy), "varies": ["inputs", "order", "weights"]}
         traces = [
             Trace(
@@ -86,6 +106,11 @@ class LongMemoryProtocol:
 
 @lru_cache(maxsize=8)
 def _drawn(task: Any, streams: Streams, counts: tuple[int, ...]) -> list[Examples]:
-    """Kept, since the next learner of the same repetition gets the same. Each part from a stream of its own."""
+    """Kept, since the next learner of the same repetition gets the same. Each part from a stream of
+    its own.
+    """
     names = ("data", "validation", "test")
-    return [task.sample(streams.numpy(name), max(count, 1)) for name, count in zip(names, counts, strict=True)]
+    return [
+        task.sample(streams.numpy(name), max(count, 1))
+        for name, count in zip(names, counts, strict=True)
+    ]

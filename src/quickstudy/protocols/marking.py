@@ -1,4 +1,6 @@
-"""What is right in a string: marks of single steps, and of strings by the setups in which symbols are not predicted."""
+"""What is right in a string: marks of single steps, and of strings by the setups in which symbols
+are not predicted.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,10 @@ Outcomes = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Marking:
-    """What counts. metric: `det`, the likeliest symbol is the next one, where that is certain; `majority`, the next one
-    has more than half of the probability, there; `cat`, at every step, exactly the symbols that may follow have more
-    probability than the margin. margins: for `cat`, one column each. bits: also the cross-entropy of every string.
+    """What counts. metric: `det`, the likeliest symbol is the next one, where that is certain;
+    `majority`, the next one has more than half of the probability, there; `cat`, at every step,
+    exactly the symbols that may follow have more probability than the margin. margins: for `cat`,
+    one column each. bits: also the cross-entropy of every string.
     """
 
     metric: str
@@ -42,18 +45,26 @@ class Marking:
 
     def columns(self) -> list[str]:
         """Names of the counts of wrong steps."""
-        return [f"wrong-{margin:g}" for margin in self.margins] if self.metric == "cat" else ["wrong"]
+        return (
+            [f"wrong-{margin:g}" for margin in self.margins] if self.metric == "cat" else ["wrong"]
+        )
 
-    def mark(self, scores: NDArray[Any], scale: str, targets: NDArray[Any], valid: Any, counts: Bools) -> Outcomes:
+    def mark(
+        self, scores: NDArray[Any], scale: str, targets: NDArray[Any], valid: Any, counts: Bools
+    ) -> Outcomes:
         """(..., time, row) marks of scores (..., time, row, symbol)."""
         finite("the learner's scores", scores)
-        found: Outcomes = {"wrong": (largest(scores) != targets) & counts} if self.metric == "det" else {}
+        found: Outcomes = (
+            {"wrong": (largest(scores) != targets) & counts} if self.metric == "det" else {}
+        )
         if found and not self.bits:
             return found
         chances = distribution(scores, scale)
         shape = np.broadcast_shapes(chances.shape[:-1], targets.shape)
         wanted = np.broadcast_to(targets, shape)[..., None].astype(np.int64)
-        own = np.take_along_axis(np.broadcast_to(chances, (*shape, chances.shape[-1])), wanted, -1)[..., 0]
+        own = np.take_along_axis(np.broadcast_to(chances, (*shape, chances.shape[-1])), wanted, -1)[
+            ..., 0
+        ]
         if self.metric == "majority":
             found["wrong"] = (own <= 0.5) & counts
         elif self.metric == "cat":
@@ -66,7 +77,9 @@ class Marking:
 
 
 def largest(scores: NDArray[Any]) -> NDArray[np.int8]:
-    """The symbol of the largest score, the first among equals: as `argmax`, four times as fast for few symbols."""
+    """The symbol of the largest score, the first among equals: as `argmax`, four times as fast for
+    few symbols.
+    """
     best, place = scores[..., 0], np.zeros(scores.shape[:-1], np.int8)
     for symbol in range(1, scores.shape[-1]):
         place[scores[..., symbol] > best] = symbol
@@ -89,7 +102,9 @@ def exam_groups(strings: Iterable[NDArray[np.int8]]) -> Iterator[list[NDArray[np
 
 @dataclass(frozen=True)
 class Row:
-    """One string: what is read, what comes next, which steps count, what may follow (where that is asked)."""
+    """One string: what is read, what comes next, which steps count, what may follow (where that is
+    asked).
+    """
 
     inputs: NDArray[np.int8]
     targets: NDArray[np.int8]
@@ -98,10 +113,15 @@ class Row:
 
     @classmethod
     def of(cls, string: NDArray[np.int8], certain: Bools, grammar: Any, marking: Marking) -> Row:
-        """With whether each of its symbols is certain; those arrays are the row's own from now on."""
+        """With whether each of its symbols is certain; those arrays are the row's own from now
+        on.
+        """
         everywhere = marking.metric == "cat"
         counts = np.ones(len(certain), np.bool_) if everywhere else certain
-        counts[:1] &= everywhere  # at the first step nothing has been read that could make the next symbol certain
+        counts[:1] &= (
+            # at the first step nothing has been read that could make the next symbol certain
+            everywhere
+        )
         valid = grammar.conditionals(string[:-1]) > 0 if everywhere else None
         return cls(string[:-1], string[1:], counts, valid)
 
@@ -112,7 +132,9 @@ class Row:
 
 
 class Block:
-    """Rows side by side: (time, row) inputs, targets, what counts, what is no padding; (time, row, symbol) valid."""
+    """Rows side by side: (time, row) inputs, targets, what counts, what is no padding; (time, row,
+    symbol) valid.
+    """
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.lengths = np.array([len(row.inputs) for row in rows])
@@ -136,9 +158,10 @@ class Block:
 
 @dataclass(frozen=True)
 class Stop:
-    """Where nothing more need be asked of a list. columns: in each of them something must be wrong. share, allowed:
-    where they are above 0, one string must besides have more than that share of its steps wrong, and all together more
-    than so many. least: strings that are asked anyway. Without columns everything is asked.
+    """Where nothing more need be asked of a list. columns: in each of them something must be wrong.
+    share, allowed: where they are above 0, one string must besides have more than that share of its
+    steps wrong, and all together more than so many. least: strings that are asked anyway. Without
+    columns everything is asked.
     """
 
     columns: tuple[str, ...] = ()
@@ -147,9 +170,16 @@ class Stop:
     least: int = 0
 
     @classmethod
-    def of(cls, upto: str, marking: Marking, grammar: Any, strings: Iterable[NDArray[np.int8]], least: int) -> Stop:
-        """upto: `whole`; `decided`: where no margin can be kept any more, and `least` have been asked; `first-wrong`:
-        the first that is wrong, by every column.
+    def of(
+        cls,
+        upto: str,
+        marking: Marking,
+        grammar: Any,
+        strings: Iterable[NDArray[np.int8]],
+        least: int,
+    ) -> Stop:
+        """upto: `whole`; `decided`: where no margin can be kept any more, and `least` have been
+        asked; `first-wrong`: the first that is wrong, by every column.
         """
         if upto == "whole":
             return cls()
@@ -169,7 +199,10 @@ class Stop:
         reached = [so_far[column] > 0 for column in self.columns]
         if self.share:
             wrong = so_far[self.columns[0]]
-            reached += [wrong > forgiven(self.share, so_far["steps"]), np.cumsum(wrong) > self.allowed]
+            reached += [
+                wrong > forgiven(self.share, so_far["steps"]),
+                np.cumsum(wrong) > self.allowed,
+            ]
         places = [int(np.argmax(one)) + 1 for one in reached if one.any()]
         if len(places) < len(reached) or len(so_far["steps"]) < self.least:
             return None
@@ -177,14 +210,18 @@ class Stop:
 
 
 def judged(
-    pupil: Any, lists: Iterable[Iterable[NDArray[np.int8]]], task: Any, rngs: Iterable[np.random.Generator]
+    pupil: Any,
+    lists: Iterable[Iterable[NDArray[np.int8]]],
+    task: Any,
+    rngs: Iterable[np.random.Generator],
 ) -> list[Outcomes]:
-    """As `outcomes`, of a list for each lane, for the two other setups. `valid`: a step is wrong unless the values of
-    exactly those symbols that may follow are above a half. `accept`: every string is asked with one beside it that is
-    not of the language, from the lane's generator.
+    """As `outcomes`, of a list for each lane, for the two other setups. `valid`: a step is wrong
+    unless the values of exactly those symbols that may follow are above a half. `accept`: every
+    string is asked with one beside it that is not of the language, from the lane's generator.
     """
     return [
-        _judged(pupil, lane, strings, task, rng) for lane, (strings, rng) in enumerate(zip(lists, rngs, strict=True))
+        _judged(pupil, lane, strings, task, rng)
+        for lane, (strings, rng) in enumerate(zip(lists, rngs, strict=True))
     ]
 
 
@@ -194,19 +231,35 @@ def _judged(
     parts: list[Outcomes] = []
     pairs = task.setup == "accept"
     for some in exam_groups(strings):
-        asked = [other for string in some for other in (string, task.corrupted(rng, string))] if pairs else some
+        asked = (
+            [other for string in some for other in (string, task.corrupted(rng, string))]
+            if pairs
+            else some
+        )
         exam = Exam([task.examples(asked)] * pupil.lanes)
         scores, targets = np.asarray(face(pupil, Answering).answer(exam))[lane], exam.targets[lane]
-        wrong = largest(scores) != targets if pairs else ((scores > 0.5) != (targets > 0.5)).any(axis=-1)
+        wrong = (
+            largest(scores) != targets
+            if pairs
+            else ((scores > 0.5) != (targets > 0.5)).any(axis=-1)
+        )
         numbers = exam.positions[0, :, 1] // (1 + pairs)
         part = {"size": np.array([task.grammar.size(string) for string in some])}
-        parts.append({**part, "steps": np.bincount(numbers), "wrong": np.bincount(numbers, wrong).astype(np.int64)})
+        parts.append(
+            {
+                **part,
+                "steps": np.bincount(numbers),
+                "wrong": np.bincount(numbers, wrong).astype(np.int64),
+            }
+        )
     return joined(parts)
 
 
 def joined(parts: Sequence[Outcomes]) -> Outcomes:
     """One after another."""
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {}
+    return (
+        {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {}
+    )
 
 
 class ByExam:
@@ -227,18 +280,31 @@ class ByExam:
         """(lane, string) wrong steps, and bits."""
         block, lanes = Block(rows), self._pupil.lanes
         asked = block.inside if self._marking.everywhere else block.counts
-        examples = Examples(block.inputs.astype(np.int32), block.targets.astype(np.int32), asked, block.lengths)
+        examples = Examples(
+            block.inputs.astype(np.int32), block.targets.astype(np.int32), asked, block.lengths
+        )
         exam = Exam([examples] * lanes)
         scores = np.asarray(self._pupil.answer(exam))
         times, numbers = exam.positions[0].T
         if scores.shape[:2] != (lanes, len(times)):
-            raise LearnerFault(f"answer must give scores of shape ({lanes}, {len(times)}, outputs), got {scores.shape}")
+            raise LearnerFault(
+                f"answer must give scores of shape ({lanes}, {len(times)}, outputs), got"
+                f" {scores.shape}"
+            )
         valid = None if block.valid is None else block.valid[times, numbers]
         marks = self._marking.mark(
-            scores, self._pupil.scale, block.targets[times, numbers], valid, block.counts[times, numbers]
+            scores,
+            self._pupil.scale,
+            block.targets[times, numbers],
+            valid,
+            block.counts[times, numbers],
         )
         whole = len(block.lengths)
         return {
-            name: np.stack([np.bincount(numbers, own, whole) for own in found]).astype(float if name == "bits" else int)
+            name: (
+                np.stack([np.bincount(numbers, own, whole) for own in found]).astype(
+                    float if name == "bits" else int
+                )
+            )
             for name, found in marks.items()
         }

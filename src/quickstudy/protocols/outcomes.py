@@ -1,9 +1,11 @@
-"""How a pupil does on many strings: every step that counts is marked, and nothing is read twice that need not be.
+"""How a pupil does on many strings: every step that counts is marked, and nothing is read twice
+that need not be.
 
-Strings stand side by side in blocks. What the strings of a block begin with is read once, from where the block before
-has stopped. A pupil whose state comes back, bit for bit, while it reads the same symbol again and again, goes on for
-ever as it is: those steps are marked and not read, and strings that differ in them alone are read as one. All of it is
-exact: every string is marked as if it had been read alone.
+Strings stand side by side in blocks. What the strings of a block begin with is read once, from
+where the block before has stopped. A pupil whose state comes back, bit for bit, while it reads the
+same symbol again and again, goes on for ever as it is: those steps are marked and not read, and
+strings that differ in them alone are read as one. All of it is exact: every string is marked as if
+it had been read alone.
 """
 
 from __future__ import annotations
@@ -23,13 +25,15 @@ from quickstudy.tasks.grammar.counting import Counting
 from quickstudy.tasks.grammar.lists import TestList
 
 FIRST_ROWS = (32, 1024)
-"""Strings of the first blocks, so that an early failure is found early; all further ones are as large as may be."""
+"""Strings of the first blocks, so that an early failure is found early; all further ones are as
+large as may be.
+"""
 
 
 @dataclass(frozen=True)
 class _Size:
-    """Strings of a block, steps of one call, and bytes that the state of all rows may take, about: a memory beside a
-    network is read and written at every step.
+    """Strings of a block, steps of one call, and bytes that the state of all rows may take, about:
+    a memory beside a network is read and written at every step.
     """
 
     rows: int
@@ -38,14 +42,18 @@ class _Size:
 
 
 ALONE, BESIDE = _Size(256, 64, 1 << 22), _Size(1 << 14, 512, 1 << 30)
-"""For one lane, on a processor, where a reservoir of 200 units takes 1.4 times as long for a step of each of 512 rows
-as of 256; and for several, on an accelerator, to which more rows are no more work.
+"""For one lane, on a processor, where a reservoir of 200 units takes 1.4 times as long for a step
+of each of 512 rows as of 256; and for several, on an accelerator, to which more rows are no more
+work.
 """
 HEAVY = 1 << 16
-"""Bytes of one string's state from which on lanes that have been asked enough do not go along with the others."""
+"""Bytes of one string's state from which on lanes that have been asked enough do not go along with
+the others.
+"""
 COLUMNS = 128
-"""Fewer are filled up to so many where a pupil is compiled, its state is small and strings are short: every number of
-them is a program, which takes longer than its steps do."""
+"""Fewer are filled up to so many where a pupil is compiled, its state is small and strings are
+short: every number of them is a program, which takes longer than its steps do.
+"""
 
 
 def outcomes(
@@ -57,35 +65,43 @@ def outcomes(
     before: Sequence[Outcomes] = (),
     note: Callable[[list[Outcomes]], None] = lambda so_far: None,
 ) -> list[Outcomes]:
-    """Of every lane, by string, in their order: `size`, `steps` that count, how many of them are wrong by column;
-    perhaps `bits` and `optimum`, the bits that the grammar itself needs.
+    """Of every lane, by string, in their order: `size`, `steps` that count, how many of them are
+    wrong by column; perhaps `bits` and `optimum`, the bits that the grammar itself needs.
 
-    enough: asked of every lane after every block, with what it has so far; it is then asked about no string behind it.
-    before: what there was when it was last noted; blocks that are in it are not read again. note: told after every
-    block what there is. Strings are gone through once, and no more than a block of them is in memory.
+    enough: asked of every lane after every block, with what it has so far; it is then asked about
+    no string behind it. before: what there was when it was last noted; blocks that are in it are
+    not read again. note: told after every block what there is. Strings are gone through once, and
+    no more than a block of them is in memory.
     """
     if hasattr(pupil, "fingerprint"):
         from quickstudy.protocols.states import by_states  # with Numba, which others do without
 
         if (known := by_states(pupil, strings, grammar, marking)) is not None:
             return [known]
-    read = _Steps(pupil, marking) if _steps_itself(pupil) else ByExam(face(pupil, Answering), marking)
+    read = (
+        _Steps(pupil, marking) if _steps_itself(pupil) else ByExam(face(pupil, Answering), marking)
+    )
     lanes: list[Outcomes] = [{} for _ in range(pupil.lanes)]
     left, done = list(range(pupil.lanes)), 0
     for some in read.grouped(iter(strings)):
         block = slice(done, done + len(some))
         if before and all(len(before[lane].get("steps", ())) >= block.stop for lane in left):
-            parts = [{name: values[block] for name, values in before[lane].items()} for lane in left]
+            parts = [
+                {name: values[block] for name, values in before[lane].items()} for lane in left
+            ]
         else:
             rows, shared = _described(some, strings, done, grammar, marking)
             found = read(rows)
             parts = [
-                {**shared, **{name: values[place] for name, values in found.items()}} for place in range(len(left))
+                {**shared, **{name: values[place] for name, values in found.items()}}
+                for place in range(len(left))
             ]
         done = block.stop
         for lane, part in zip(left, parts, strict=True):
             own = lanes[lane]
-            lanes[lane] = {name: np.concatenate([own[name], part[name]]) for name in part} if own else part
+            lanes[lane] = (
+                {name: np.concatenate([own[name], part[name]]) for name in part} if own else part
+            )
         note(lanes)
         going = [place for place, lane in enumerate(left) if not enough(lane, lanes[lane])]
         if not going:
@@ -98,18 +114,26 @@ def outcomes(
 def _described(
     some: Sequence[NDArray[np.int8]], strings: Any, done: int, grammar: Any, marking: Marking
 ) -> tuple[list[Row], Outcomes]:
-    """Some of the strings, behind those that are done, as rows; and what is the same for all lanes."""
+    """Some of the strings, behind those that are done, as rows; and what is the same for all
+    lanes.
+    """
     shared: Outcomes = {}
     if isinstance(strings, TestList) and isinstance(grammar, Counting) and not marking.bits:
-        # What the list knows of its strings need not be found in them: that takes half as long as to read them.
+        # What the list knows of its strings need not be found in them: that takes half as long as
+        # to read them.
         values = strings.values[done : done + len(some)]
         certain, shared["size"] = [grammar.certain_at(own) for own in values], values.sum(axis=1)
     else:
         likely = [grammar.likely(string) for string in some]
-        certain, shared["size"] = [one == 1 for one in likely], np.array([grammar.size(string) for string in some])
+        certain, shared["size"] = (
+            [one == 1 for one in likely],
+            np.array([grammar.size(string) for string in some]),
+        )
         if marking.bits:
             shared["optimum"] = np.array([-np.log2(chances).sum() for chances in likely])
-    rows = [Row.of(string, own, grammar, marking) for string, own in zip(some, certain, strict=True)]
+    rows = [
+        Row.of(string, own, grammar, marking) for string, own in zip(some, certain, strict=True)
+    ]
     shared["steps"] = np.array([row.counts.sum() for row in rows])
     return rows, shared
 
@@ -143,7 +167,9 @@ class _Steps:
             # A state may be as large as its string is long: rows are then fewer.
             longest = len(some[-1])
             while some:
-                most = max(8, self._size.bytes // max(1, self._weight(self._pupil.start(1, longest))))
+                most = max(
+                    8, self._size.bytes // max(1, self._weight(self._pupil.start(1, longest)))
+                )
                 yield some[:most]
                 some = some[most:]
 
@@ -162,15 +188,23 @@ class _Steps:
     def __call__(self, rows: Sequence[Row]) -> Outcomes:
         """(lane, string) wrong steps, and bits."""
         everywhere, steps = self._marking.everywhere, self._size.steps
-        firsts = [0 if everywhere else int(np.argmax(row.counts)) or len(row.counts) for row in rows]
+        firsts = [
+            0 if everywhere else int(np.argmax(row.counts)) or len(row.counts) for row in rows
+        ]
         shared = min(min(firsts), *(_shared(rows[0].inputs, row.inputs) for row in rows))
         state, start = self._behind(rows[0].inputs[:shared], max(len(row.inputs) for row in rows))
-        # Behind a state that comes back, strings are read from where they differ in more than how often it did.
+        # Behind a state that comes back, strings are read from where they differ in more than how
+        # often it did.
         idle = [
             _shared(row.inputs[start:first], np.full_like(row.inputs, self._rests))
             for row, first in zip(rows, firsts, strict=True)
         ]
-        block = Block([row.behind(start + many // steps * steps) for row, many in zip(rows, idle, strict=True)])
+        block = Block(
+            [
+                row.behind(start + many // steps * steps)
+                for row, many in zip(rows, idle, strict=True)
+            ]
+        )
         classes = np.unique(np.array(idle) % steps, return_inverse=True)[1]
         by_length = np.argsort(block.lengths, kind="stable")
         longest = np.zeros(classes.max() + 1, np.int64)
@@ -180,13 +214,23 @@ class _Steps:
         return self._through(state, start, block, longest, classes)
 
     def _through(
-        self, state: Any, start: int, block: Block, columns: NDArray[np.int64], of: NDArray[np.int64]
+        self,
+        state: Any,
+        start: int,
+        block: Block,
+        columns: NDArray[np.int64],
+        of: NDArray[np.int64],
     ) -> Outcomes:
-        """Read these columns of a block to the end, behind as many steps as `start`, and mark all rows, each by the
-        column `of` it. Columns are filled up to a power of two, or half as many more: each number is a program.
+        """Read these columns of a block to the end, behind as many steps as `start`, and mark all
+        rows, each by the column `of` it. Columns are filled up to a power of two, or half as many
+        more: each number is a program.
         """
         short = self._capacity <= 4 * self._size.steps
-        small = short and hasattr(self._pupil, "weight") and COLUMNS * self._pupil.weight(state) <= self._size.bytes
+        small = (
+            short
+            and hasattr(self._pupil, "weight")
+            and COLUMNS * self._pupil.weight(state) <= self._size.bytes
+        )
         count = max(len(columns), COLUMNS if small else 1)
         power = 1 << (count - 1).bit_length()
         filled = np.resize(columns, power * 3 // 4 if count <= power * 3 // 4 else power)
@@ -194,23 +238,36 @@ class _Steps:
         # Calls are no longer than the strings: behind them there is padding, which is read as well.
         span = min(self._size.steps, max(ALONE.steps, 1 << (steps - 1).bit_length()))
         fitted = getattr(self._pupil, "fitted", lambda state, past, future: state)
-        state = self._pupil.rows(fitted(state, start + span, steps), np.zeros(len(filled), np.int64))
-        # Who is not compiled need not read as much every time: numbers that are fractions grow with every step.
+        state = self._pupil.rows(
+            fitted(state, start + span, steps), np.zeros(len(filled), np.int64)
+        )
+        # Who is not compiled need not read as much every time: numbers that are fractions grow with
+        # every step.
         more = span if hasattr(self._pupil, "unroll") else 0
         inputs, targets, counts = (
-            np.pad(part[:, filled], [(0, more), (0, 0)]) for part in (block.inputs, block.targets, block.counts)
+            np.pad(part[:, filled], [(0, more), (0, 0)])
+            for part in (block.inputs, block.targets, block.counts)
         )
         sums: Outcomes = {}
         while place < steps:
-            before, part = fitted(state, start + place + span, steps - place), slice(place, place + span)
+            before, part = (
+                fitted(state, start + place + span, steps - place),
+                slice(place, place + span),
+            )
             if self._counts_itself and len(columns) == len(of):
-                state, said, wrong = self._pupil.judged(before, inputs[part], targets[part], counts[part])
+                state, said, wrong = self._pupil.judged(
+                    before, inputs[part], targets[part], counts[part]
+                )
                 sums["wrong"] = sums.get("wrong", 0) + wrong[:, of]
             else:
                 state, said = self._said(before, inputs[part])
                 self._add(sums, said, block, place, of)
             place += span
-            if place < steps and (inputs[part] == inputs[part][0, 0]).all() and self._same(before, state):
+            if (
+                place < steps
+                and (inputs[part] == inputs[part][0, 0]).all()
+                and self._same(before, state)
+            ):
                 # The same again, for as many whole calls as nothing else is read.
                 others = (inputs[place:steps] != inputs[part][0, 0]).any(axis=1)
                 for _ in range((int(np.argmax(others)) if others.any() else len(others)) // span):
@@ -220,11 +277,19 @@ class _Steps:
 
     @property
     def _counts_itself(self) -> bool:
-        """Whether the pupil's own program finds the likeliest symbols, and those are all that is asked for."""
-        return self._marking.metric == "det" and not self._marking.bits and hasattr(self._pupil, "judged")
+        """Whether the pupil's own program finds the likeliest symbols, and those are all that is
+        asked for.
+        """
+        return (
+            self._marking.metric == "det"
+            and not self._marking.bits
+            and hasattr(self._pupil, "judged")
+        )
 
     def _said(self, state: Any, inputs: NDArray[np.int8]) -> tuple[Any, Any]:
-        """After many steps (time, row): the state, and (lane, time, row, ...) scores or likeliest symbols."""
+        """After many steps (time, row): the state, and (lane, time, row, ...) scores or likeliest
+        symbols.
+        """
         if self._counts_itself:
             state, said, _ = self._pupil.judged(state, inputs, inputs, inputs != inputs)
             return state, said
@@ -240,7 +305,9 @@ class _Steps:
     def _same(self, state: Any, other: Any) -> bool:
         return hasattr(self._pupil, "same") and bool(self._pupil.same(state, other))
 
-    def _add(self, sums: Outcomes, said: Any, block: Block, place: int, of: NDArray[np.int64]) -> None:
+    def _add(
+        self, sums: Outcomes, said: Any, block: Block, place: int, of: NDArray[np.int64]
+    ) -> None:
         """Marks of what was said (lane, time, column, ...), from a place on, row by row."""
         said = np.asarray(said)[:, : len(block.inputs) - place][:, :, of]
         part = slice(place, place + said.shape[1])
@@ -255,8 +322,9 @@ class _Steps:
             sums[name] = sums.get(name, 0) + kept.sum(axis=1)
 
     def _behind(self, prefix: NDArray[np.int8], capacity: int) -> tuple[Any, int]:
-        """The state of one row behind a prefix, or as much of it as is told: where a symbol is read again and again and
-        the state comes back with every call, whole calls only. More capacity than before begins anew.
+        """The state of one row behind a prefix, or as much of it as is told: where a symbol is read
+        again and again and the state comes back with every call, whole calls only. More capacity
+        than before begins anew.
         """
         span = self._size.steps
         if self._state is None or capacity > self._capacity:
@@ -287,7 +355,11 @@ class _Steps:
         return self._state, done
 
     def _forget(self) -> None:
-        self._state, self._read, self._rests = self._pupil.start(1, self._capacity), np.zeros(0, np.int8), -1
+        self._state, self._read, self._rests = (
+            self._pupil.start(1, self._capacity),
+            np.zeros(0, np.int8),
+            -1,
+        )
 
 
 def _shared(one: NDArray[np.int8], other: NDArray[np.int8]) -> int:

@@ -1,4 +1,6 @@
-"""What a memory can do, whatever it is used for: its states are looked at while noise is read, and nothing is asked."""
+"""What a memory can do, whatever it is used for: its states are looked at while noise is read, and
+nothing is asked.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +28,16 @@ from quickstudy.tasks.dynamics.memory import BASES
 LEAST_STEPS, STEPS_PER_STATE = 5000, 20
 """Steps that are measured, of each half: at least so many, and so many for every state."""
 PATHS, TAIL, NUDGE = 8, 1000, 0.01
-"""Paths with different pasts, the steps that they then have in common, and by how much the last input before these is
-changed for the copies of them that show whether differences grow."""
+"""Paths with different pasts, the steps that they then have in common, and by how much the last
+input before these is changed for the copies of them that show whether differences grow.
+"""
 MOST_ROUNDING = 1000
-"""Differences between two answers to the same inputs of more than so many times the rounding are noise."""
-UNTRAINED = "Measured at initialisation, before any training; set after=TASK to measure trained learners."
+"""Differences between two answers to the same inputs of more than so many times the rounding are
+noise.
+"""
+UNTRAINED = (
+    "Measured at initialisation, before any training; set after=TASK to measure trained learners."
+)
 STATES_TOGETHER = 1 << 26
 """Bytes of states that one call may give where only the last of them are looked at."""
 
@@ -38,15 +45,16 @@ STATES_TOGETHER = 1 << 26
 @protocol("properties", version=2)
 @dataclass(frozen=True)
 class PropertiesProtocol:
-    """Read noise, and look at the states. Nothing is learned, unless `after` names a task: it is learned before, as the
-    protocol `dynamics` teaches it, on the data that a run of it would show.
+    """Read noise, and look at the states. Nothing is learned, unless `after` names a task: it is
+    learned before, as the protocol `dynamics` teaches it, on the data that a run of it would show.
 
-    One harvest serves memory and processing capacity: `steps` steps to fit and as many to test (none: 20 for every
-    state, at least 5,000), delays up to `delays` (none: twice the states, and on to the end of the memory or of the
-    washout), terms up to `degrees`, at most `budget`. Too few steps for the states are refused.
-    Ranks by two algorithms: of the last states after `streams` streams (none: twice the states) of `length` steps from
-    one washed-out state, without and with the last `shared` steps in common; and of all states of one stream, in the
-    whole range and, for generalisation, in +- `near` around `centre`. Published, as in the code of CHARC: 0.05 around
+    One harvest serves memory and processing capacity: `steps` steps to fit and as many to test
+    (none: 20 for every state, at least 5,000), delays up to `delays` (none: twice the states, and
+    on to the end of the memory or of the washout), terms up to `degrees`, at most `budget`. Too few
+    steps for the states are refused. Ranks by two algorithms: of the last states after `streams`
+    streams (none: twice the states) of `length` steps from one washed-out state, without and with
+    the last `shared` steps in common; and of all states of one stream, in the whole range and, for
+    generalisation, in +- `near` around `centre`. Published, as in the code of CHARC: 0.05 around
     0.5. Then paths with different pasts and one future: do they meet, do differences grow?
     """
 
@@ -61,20 +69,34 @@ class PropertiesProtocol:
     centre: float = parameter(0.0)
     after: str = ""
 
-    measures: ClassVar[tuple[str, ...]] = ("memory-capacity", "processing-capacity", "state-ranks", "stability")
+    measures: ClassVar[tuple[str, ...]] = (
+        "memory-capacity",
+        "processing-capacity",
+        "state-ranks",
+        "stability",
+    )
     question: ClassVar[str] = "What does its memory hold?"
     programs: ClassVar[int] = 3  # every number of streams and steps is one; it learns nothing
     headline: ClassVar[str] = "memory-capacity"
     columns: ClassVar[tuple[str, ...]] = (
-        "memory-capacity", "capacity-over-size", "processing-capacity", "kernel-rank", "generalisation-rank",
-        "effective-rank", "lyapunov-exponent",
-    )  # fmt: skip
+        "memory-capacity",
+        "capacity-over-size",
+        "processing-capacity",
+        "kernel-rank",
+        "generalisation-rank",
+        "effective-rank",
+        "lyapunov-exponent",
+    )
     replay_apart: ClassVar[bool] = False
     asks: ClassVar[str] = "reals"
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"near": 0.05, "centre": 0.5}}
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "published": {"near": 0.05, "centre": 0.5}
+    }
 
     def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
-        """One trace per lane, of kind `properties`: memory by delay, capacity by term, singular values, distances."""
+        """One trace per lane, of kind `properties`: memory by delay, capacity by term, singular
+        values, distances.
+        """
         if not callable(getattr(task, "signal", None)):
             raise NotApplicable(f"{task.id} has no signal(rng, shape) to look at states with")
         clock = Clock()
@@ -83,7 +105,12 @@ class PropertiesProtocol:
             looked = self._look(task, _Shown(begun.pupil), streams)
         costs = [trace.cost for trace in begun.traces] or clock.charge(begun.pupil.cost())
         traces = [
-            Trace("properties", arrays, {**facts, "passes": pace_of(learner).passes if self.after else 0}, cost)
+            Trace(
+                "properties",
+                arrays,
+                {**facts, "passes": pace_of(learner).passes if self.after else 0},
+                cost,
+            )
             for (arrays, facts), cost in zip(looked, costs, strict=True)
         ]
         return Examination(traces, begun.pupil, begun.brief)
@@ -98,33 +125,45 @@ class PropertiesProtocol:
         steps = max(LEAST_STEPS, STEPS_PER_STATE * size) if self.steps is None else self.steps
         delays = 2 * size if self.delays is None else self.delays
         washout = max(task.washout, delays)
-        drives = np.stack([task.signal(stream.numpy("drive"), (washout + 2 * steps, 1)) for stream in streams])
+        drives = np.stack(
+            [task.signal(stream.numpy("drive"), (washout + 2 * steps, 1)) for stream in streams]
+        )
         states = shown.all(drives)[:, washout:, 0]
         size = states.shape[-1]
         count = 2 * size if self.streams is None else self.streams
         if any((lane == lane[0]).all() for lane in states):
-            raise NotApplicable("its states stay as they are, whatever it reads: there is no memory to measure")
+            raise NotApplicable(
+                "its states stay as they are, whatever it reads: there is no memory to measure"
+            )
         narrow = np.stack(
             [
-                self.centre + self.near * task.signal(stream.numpy("generalisation"), (task.washout + count, 1))
+                self.centre
+                + self.near * task.signal(stream.numpy("generalisation"), (task.washout + count, 1))
                 for stream in streams
             ]
         )
         # As long as the drive, where it is shorter: a shape more would be a program more.
         as_long = np.pad(narrow, [(0, 0), (0, max(0, drives.shape[1] - narrow.shape[1])), (0, 0)])
         near = shown.all(as_long)[:, task.washout : task.washout + count, 0]
-        stretches = np.stack([self._stretches(task, stream.numpy("streams"), count) for stream in streams])
+        stretches = np.stack(
+            [self._stretches(task, stream.numpy("streams"), count) for stream in streams]
+        )
         ends = shown.last(stretches, size)
         found = []
         for lane in range(len(streams)):
-            arrays, facts = _capacities(self, Harvest(states[lane]), drives[lane, :, 0], steps, delays, task)
+            arrays, facts = _capacities(
+                self, Harvest(states[lane]), drives[lane, :, 0], steps, delays, task
+            )
             matrices = {
                 "kernel": ends[lane, :count],
                 "generalisation": ends[lane, count:],
                 "kernel_stream": states[lane, :count],
                 "generalisation_stream": near[lane],
             }
-            arrays |= {f"{name}_values": np.linalg.svd(rows, compute_uv=False) for name, rows in matrices.items()}
+            arrays |= {
+                f"{name}_values": np.linalg.svd(rows, compute_uv=False)
+                for name, rows in matrices.items()
+            }
             found.append((arrays, {**facts, "size": size, "streams": count, "washout": washout}))
         for (arrays, facts), (more, said) in zip(found, _paths(task, shown, streams), strict=True):
             arrays.update(more)
@@ -134,8 +173,13 @@ class PropertiesProtocol:
         return found
 
     def _stretches(self, task: Any, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
-        """(time, stream): a washout in common, then streams without a common end, and as many with one."""
-        before, own = task.signal(rng, (task.washout, 1)), task.signal(rng, (self.length, 2 * count))
+        """(time, stream): a washout in common, then streams without a common end, and as many with
+        one.
+        """
+        before, own = (
+            task.signal(rng, (task.washout, 1)),
+            task.signal(rng, (self.length, 2 * count)),
+        )
         own[self.length - min(self.shared, self.length) :, count:] = own[
             self.length - min(self.shared, self.length) :, :1
         ]
@@ -148,29 +192,34 @@ def _remarks(arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
     curve = arrays["memory"]
     if curve[-1] >= significance(1, facts["tested_steps"]):
         found.append(
-            f"Memory was measured up to delay {len(curve)}, which is still held: the memory capacity is higher; "
-            "give the task a longer washout, or the protocol more delays."
+            f"Memory was measured up to delay {len(curve)}, which is still held: the memory"
+            " capacity is higher; give the task a longer washout, or the protocol more delays."
         )
     if "noise" in facts:
         found.append(
-            "Echo index and Lyapunov exponent are not given: it answers differently to the same input (deviation "
-            f"{facts['noise']:.2g} of its states). Ranks count this noise where it is above their threshold."
+            "Echo index and Lyapunov exponent are not given: it answers differently to the same"
+            f" input (deviation {facts['noise']:.2g} of its states). Ranks count this noise where"
+            " it is above their threshold."
         )
     return found
 
 
 def begun_after(after: str, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
-    """The learner as it was drawn, or as it is after a task that it is to learn before, by the protocol `dynamics`, on
-    the data that a run of that would show.
+    """The learner as it was drawn, or as it is after a task that it is to learn before, by the
+    protocol `dynamics`, on the data that a run of that would show.
     """
     if not after:
         brief = Brief(*spaces_of(task), "squared", task.washout + task.training, 1)
-        return Examination([], learner.begin(brief, [stream.for_learner() for stream in streams]), brief)
+        return Examination(
+            [], learner.begin(brief, [stream.for_learner() for stream in streams]), brief
+        )
     from quickstudy.protocols.dynamics import DynamicsProtocol
 
     before = catalogue.typed_task(after)
     if spaces_of(before)[0] != spaces_of(task)[0]:
-        raise UsageError(f"after={after}: what is learned before must be read as {task.id} is, one number a step")
+        raise UsageError(
+            f"after={after}: what is learned before must be read as {task.id} is, one number a step"
+        )
     own = [dataclasses.replace(stream, task=before.id) for stream in streams]
     return DynamicsProtocol().examine(before, learner, own)
 
@@ -182,8 +231,8 @@ class _Shown:
         self._pupil = face(pupil, Showing)
 
     def noise(self, inputs: NDArray[np.float64], states: NDArray[Any]) -> float:
-        """The deviation of the noise in states (time, example, state), from those that it gives to the same inputs once
-        more; 0 for compiled learners, which are not asked again.
+        """The deviation of the noise in states (time, example, state), from those that it gives to
+        the same inputs once more; 0 for compiled learners, which are not asked again.
         """
         if not hasattr(self._pupil, "host"):
             return 0.0
@@ -193,14 +242,22 @@ class _Shown:
     def all(self, inputs: NDArray[np.float64]) -> NDArray[Any]:
         """(lane, time, example, state) of inputs (lane, time, example)."""
         given = inputs[..., None]
-        found = self._pupil.states(given, apart=True) if len(given) > 1 else self._pupil.states(given[0])
+        found = (
+            self._pupil.states(given, apart=True)
+            if len(given) > 1
+            else self._pupil.states(given[0])
+        )
         states = np.asarray(found)
         if states.ndim != 4 or states.shape[:3] != inputs.shape:
-            raise LearnerFault(f"states must have the shape {(*inputs.shape, 'state')}, got {states.shape}")
+            raise LearnerFault(
+                f"states must have the shape {(*inputs.shape, 'state')}, got {states.shape}"
+            )
         return finite("the learner's states", states)
 
     def last(self, inputs: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-        """(lane, example, state) after all of inputs (lane, time, example), some examples at a time, of such a size."""
+        """(lane, example, state) after all of inputs (lane, time, example), some examples at a
+        time, of such a size.
+        """
         lanes, steps, examples = inputs.shape
         together = max(1, STATES_TOGETHER // (4 * lanes * steps * size))
         groups = np.array_split(np.arange(examples), -(-examples // together))
@@ -208,21 +265,31 @@ class _Shown:
         # All groups have one shape: they share a compiled program.
         filled = [np.resize(group, largest) for group in groups]
         parts = [
-            self.all(inputs[:, :, chosen])[:, -1, : len(group)] for group, chosen in zip(groups, filled, strict=True)
+            self.all(inputs[:, :, chosen])[:, -1, : len(group)]
+            for group, chosen in zip(groups, filled, strict=True)
         ]
         return np.concatenate(parts, axis=1).astype(np.float64)
 
 
 def _capacities(
-    asked: PropertiesProtocol, harvest: Harvest, drive: NDArray[np.float64], steps: int, delays: int, task: Any
+    asked: PropertiesProtocol,
+    harvest: Harvest,
+    drive: NDArray[np.float64],
+    steps: int,
+    delays: int,
+    task: Any,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Memory and processing capacity of one lane, and what they were measured on."""
     threshold = harvest.threshold()
     if reason := too_few(harvest, threshold):
         raise NotApplicable(f"{reason}; set steps to half of that or more")
     tested = harvest.steps - steps
-    memory = memory_to_end(harvest, drive, 1, delays, steps, significance(1, tested), grow=asked.delays is None)
-    terms = processing_capacity(harvest, drive, threshold, None, BASES[task.distribution], asked.degrees, asked.budget)
+    memory = memory_to_end(
+        harvest, drive, 1, delays, steps, significance(1, tested), grow=asked.delays is None
+    )
+    terms = processing_capacity(
+        harvest, drive, threshold, None, BASES[task.distribution], asked.degrees, asked.budget
+    )
     arrays = {
         "memory": memory,
         "memory_in_sample": harvest.memory(drive, range(1, len(memory) + 1)),
@@ -243,9 +310,11 @@ def _capacities(
     return arrays, facts
 
 
-def _paths(task: Any, shown: _Shown, streams: Sequence[Streams]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Per lane: `gaps` (path, path) between paths at the end, `apart` (step, path) from the first path, `distance`
-    (step, path) from its nudged copy.
+def _paths(
+    task: Any, shown: _Shown, streams: Sequence[Streams]
+) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Per lane: `gaps` (path, path) between paths at the end, `apart` (step, path) from the first
+    path, `distance` (step, path) from its nudged copy.
     """
     drives = []
     for rng in (stream.numpy("paths") for stream in streams):

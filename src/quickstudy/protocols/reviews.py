@@ -1,4 +1,6 @@
-"""How learners are examined on data with an official split: all of it is shown, and all that is held out is asked."""
+"""How learners are examined on data with an official split: all of it is shown, and all that is
+held out is asked.
+"""
 
 from __future__ import annotations
 
@@ -29,31 +31,43 @@ PUBLISHED_STRIDE = 50
 @protocol("reviews", version=1)
 @dataclass(frozen=True)
 class ReviewsProtocol:
-    """Learn from the official training part in random order, tested on the whole official test part on the way.
+    """Learn from the official training part in random order, tested on the whole official test part
+    on the way.
 
-    The order is new in every pass and for every repetition; all learners of one seed see the same one. stride: batches
-    between two tests, counted anew in each pass; the first is after the first batch (of 8 examples, for a learner
-    without batches). schedule: `every` makes all these tests; `thinned` keeps the first 16 of them and then 12 per
-    doubling. Published: 50 batches of 8, so after 8, 408, 808 ... examples: 63 tests a pass of 25,000. Corrected: 1.
+    The order is new in every pass and for every repetition; all learners of one seed see the same
+    one. stride: batches between two tests, counted anew in each pass; the first is after the first
+    batch (of 8 examples, for a learner without batches). schedule: `every` makes all these tests;
+    `thinned` keeps the first 16 of them and then 12 per doubling. Published: 50 batches of 8, so
+    after 8, 408, 808 ... examples: 63 tests a pass of 25,000. Corrected: 1.
 
-    Steps are examples shown. `wade` under the convention `published` is that of the published table: thresholds 0.50 to
-    0.99, weights on a line from 1 to 10, T = the number of the published test; `wade-smoothed` is the same after the
-    smoothing that its linear column had. Source: Cisneros et al. 2022, section 4.
+    Steps are examples shown. `wade` under the convention `published` is that of the published
+    table: thresholds 0.50 to 0.99, weights on a line from 1 to 10, T = the number of the published
+    test; `wade-smoothed` is the same after the smoothing that its linear column had. Source:
+    Cisneros et al. 2022, section 4.
     """
 
     stride: int = parameter(1, at_least=1)
     schedule: str = parameter("thinned", choices=("thinned", "every"))
 
     measures: ClassVar[tuple[str, ...]] = (
-        "wade-above-chance", "wade", "wade-smoothed", "accuracy", "steps-to-accuracy", "log-area",
-    )  # fmt: skip
+        "wade-above-chance",
+        "wade",
+        "wade-smoothed",
+        "accuracy",
+        "steps-to-accuracy",
+        "log-area",
+    )
     question: ClassVar[str] = "How fast does it learn from real texts?"
     headline: ClassVar[str] = "wade-above-chance"
     second: ClassVar[str] = "final-accuracy"
     outcome: ClassVar[tuple[str, ...]] = ("final-accuracy", "steps-to-0.9")
     columns: ClassVar[tuple[str, ...]] = (
-        "wade-above-chance", "wade", "final-accuracy", "maximum-accuracy", "steps-to-0.9",
-    )  # fmt: skip
+        "wade-above-chance",
+        "wade",
+        "final-accuracy",
+        "maximum-accuracy",
+        "steps-to-0.9",
+    )
     exact: ClassVar[Mapping[str, Any]] = {"schedule": "every"}
     usual: ClassVar[Mapping[str, Any]] = {"schedule": "thinned"}
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -61,9 +75,15 @@ class ReviewsProtocol:
     }
 
     def examine(
-        self, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished | None = None
+        self,
+        task: Any,
+        learner: Any,
+        streams: Sequence[Streams],
+        unfinished: Unfinished | None = None,
     ) -> Examination:
-        """One trace per lane, of kind `learning-curve`: step, correct, accuracy, evaluation (its published number)."""
+        """One trace per lane, of kind `learning-curve`: step, correct, accuracy, evaluation (its
+        published number).
+        """
         if not callable(getattr(task, "parts", None)):
             raise NotApplicable(f"{task.id} has no official split")
         train, test = task.parts()
@@ -76,16 +96,22 @@ class ReviewsProtocol:
         points = exam_points(train.count, passes, size, self.stride)
         if not len(points):
             raise UsageError(
-                f"nothing can be learned from {lesson.items} reviews, fewer than one batch of {size}; "
-                "give more reviews or passes, or a smaller batch"
+                f"nothing can be learned from {lesson.items} reviews, fewer than one batch of"
+                f" {size}; give more reviews or passes, or a smaller batch"
             )
         if self.schedule == "thinned":
             points = thinned(points, dense=16, per_octave=12)
         brief = Brief(*spaces_of(task), "cross-entropy", train.steps, lesson.items)
         sitting = sit(
-            learner, brief, streams, lesson, points.tolist(), exam,
-            lambda scores: right_answers(scores, exam).sum(axis=1), unfinished,
-        )  # fmt: skip
+            learner,
+            brief,
+            streams,
+            lesson,
+            points.tolist(),
+            exam,
+            lambda scores: right_answers(scores, exam).sum(axis=1),
+            unfinished,
+        )
         published = exam_points(train.count, passes, size, PUBLISHED_STRIDE)
         facts = {
             "item": "example",
@@ -97,16 +123,23 @@ class ReviewsProtocol:
             **task.facts(),
         }
         traces = [
-            Trace("learning-curve", _arrays(points, sitting.marks[:, lane], test.questions, published), facts, cost)
+            Trace(
+                "learning-curve",
+                _arrays(points, sitting.marks[:, lane], test.questions, published),
+                facts,
+                cost,
+            )
             for lane, cost in enumerate(sitting.costs)
         ]
         return Examination(traces, sitting.pupil, brief, sitting.last)
 
 
 def exam_points(count: int, passes: int, batch: int, stride: int) -> NDArray[np.int64]:
-    """Examples shown before each test: after the first batch of a pass and every `stride` batches from there.
+    """Examples shown before each test: after the first batch of a pass and every `stride` batches
+    from there.
 
-    A batch that holds examples of two passes belongs to the earlier one; one that is not full is never made.
+    A batch that holds examples of two passes belongs to the earlier one; one that is not full is
+    never made.
 
     >>> exam_points(count=40, passes=2, batch=8, stride=3).tolist()
     [8, 32, 48, 72]
@@ -118,7 +151,10 @@ def exam_points(count: int, passes: int, batch: int, stride: int) -> NDArray[np.
 
 
 def _arrays(
-    points: NDArray[np.int64], correct: NDArray[np.int64], questions: int, published: NDArray[np.int64]
+    points: NDArray[np.int64],
+    correct: NDArray[np.int64],
+    questions: int,
+    published: NDArray[np.int64],
 ) -> dict[str, NDArray[Any]]:
     return {
         "step": points,

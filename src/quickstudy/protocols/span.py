@@ -1,4 +1,6 @@
-"""How the battery examines: a lesson that mixes all difficulties, a test with equally many of each."""
+"""How the battery examines: a lesson that mixes all difficulties, a test with equally many of
+each.
+"""
 
 from __future__ import annotations
 
@@ -46,9 +48,9 @@ class SpanProtocol(Spans):
 
     sequences: training sequences drawn. Short ones repeat; the trace has how many are distinct.
     tests: test sequences in every bin of the grid.
-    checkpoints: tests on the way, each after four times the examples of the one before.
-    questions: at most so many questions in every bin, sampled once for the whole run; 0: all of them.
-    For learners to whom every question costs something. The span of whole sequences is then unknown.
+    checkpoints: tests on the way, each after four times the examples of the one before. questions:
+    at most so many questions in every bin, sampled once for the whole run; 0: all of them. For
+    learners to whom every question costs something. The span of whole sequences is then unknown.
     """
 
     sequences: int = parameter(1500, at_least=8)
@@ -63,12 +65,22 @@ class SpanProtocol(Spans):
     @staticmethod
     def unfit(task: Any) -> str:
         """Why a task cannot be examined this way; nothing if it can."""
-        return "" if isinstance(task, SequenceItem) else f"{task.id} has no difficulty axis of sequences"
+        return (
+            ""
+            if isinstance(task, SequenceItem)
+            else f"{task.id} has no difficulty axis of sequences"
+        )
 
     def examine(
-        self, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished | None = None
+        self,
+        task: Any,
+        learner: Any,
+        streams: Sequence[Streams],
+        unfinished: Unfinished | None = None,
     ) -> Examination:
-        """One trace per lane, of kind `span`: correct, whole (point, bin), asked, tests, seen, chance (bin)."""
+        """One trace per lane, of kind `span`: correct, whole (point, bin), asked, tests, seen,
+        chance (bin).
+        """
         if fault := self.unfit(task):
             raise NotApplicable(fault)
         grid, pace = np.array(task.grid), pace_of(learner)
@@ -77,7 +89,9 @@ class SpanProtocol(Spans):
         whole = [task.draw(stream.numpy("test"), drawn_levels) for stream in streams]
         asked = [self._asked(*one, drawn_levels) for one in zip(whole, streams, strict=True)]
         tests, levels = [test for test, _ in asked], [level for _, level in asked]
-        lesson = Lesson(shown, np.stack([stream.order(self.sequences, pace.passes) for stream in streams]))
+        lesson = Lesson(
+            shown, np.stack([stream.order(self.sequences, pace.passes) for stream in streams])
+        )
         exam = Exam(tests)
         points = checkpoints(lesson.items, pace.stride, self.checkpoints)
         capacity = max(part.steps for part in (*shown, *tests))
@@ -85,10 +99,20 @@ class SpanProtocol(Spans):
 
         def mark(scores: Any) -> NDArray[np.int64]:
             right = right_answers(scores, exam)
-            return np.stack([_marks(right[lane], exam, lane, levels[lane], len(grid)) for lane in range(len(tests))])
+            return np.stack(
+                [
+                    _marks(right[lane], exam, lane, levels[lane], len(grid))
+                    for lane in range(len(tests))
+                ]
+            )
 
         sitting = sit(learner, brief, streams, lesson, points, exam, mark, unfinished)
-        facts = {**axis_facts(task), "sequences": self.sequences, "passes": pace.passes, "batch": pace.stride}
+        facts = {
+            **axis_facts(task),
+            "sequences": self.sequences,
+            "passes": pace.passes,
+            "batch": pace.stride,
+        }
         traces = []
         for lane, cost in enumerate(sitting.costs):
             known, keys = set(sequence_keys(shown[lane])), sequence_keys(tests[lane])
@@ -98,7 +122,9 @@ class SpanProtocol(Spans):
                 "step": np.array(points),
                 "correct": sitting.marks[:, lane, 0],
                 **({} if self.questions else {"whole": sitting.marks[:, lane, 1]}),
-                "asked": np.bincount(own, tests[lane].asked.sum(axis=0), len(grid)).astype(np.int64),
+                "asked": (
+                    np.bincount(own, tests[lane].asked.sum(axis=0), len(grid)).astype(np.int64)
+                ),
                 "tests": np.bincount(own, minlength=len(grid)),
                 "seen": seen,
                 "difficulty": grid,
@@ -107,8 +133,12 @@ class SpanProtocol(Spans):
             traces.append(Trace("span", arrays, {**facts, "distinct": len(known)}, cost))
         return Examination(traces, sitting.pupil, brief, sitting.last)
 
-    def _asked(self, test: Examples, stream: Streams, levels: NDArray[np.int64]) -> tuple[Examples, NDArray[np.int64]]:
-        """The sequences in which something is asked, with at most `questions` in every bin; their levels."""
+    def _asked(
+        self, test: Examples, stream: Streams, levels: NDArray[np.int64]
+    ) -> tuple[Examples, NDArray[np.int64]]:
+        """The sequences in which something is asked, with at most `questions` in every bin; their
+        levels.
+        """
         if not self.questions:
             return test, levels
         positions = stream.numpy("questions").permutation(np.argwhere(test.asked))
@@ -128,12 +158,15 @@ def checkpoints(items: int, stride: int, count: int) -> list[int]:
     last = items // stride * stride
     if not last:
         raise UsageError(
-            f"{items} sequences are fewer than one update takes ({stride}); give more sequences or a smaller batch"
+            f"{items} sequences are fewer than one update takes ({stride}); give more sequences or"
+            " a smaller batch"
         )
     return sorted({max(stride, last // 4**k // stride * stride) for k in range(count)})
 
 
-def _marks(right: NDArray[np.bool_], exam: Exam, lane: int, levels: NDArray[np.int64], bins: int) -> NDArray[np.int64]:
+def _marks(
+    right: NDArray[np.bool_], exam: Exam, lane: int, levels: NDArray[np.int64], bins: int
+) -> NDArray[np.int64]:
     """(2, bin): right answers, and sequences without a mistake."""
     counted = exam.counted[lane]
     sequence, own = exam.positions[lane][counted][:, 1], right[counted]
@@ -161,10 +194,18 @@ class SpanSeriesProtocol(Spans):
     @staticmethod
     def unfit(task: Any) -> str:
         """Why a task cannot be examined this way; nothing if it can."""
-        return "" if isinstance(task, SeriesItem) else f"{task.id} has no difficulty axis along a series"
+        return (
+            ""
+            if isinstance(task, SeriesItem)
+            else f"{task.id} has no difficulty axis along a series"
+        )
 
     def examine(
-        self, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished | None = None
+        self,
+        task: Any,
+        learner: Any,
+        streams: Sequence[Streams],
+        unfinished: Unfinished | None = None,
     ) -> Examination:
         """One trace per lane, of kind `span`: covariance (point, bin, 3) of targets and answers."""
         if fault := self.unfit(task):
@@ -175,14 +216,21 @@ class SpanSeriesProtocol(Spans):
             shown = [lane.part("training") for lane in series]
         else:
             shown = [lane.windows("training", self.window, self.before) for lane in series]
-        orders = [stream.order(lane.count, pace.passes) for lane, stream in zip(shown, streams, strict=True)]
-        lesson = Lesson(shown, np.stack(orders), validation=[lane.part("validation") for lane in series])
+        orders = [
+            stream.order(lane.count, pace.passes)
+            for lane, stream in zip(shown, streams, strict=True)
+        ]
+        lesson = Lesson(
+            shown, np.stack(orders), validation=[lane.part("validation") for lane in series]
+        )
         exam = Exam([lane.part("test") for lane in series])
         brief = Brief(*spaces_of(task), "squared", exam.examples[0].steps, lesson.items)
 
         def mark(scores: Any) -> NDArray[np.float64]:
             given = finite("the learner's answers", np.asarray(scores, np.float64))
-            return np.stack([_covariance(exam.targets[lane], given[lane]) for lane in range(len(series))])
+            return np.stack(
+                [_covariance(exam.targets[lane], given[lane]) for lane in range(len(series))]
+            )
 
         sitting = sit(learner, brief, streams, lesson, [lesson.items], exam, mark, unfinished)
         facts = {**axis_facts(task), "passes": pace.passes, "batch": pace.stride}

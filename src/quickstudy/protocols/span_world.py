@@ -1,4 +1,6 @@
-"""How the battery examines by reward: one run through a world, scored at the steps its item names."""
+"""How the battery examines by reward: one run through a world, scored at the steps its item
+names.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ from quickstudy.tasks.span.mapping import WorldItem
 @protocol("span-world", version=1)
 @dataclass(frozen=True)
 class SpanWorldProtocol(Spans):
-    """Learn by reward through a whole world; answer its test, where it has one, without learning."""
+    """Learn by reward through a whole world; answer its test, where it has one, without
+    learning.
+    """
 
     def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
         """One trace per lane, of kind `span`: correct, asked (point, bin), chance (bin)."""
@@ -42,7 +46,9 @@ class SpanWorldProtocol(Spans):
                 own += map(int, life.actions)
         bins = len(task.grid)
         traces = []
-        for world, own, cost in zip(lifetime.worlds, actions, clock.charge(pupil.cost()), strict=True):
+        for world, own, cost in zip(
+            lifetime.worlds, actions, clock.charge(pupil.cost()), strict=True
+        ):
             script = world.script  # type: ignore[attr-defined]  # that of a WorldItem
             right = script.action == np.array(own)
             ends = [int(np.flatnonzero(script.part == part)[-1]) + 1 for part in range(task.parts)]
@@ -53,5 +59,7 @@ class SpanWorldProtocol(Spans):
                 "difficulty": np.array(task.grid),
                 "chance": task.chances(),
             }
-            traces.append(Trace("span", arrays, {**axis_facts(task), "steps": taught, "passes": 1}, cost))
+            traces.append(
+                Trace("span", arrays, {**axis_facts(task), "steps": taught, "passes": 1}, cost)
+            )
         return Examination(traces, pupil, brief)

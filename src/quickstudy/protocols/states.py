@@ -1,9 +1,10 @@
-"""How a pupil of few states does on the strings of a counter language: from every state each symbol is read once.
+"""How a pupil of few states does on the strings of a counter language: from every state each symbol
+is read once.
 
-A rule knows the last symbols alone, and a counter goes down through the numbers that it went up through. Their states
-are told apart by what the pupil itself says of them (`fingerprint`, equal only where the same comes after); strings are
-then walked through by looking up, and a state that a symbol leads back to itself takes no walking. Every string is
-marked as if it had been read alone.
+A rule knows the last symbols alone, and a counter goes down through the numbers that it went up
+through. Their states are told apart by what the pupil itself says of them (`fingerprint`, equal
+only where the same comes after); strings are then walked through by looking up, and a state that a
+symbol leads back to itself takes no walking. Every string is marked as if it had been read alone.
 """
 
 from __future__ import annotations
@@ -20,15 +21,17 @@ from quickstudy.tasks.grammar.counting import Counting
 from quickstudy.tasks.grammar.lists import TestList
 
 ROOM, ENOUGH = 1 << 15, 0.25
-"""States before it is asked whether they come back, and the share of steps into new ones above which they do not."""
+"""States before it is asked whether they come back, and the share of steps into new ones above
+which they do not.
+"""
 MOST_STATES = 200_000
 
 Numbers = NDArray[np.int32]
 
 
 def by_states(pupil: Any, strings: Any, grammar: Any, marking: Marking) -> Outcomes | None:
-    """Sizes, steps that count and wrong ones of a list, by a pupil that has fingerprints; None for other strings or
-    marks, where blocks may be empty, and where states do not come back.
+    """Sizes, steps that count and wrong ones of a list, by a pupil that has fingerprints; None for
+    other strings or marks, where blocks may be empty, and where states do not come back.
     """
     counted = isinstance(strings, TestList) and isinstance(grammar, Counting)
     if not counted or not grammar.least.all() or (marking.metric, marking.bits) != ("det", False):
@@ -36,15 +39,27 @@ def by_states(pupil: Any, strings: Any, grammar: Any, marking: Marking) -> Outco
     wrong = _States(pupil, len(grammar.symbols)).wrong(grammar, strings.values)
     if wrong is None:
         return None
-    return {"size": strings.values.sum(axis=1), "steps": grammar.certain(strings.values), "wrong": wrong}
+    return {
+        "size": strings.values.sum(axis=1),
+        "steps": grammar.certain(strings.values),
+        "wrong": wrong,
+    }
 
 
 @njit
 def _walk(
-    after: Numbers, answers: Any, begin: int, letters: Any, lengths: Any, counts: Any, wrong: Any, string: int
+    after: Numbers,
+    answers: Any,
+    begin: int,
+    letters: Any,
+    lengths: Any,
+    counts: Any,
+    wrong: Any,
+    string: int,
 ) -> tuple[int, int, int, int]:
-    """From a string on, as far as all that is read is known, filling wrong (string,). Gives the string, state and
-    symbol where it is not, and how often that symbol is read; the number of strings at their end.
+    """From a string on, as far as all that is read is known, filling wrong (string,). Gives the
+    string, state and symbol where it is not, and how often that symbol is read; the number of
+    strings at their end.
     """
     while string < len(lengths):
         state, missed = begin, 0
@@ -67,7 +82,9 @@ def _walk(
 
 
 class _States:
-    """Those met so far, numbered. after, answers (state, symbol): -1 where a symbol has not been tried."""
+    """Those met so far, numbered. after, answers (state, symbol): -1 where a symbol has not been
+    tried.
+    """
 
     def __init__(self, pupil: Any, symbols: int) -> None:
         self._pupil, self._numbers, self._rows = pupil, dict[bytes, int](), list[Any]()
@@ -77,8 +94,11 @@ class _States:
     def wrong(self, grammar: Counting, values: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """(string,) wrong steps; None where it does not pay to go on."""
         lengths, wrong, string = grammar.lengths(values), np.zeros(len(values), np.int64), 0
-        # What a memory holds is no part of what tells its states apart: room for the longest is room for all.
-        begin, _ = self._tried(self._known(self._pupil.start(1, int(lengths.sum(axis=1).max(initial=0)) + 1)), 0)
+        # What a memory holds is no part of what tells its states apart: room for the longest is
+        # room for all.
+        begin, _ = self._tried(
+            self._known(self._pupil.start(1, int(lengths.sum(axis=1).max(initial=0)) + 1)), 0
+        )
         ((_, *chances),), _ = grammar.following(np.ones((1, values.shape[1]), np.int64))
         around = begin, grammar.letters, lengths, np.reshape(chances, (-1, 2)) == 1, wrong
         steps = np.concatenate([[0], np.cumsum(lengths.sum(axis=1))])

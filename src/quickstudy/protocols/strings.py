@@ -1,4 +1,6 @@
-"""One call of the grammar protocol: fresh learners for each factor, shown few strings and asked about many."""
+"""One call of the grammar protocol: fresh learners for each factor, shown few strings and asked
+about many.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +30,13 @@ from quickstudy.tasks.grammar.lists import LISTED, TestList, together
 from quickstudy.tasks.grammar.strings import String
 
 FEW_CERTAIN = 0.25
-"""The share of steps with a certain next symbol below which a report says that most steps do not count."""
+"""The share of steps with a certain next symbol below which a report says that most steps do not
+count.
+"""
 MOST_SEEN = 5000
-"""Strings no longer than those shown that are asked as well, all of them, to see from where on a learner fails."""
+"""Strings no longer than those shown that are asked as well, all of them, to see from where on a
+learner fails.
+"""
 Material = tuple[list[String], TestList]
 """What is shown, and what is asked about."""
 _COUNTS = ("tokens", "answers", "understood")
@@ -55,10 +61,17 @@ class _Lane:
 
 
 class Call:
-    """Runs side by side: the factors, one after another. A lane that is done goes along, and is not written down."""
+    """Runs side by side: the factors, one after another. A lane that is done goes along, and is not
+    written down.
+    """
 
     def __init__(
-        self, protocol: Any, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished
+        self,
+        protocol: Any,
+        task: Any,
+        learner: Any,
+        streams: Sequence[Streams],
+        unfinished: Unfinished,
     ) -> None:
         self._protocol, self._task, self._learner, self._streams = protocol, task, learner, streams
         self._unfinished = unfinished
@@ -74,12 +87,15 @@ class Call:
                 continue
             so_far = _Factor(self._unfinished, number, self._lanes)
             # Where there is nothing for a lane, it is given what another has.
-            filled = [wanted.get(lane) or next(iter(wanted.values())) for lane in range(len(self._lanes))]
+            filled = [
+                wanted.get(lane) or next(iter(wanted.values())) for lane in range(len(self._lanes))
+            ]
             done, brief = self._learned(filled, so_far)
             asked = self._asked(done.pupil, filled, so_far)
             for lane, (strings, _) in wanted.items():
                 cost = _with_seconds(done.costs[lane], asked.clock)
-                # The pupil has been asked more since then: what that cost a language model is known now.
+                # The pupil has been asked more since then: what that cost a language model is known
+                # now.
                 self._lanes[lane].costs.append(_with_counts(cost, done.pupil.cost()[lane]))
                 self._note(self._lanes[lane], factor, strings, asked.of(lane))
                 found: dict[str, Any] = getattr(done.pupil, "described", dict)()
@@ -95,7 +111,12 @@ class Call:
         said |= {"passes": pace_of(self._learner).passes, "test": own.test}
         said["upto"] = self._upto
         traces = [
-            Trace("string-outcomes", lane.arrays, {**lane.facts, **said, **self._for_readers(lane)}, _total(lane.costs))
+            Trace(
+                "string-outcomes",
+                lane.arrays,
+                {**lane.facts, **said, **self._for_readers(lane)},
+                _total(lane.costs),
+            )
             for lane in self._lanes
         ]
         return Examination(traces, done.pupil, brief)
@@ -115,8 +136,8 @@ class Call:
             steps, sizes = lane.arrays["steps"].sum(), (lane.arrays["size"] + 1).sum()
             if steps < FEW_CERTAIN * sizes:
                 remarks.append(
-                    f"Only {steps / sizes:.0%} of the steps have a certain next symbol, and only they count under "
-                    "metric=det; metric=cat counts every step."
+                    f"Only {steps / sizes:.0%} of the steps have a certain next symbol, and only"
+                    " they count under metric=det; metric=cat counts every step."
                 )
         if remarks:
             facts["remarks"] = remarks
@@ -131,11 +152,17 @@ class Call:
         for number, (lane, facts) in enumerate(zip(self._lanes, found.facts["lanes"], strict=True)):
             before = _under(found.arrays, f"before/{number}/")
             lane.parts = [before] if before else []
-            lane.costs, lane.facts, lane.done = [Cost(**one) for one in facts["costs"]], facts["facts"], facts["done"]
+            lane.costs, lane.facts, lane.done = (
+                [Cost(**one) for one in facts["costs"]],
+                facts["facts"],
+                facts["done"],
+            )
         return int(found.facts["factor"])
 
     def _material(self, factor: float, only: bool) -> dict[int, Material]:
-        """By lane that is not done. Where there are not enough strings, the lane notes it, or this is an error."""
+        """By lane that is not done. Where there are not enough strings, the lane notes it, or this
+        is an error.
+        """
         wanted = {}
         for number, (lane, stream) in enumerate(zip(self._lanes, self._streams, strict=True)):
             if lane.done:
@@ -158,13 +185,16 @@ class Call:
         loss = "cross-entropy" if isinstance(self._task.outputs, Tokens) else "squared"
         steps, items = max(lane.steps for lane in lanes), len(orders[0])
         brief = Brief(self._task.inputs, self._task.outputs, loss, steps, items)
-        # The test proper comes behind: here one string is asked about, so that a pupil that cannot answer says so.
+        # The test proper comes behind: here one string is asked about, so that a pupil that cannot
+        # answer says so.
         exam = Exam([lane.take([int(np.argmin(lane.lengths))]) for lane in lanes])
         given = Lesson(lanes, np.stack(orders)), [items], exam, lambda scores: np.zeros(len(lanes))
         return sit(self._learner, brief, self._streams, *given, so_far), brief
 
     def _asked(self, pupil: Any, material: Sequence[Material], so_far: _Factor) -> _Asked:
-        """How it does on the strings up to the longest shown, and on the tests, which are handed in as they go on."""
+        """How it does on the strings up to the longest shown, and on the tests, which are handed in
+        as they go on.
+        """
         seen = [seen_strings(self._task, strings, tests) for strings, tests in material]
         clock = Clock({"answer": so_far.asked_seconds})
         with clock.timing("answer"):
@@ -180,34 +210,51 @@ class Call:
         before: Sequence[Outcomes] = (),
         note: Callable[[list[Outcomes]], None] = lambda so_far: None,
     ) -> list[Outcomes]:
-        """Of every lane, on its own strings, at least so many of them. before, note: see `outcomes`."""
+        """Of every lane, on its own strings, at least so many of them. before, note: see
+        `outcomes`.
+        """
         own, task = self._protocol, self._task
         if task.setup != "next":
-            return judged(pupil, lists, task, [stream.numpy("corruption") for stream in self._streams])
+            return judged(
+                pupil, lists, task, [stream.numpy("corruption") for stream in self._streams]
+            )
         whole, places = together(lists)
         marking = Marking(self._metric, own.margins, own.bits)
-        # Lanes that are asked about the same strings stop by the same rule: going through all of them takes seconds.
+        # Lanes that are asked about the same strings stop by the same rule: going through all of
+        # them takes seconds.
         first = Stop.of(self._upto, marking, task.grammar, lists[0], least)
         stops = [
-            first if _alike(strings, lists[0]) else Stop.of(self._upto, marking, task.grammar, strings, least)
+            (
+                first
+                if _alike(strings, lists[0])
+                else Stop.of(self._upto, marking, task.grammar, strings, least)
+            )
             for strings in lists
         ]
 
         def enough(lane: int, so_far: Outcomes) -> bool:
             place = places[lane]
-            return len(so_far["steps"]) >= place.stop or stops[lane].cut(_part(so_far, place)) is not None
+            return (
+                len(so_far["steps"]) >= place.stop
+                or stops[lane].cut(_part(so_far, place)) is not None
+            )
 
         found = outcomes(pupil, whole, task.grammar, marking, enough, before, note)
         parts = [_part(lane, place) for lane, place in zip(found, places, strict=True)]
         return [_part(part, slice(stop.cut(part))) for part, stop in zip(parts, stops, strict=True)]
 
-    def _note(self, lane: _Lane, factor: float, strings: list[String], asked: tuple[Outcomes, Outcomes]) -> None:
+    def _note(
+        self, lane: _Lane, factor: float, strings: list[String], asked: tuple[Outcomes, Outcomes]
+    ) -> None:
         seen, tests = asked
         tested = np.repeat([False, True], [len(seen["size"]), len(tests["size"])])
-        lane.parts.append({**joined([seen, tests]), "factor": np.full(len(tested), factor), "tested": tested})
+        lane.parts.append(
+            {**joined([seen, tests]), "factor": np.full(len(tested), factor), "tested": tested}
+        )
         lane.facts["shown"][f"{factor:g}"] = len(strings)
         lane.facts["largest_shown"][f"{factor:g}"] = max(map(self._task.grammar.size, strings))
-        # Nothing is wrong, by any column: no smaller factor can be better. With bits there is always more to know.
+        # Nothing is wrong, by any column: no smaller factor can be better. With bits there is
+        # always more to know.
         columns = [name for name in tests if name.startswith("wrong")]
         lane.done = not self._protocol.bits and not any(tests[name].any() for name in columns)
 
@@ -225,7 +272,9 @@ class Call:
 
 
 def seen_strings(task: Any, strings: list[String], tests: TestList, most: int = MOST_SEEN) -> Any:
-    """All strings before the tests where the list has them, and they are not too many; else those shown."""
+    """All strings before the tests where the list has them, and they are not too many; else those
+    shown.
+    """
     if tests.mode in LISTED and 0 < tests.start <= most:
         return TestList(task, tests.mode, 0, tests.start)
     different = {string.tobytes(): string for string in strings}
@@ -239,7 +288,9 @@ def usual_metric(task: Any) -> str:
 
 
 class _Asked(NamedTuple):
-    """By lane: outcomes on the strings up to the longest shown, and on the tests. clock: how long it took."""
+    """By lane: outcomes on the strings up to the longest shown, and on the tests. clock: how long
+    it took.
+    """
 
     seen: list[Outcomes]
     tests: list[Outcomes]
@@ -251,17 +302,24 @@ class _Asked(NamedTuple):
 
 
 class _Factor(Unfinished):
-    """What one factor of a call hands in, beside what the factors before it have left: the pupil, and behind its lesson
-    how far its test is. asked, asked_seconds: of the test, by lane, what was found; empty where nothing was.
+    """What one factor of a call hands in, beside what the factors before it have left: the pupil,
+    and behind its lesson how far its test is. asked, asked_seconds: of the test, by lane, what was
+    found; empty where nothing was.
     """
 
     def __init__(self, whole: Unfinished, number: int, lanes: Sequence[_Lane]) -> None:
         self._whole, self.keeps = whole, whole.keeps
         self._before = {
-            f"before/{lane}/{name}": array for lane, own in enumerate(lanes) for name, array in own.arrays.items()
+            f"before/{lane}/{name}": array
+            for lane, own in enumerate(lanes)
+            for name, array in own.arrays.items()
         }
         kept = [
-            {"costs": [cost.as_facts() for cost in lane.costs], "facts": lane.facts, "done": lane.done}
+            {
+                "costs": [cost.as_facts() for cost in lane.costs],
+                "facts": lane.facts,
+                "done": lane.done,
+            }
             for lane in lanes
         ]
         self._facts = {"factor": number, "lanes": copy.deepcopy(kept)}
@@ -288,15 +346,24 @@ class _Factor(Unfinished):
             own = self._learned()
             assert own is not None  # who asks has learned
             seconds = self.asked_seconds + time.monotonic() - self._began
-            found = {f"asked/{lane}/{name}": array for lane, one in enumerate(tests) for name, array in one.items()}
-            return SoFar({**own.arrays, **found}, {**own.facts, "asked_seconds": seconds}, own.pupil)
+            found = {
+                f"asked/{lane}/{name}": array
+                for lane, one in enumerate(tests)
+                for name, array in one.items()
+            }
+            return SoFar(
+                {**own.arrays, **found}, {**own.facts, "asked_seconds": seconds}, own.pupil
+            )
 
         self._hand_in(so_far)
 
     def _hand_in(self, so_far: Callable[[], SoFar]) -> None:
         def make() -> SoFar:
             own = so_far()
-            arrays = {**self._before, **{f"now/{name}": array for name, array in own.arrays.items()}}
+            arrays = {
+                **self._before,
+                **{f"now/{name}": array for name, array in own.arrays.items()},
+            }
             return SoFar(arrays, {**self._facts, "now": dict(own.facts)}, own.pupil)
 
         self._whole.hand_in(make)
@@ -319,7 +386,11 @@ def _part(outcomes: Outcomes, place: slice) -> Outcomes:
 
 
 def _under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }
 
 
 def _with_seconds(cost: Cost, clock: Clock) -> Cost:

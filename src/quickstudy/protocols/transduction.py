@@ -25,15 +25,18 @@ from quickstudy.protocols.examination import Examination, right_answers, sit
 @protocol("transduction", version=1)
 @dataclass(frozen=True)
 class TransductionProtocol:
-    """Learn from strings of the lengths that a task has, then answer strings of these and of greater lengths.
+    """Learn from strings of the lengths that a task has, then answer strings of these and of
+    greater lengths.
 
-    sequences: strings that are learned from. upto: the greatest length that is asked about; each: strings of each
-    length, from the shortest on. Lengths beyond the task's `longest` are never shown. How often strings are shown is
-    the learner's to say; with `passes=1` all that it sees are new, as published.
+    sequences: strings that are learned from. upto: the greatest length that is asked about; each:
+    strings of each length, from the shortest on. Lengths beyond the task's `longest` are never
+    shown. How often strings are shown is the learner's to say; with `passes=1` all that it sees are
+    new, as published.
 
-    Source: Deletang et al. 2022. Published: 128 new strings an update, all of one length, and lengths up to 500; the
-    released example has 10,000 updates (1,280,000 strings), 512 strings a length and lengths up to 100. Departures:
-    lengths are mixed in an update, and numbers of strings are ours. The example's mean begins at length 42, here at 41.
+    Source: Deletang et al. 2022. Published: 128 new strings an update, all of one length, and
+    lengths up to 500; the released example has 10,000 updates (1,280,000 strings), 512 strings a
+    length and lengths up to 100. Departures: lengths are mixed in an update, and numbers of strings
+    are ours. The example's mean begins at length 42, here at 41.
     """
 
     sequences: int = parameter(2000, at_least=1)
@@ -49,20 +52,27 @@ class TransductionProtocol:
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"upto": 500}}
 
     def unfit(self, task: Any) -> str:
-        """Why a task cannot be examined this way; nothing if it can. Raises UsageError where no length is left to ask
-        about, which is known before anything is run.
+        """Why a task cannot be examined this way; nothing if it can. Raises UsageError where no
+        length is left to ask about, which is known before anything is run.
         """
         if not callable(getattr(task, "of_lengths", None)):
-            return f"transduction asks about strings of given lengths, and {task.id} has no of_lengths(rng, lengths)"
+            return (
+                f"transduction asks about strings of given lengths, and {task.id} has no"
+                " of_lengths(rng, lengths)"
+            )
         if self.upto <= task.longest:
             raise UsageError(
-                f"{task.id}: upto={self.upto} asks about nothing longer than the {task.longest} symbols that are "
-                "shown; give a greater upto, or the task a smaller longest"
+                f"{task.id}: upto={self.upto} asks about nothing longer than the {task.longest}"
+                " symbols that are shown; give a greater upto, or the task a smaller longest"
             )
         return ""
 
     def examine(
-        self, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished | None = None
+        self,
+        task: Any,
+        learner: Any,
+        streams: Sequence[Streams],
+        unfinished: Unfinished | None = None,
     ) -> Examination:
         """One trace per lane, of kind `length-outcomes`: length, right and asked."""
         if fault := self.unfit(task):
@@ -71,16 +81,28 @@ class TransductionProtocol:
         lengths = tuple(np.repeat(np.arange(task.shortest, self.upto + 1), self.each).tolist())
         parts = [_drawn(task, stream, self.sequences, lengths) for stream in streams]
         orders = [stream.order(self.sequences, pace.passes) for stream in streams]
-        lesson, exam = Lesson([shown for shown, _ in parts], np.stack(orders)), Exam([asked for _, asked in parts])
-        brief = Brief(*spaces_of(task), "cross-entropy", max(shown.steps for shown, _ in parts), lesson.items)
+        lesson, exam = (
+            Lesson([shown for shown, _ in parts], np.stack(orders)),
+            Exam([asked for _, asked in parts]),
+        )
+        brief = Brief(
+            *spaces_of(task), "cross-entropy", max(shown.steps for shown, _ in parts), lesson.items
+        )
         point = lesson.items // pace.stride * pace.stride
         if not point:
             raise UsageError(
-                f"nothing can be learned from {lesson.items} strings, fewer than one update of the learner takes; "
-                "give more sequences or passes, or a smaller batch"
+                f"nothing can be learned from {lesson.items} strings, fewer than one update of the"
+                " learner takes; give more sequences or passes, or a smaller batch"
             )
         sitting = sit(
-            learner, brief, streams, lesson, [point], exam, lambda scores: right_answers(scores, exam), unfinished
+            learner,
+            brief,
+            streams,
+            lesson,
+            [point],
+            exam,
+            lambda scores: right_answers(scores, exam),
+            unfinished,
         )
         facts = {
             "passes": pace.passes,
@@ -89,7 +111,12 @@ class TransductionProtocol:
             "longest_shown": task.longest,
         }
         traces = [
-            Trace("length-outcomes", _by_length(exam, sitting.marks[-1], lane, np.array(lengths)), facts, cost)
+            Trace(
+                "length-outcomes",
+                _by_length(exam, sitting.marks[-1], lane, np.array(lengths)),
+                facts,
+                cost,
+            )
             for lane, cost in enumerate(sitting.costs)
         ]
         return Examination(traces, sitting.pupil, brief, sitting.last)
@@ -110,6 +137,10 @@ def _by_length(
 
 
 @lru_cache(maxsize=8)
-def _drawn(task: Any, streams: Streams, count: int, lengths: tuple[int, ...]) -> tuple[Examples, Examples]:
+def _drawn(
+    task: Any, streams: Streams, count: int, lengths: tuple[int, ...]
+) -> tuple[Examples, Examples]:
     """Shown and asked about. Kept, since the next learner of the same repetition gets the same."""
-    return task.sample(streams.numpy("data"), count), task.of_lengths(streams.numpy("test"), lengths)
+    return task.sample(streams.numpy("data"), count), task.of_lengths(
+        streams.numpy("test"), lengths
+    )

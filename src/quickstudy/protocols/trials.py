@@ -1,4 +1,6 @@
-"""How control is learned by trial: whole trials in a world, and now and then a test of the best so far."""
+"""How control is learned by trial: whole trials in a world, and now and then a test of the best so
+far.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,13 @@ from quickstudy.protocols.examination import Clock, Examination
 @protocol("trials", version=1)
 @dataclass(frozen=True)
 class TrialsProtocol:
-    """Learn from whole trials, of which one number says how good they were; be tested from many starts.
+    """Learn from whole trials, of which one number says how good they were; be tested from many
+    starts.
 
-    trials: the most that are made. every: so many trials lie between two tests. Tests are made once a trial was held to
-    its end, and at the last: from all starts of the task's exam, and, where the task has one, one long run. When a test
-    solves the task, no more trials are made. Nothing is learned in a test.
-    Source: Wringe, Trefzer and Stepney, section 4.5.
+    trials: the most that are made. every: so many trials lie between two tests. Tests are made once
+    a trial was held to its end, and at the last: from all starts of the task's exam, and, where the
+    task has one, one long run. When a test solves the task, no more trials are made. Nothing is
+    learned in a test. Source: Wringe, Trefzer and Stepney, section 4.5.
     """
 
     trials: int = parameter(3000, at_least=1)
@@ -39,7 +42,13 @@ class TrialsProtocol:
     family: ClassVar[str] = "dynamics"
     question: ClassVar[str] = "What can its memory control?"
     headline: ClassVar[str] = "held"
-    columns: ClassVar[tuple[str, ...]] = ("held", "trials-to-success", "endured", "best-fitness", "in-situ-nrmse")
+    columns: ClassVar[tuple[str, ...]] = (
+        "held",
+        "trials-to-success",
+        "endured",
+        "best-fitness",
+        "in-situ-nrmse",
+    )
     replay_apart: ClassVar[bool] = False
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
@@ -51,9 +60,10 @@ class TrialsProtocol:
         return f"trials are made in a world with an exam, and {task.id} is none"
 
     def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
-        """One trace per lane, of kind `trials`: fitness and steps (trial,); tested (test,) numbers of trials, held
-        (test, start) and endured (test,) steps; situ_answer and situ_target (start, step, width) of the last test where
-        a reference is followed. The fact `solved`: trials after which a test solved it, None if none did.
+        """One trace per lane, of kind `trials`: fitness and steps (trial,); tested (test,) numbers
+        of trials, held (test, start) and endured (test,) steps; situ_answer and situ_target (start,
+        step, width) of the last test where a reference is followed. The fact `solved`: trials after
+        which a test solved it, None if none did.
         """
         from quickstudy.gateway import jnp
 
@@ -63,7 +73,9 @@ class TrialsProtocol:
         keys = jnp.stack([stream.jax("data") for stream in streams])
         brief = Brief(*spaces_of(task), "reward", int(task.horizon), self.trials)
         with clock.timing("learn"):
-            pupil = face(learner.begin(brief, [stream.for_learner() for stream in streams]), Rehearsing)
+            pupil = face(
+                learner.begin(brief, [stream.for_learner() for stream in streams]), Rehearsing
+            )
         logs = [_Log() for _ in streams]
         for first in range(0, self.trials, self.every):
             stop = min(first + self.every, self.trials)
@@ -118,7 +130,9 @@ class _Log:
         self._trials.append((rewards.sum(axis=1), np.asarray(within.sum(axis=1))))
         self.ever_held |= bool((np.asarray(played.info["held"])[lane] & within).any())
 
-    def test(self, task: Any, stop: int, tested: tuple[Transcript, NDArray[np.int64]], lane: int) -> None:
+    def test(
+        self, task: Any, stop: int, tested: tuple[Transcript, NDArray[np.int64]], lane: int
+    ) -> None:
         """What the best so far did in a test after so many trials."""
         if self.solved is not None:
             return
@@ -129,7 +143,9 @@ class _Log:
         self._tests.append((stop, held, int(endured[lane])))
         if "reached" in exam.info:
             names = {"situ_answer": "reached", "situ_target": "reference"}
-            self._last = {kept: np.asarray(exam.info[name], np.float64)[lane] for kept, name in names.items()}
+            self._last = {
+                kept: np.asarray(exam.info[name], np.float64)[lane] for kept, name in names.items()
+            }
         if task.solved(held, int(endured[lane])):
             self.solved = stop
 
@@ -137,4 +153,11 @@ class _Log:
         """Of a trace."""
         fitness, steps = (np.concatenate(part) for part in zip(*self._trials, strict=True))
         tested, held, endured = (np.asarray(part) for part in zip(*self._tests, strict=True))
-        return {"fitness": fitness, "steps": steps, "tested": tested, "held": held, "endured": endured, **self._last}
+        return {
+            "fitness": fitness,
+            "steps": steps,
+            "tested": tested,
+            "held": held,
+            "endured": endured,
+            **self._last,
+        }

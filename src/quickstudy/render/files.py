@@ -17,17 +17,21 @@ from quickstudy.runs.folder import write_aside
 
 
 def csv_text(rows: Iterable[Sequence[Any]]) -> str:
-    """Rows as CSV, lines end in a line feed. Full precision; `inf` and `nan` as such; None and nothing are empty.
+    """Rows as CSV, lines end in a line feed. Full precision; `inf` and `nan` as such; None and
+    nothing are empty.
 
-    Words that a spreadsheet would take for a formula are led by an apostrophe. Whatever ends a line stands in quotes:
-    Python's own writer leaves a carriage return bare, and its own reader then refuses the file.
+    Words that a spreadsheet would take for a formula are led by an apostrophe. Whatever ends a line
+    stands in quotes: Python's own writer leaves a carriage return bare, and its own reader then
+    refuses the file.
     """
     writer = csv.writer(SimpleNamespace(write=lambda line: line))
     return "".join(writer.writerow(list(map(_safe, row)))[:-2] + "\n" for row in rows)
 
 
 def page_files(page: Page, name: str) -> dict[str, str]:
-    """The text of every file by its name: NAME.html, and those of the tables and pictures that have a name."""
+    """The text of every file by its name: NAME.html, and those of the tables and pictures that have
+    a name.
+    """
     files: dict[str, str] = {}
     for block in every(page.blocks):
         if isinstance(block, Table) and block.name:
@@ -39,19 +43,28 @@ def page_files(page: Page, name: str) -> dict[str, str]:
 
 
 def write_page(page: Page, folder: pathlib.Path, name: str) -> pathlib.Path:
-    """Write the files of a page into a folder, each whole or not at all; gives the path of NAME.html."""
+    """Write the files of a page into a folder, each whole or not at all; gives the path of
+    NAME.html.
+    """
     for file, text in page_files(page, name).items():
         content = text.encode(errors="backslashreplace")
-        write_aside(folder / file, str(os.getpid()), lambda target, content=content: target.write(content))  # type: ignore[misc]
+        write_aside(
+            folder / file, str(os.getpid()), lambda target, content=content: target.write(content)
+        )  # type: ignore[misc]
     return folder / f"{name}.html"
 
 
 def table_rows(table: Table) -> list[list[str]]:
-    """The cells of a table for a program, the heading first. A column of numbers has a second one with half the width
-    of their intervals (a factor where orders of magnitude count), and a third one with their notes, if they have any.
+    """The cells of a table for a program, the heading first. A column of numbers has a second one
+    with half the width of their intervals (a factor where orders of magnitude count), and a third
+    one with their notes, if they have any.
     """
     columns = [[line.cells[index] for line in table.lines] for index in range(len(table.columns))]
-    split = [part for column, cells in zip(table.columns, columns, strict=True) for part in _split(column.title, cells)]
+    split = [
+        part
+        for column, cells in zip(table.columns, columns, strict=True)
+        for part in _split(column.title, cells)
+    ]
     return [list(cells) for cells in zip(*split, strict=True)]
 
 
@@ -73,7 +86,11 @@ def _safe(value: Any) -> Any:
     if not isinstance(value, str) or _is_number(value):
         return value
     # Spreadsheets pass over what comes before, and know the wide forms too.
-    return f"'{value}" if value.strip().startswith(tuple("=+-@＝＋－＠")) or value[:1] in ("\t", "\r") else value
+    return (
+        f"'{value}"
+        if value.strip().startswith(tuple("=+-@＝＋－＠")) or value[:1] in ("\t", "\r")
+        else value
+    )
 
 
 def _is_number(text: str) -> bool:

@@ -1,4 +1,6 @@
-"""Graphs: nodes in layers from left to right, edges between them, around a node, and back below all."""
+"""Graphs: nodes in layers from left to right, edges between them, around a node, and back below
+all.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ _SWEEPS = 8
 
 @dataclass(frozen=True)
 class Box:
-    """Where a node is drawn and by what words: its middle and width in pixels, and half the width of its layer."""
+    """Where a node is drawn and by what words: its middle and width in pixels, and half the width
+    of its layer.
+    """
 
     label: str
     x: float
@@ -32,8 +36,9 @@ class Box:
 
 @dataclass(frozen=True)
 class Layout:
-    """boxes: by node. ways: by the number of an edge that leads forward, the points between its two nodes at which it
-    passes other layers. backs: the numbers of the edges that lead back or stay in a layer.
+    """boxes: by node. ways: by the number of an edge that leads forward, the points between its two
+    nodes at which it passes other layers. backs: the numbers of the edges that lead back or stay in
+    a layer.
     """
 
     boxes: Mapping[str, Box]
@@ -48,7 +53,8 @@ def graph_drawing(graph: Graph) -> Drawing:
     layout = lay_out(graph)
     below = {number: layout.height - 4 + _BACK * place for place, number in enumerate(layout.backs)}
     parts = [
-        _edge(edge, layout, layout.ways.get(number, ()), below.get(number)) for number, edge in enumerate(graph.edges)
+        _edge(edge, layout, layout.ways.get(number, ()), below.get(number))
+        for number, edge in enumerate(graph.edges)
     ]
     parts += [_node(node, layout.boxes[node.id]) for node in graph.nodes]
     bottom = layout.height + _BACK * len(layout.backs)
@@ -56,9 +62,11 @@ def graph_drawing(graph: Graph) -> Drawing:
 
 
 def lay_out(graph: Graph) -> Layout:
-    """Nodes in layers, each after all that lead to it; in a layer, each as near as can be to those it is joined to.
+    """Nodes in layers, each after all that lead to it; in a layer, each as near as can be to those
+    it is joined to.
 
-    An edge that passes a layer has a place in it like a node, so that it runs between nodes and not through them.
+    An edge that passes a layer has a place in it like a node, so that it runs between nodes and not
+    through them.
     """
     ranks = _ranks(graph)
     shown = shortened([node.label or node.id for node in graph.nodes], _LETTERS)
@@ -83,11 +91,22 @@ def lay_out(graph: Graph) -> Layout:
             y += _height(id) + _BETWEEN
         words = [breadth(edge.label) for edge in graph.edges if ranks[edge.source] == number]
         left += wide + max(_ACROSS, max(words, default=0.0) + 24)
-    ways = {number: [(boxes[id].x, boxes[id].y) for id in chain[1:-1]] for number, chain in chains.items()}
-    backs = [number for number, edge in enumerate(graph.edges) if number not in chains and edge.source != edge.target]
+    ways = {
+        number: [(boxes[id].x, boxes[id].y) for id in chain[1:-1]]
+        for number, chain in chains.items()
+    }
+    backs = [
+        number
+        for number, edge in enumerate(graph.edges)
+        if number not in chains and edge.source != edge.target
+    ]
     width = max((box.x + box.width / 2 for box in boxes.values()), default=0.0) + _MARGIN
     return Layout(
-        {node.id: boxes[node.id] for node in graph.nodes}, ways, backs, width, top + tallest - _BETWEEN + _MARGIN
+        {node.id: boxes[node.id] for node in graph.nodes},
+        ways,
+        backs,
+        width,
+        top + tallest - _BETWEEN + _MARGIN,
     )
 
 
@@ -100,7 +119,9 @@ def _width(label: str) -> float:
 
 
 def _ranks(graph: Graph) -> dict[str, int]:
-    """The layer of every node: one after the last of those that lead to it. A circle is cut where it is entered."""
+    """The layer of every node: one after the last of those that lead to it. A circle is cut where
+    it is entered.
+    """
     before: dict[str, set[str]] = {node.id: set() for node in graph.nodes}
     for edge in graph.edges:
         if edge.kind != "back" and edge.source != edge.target:
@@ -108,14 +129,18 @@ def _ranks(graph: Graph) -> dict[str, int]:
     ranks: dict[str, int] = {}
     rest = list(before)
     while rest:
-        id = min(rest, key=lambda id: (not before[id] <= ranks.keys(), before[id].isdisjoint(ranks)))
+        id = min(
+            rest, key=lambda id: (not before[id] <= ranks.keys(), before[id].isdisjoint(ranks))
+        )
         ranks[id] = 1 + max((ranks[source] for source in before[id] if source in ranks), default=-1)
         rest.remove(id)
     return ranks
 
 
 def _ordered(ranks: Mapping[str, int], chains: Mapping[int, Sequence[str]]) -> list[list[str]]:
-    """The layers, each sorted by the mean place of the neighbours in the layer before it, then in the one after it."""
+    """The layers, each sorted by the mean place of the neighbours in the layer before it, then in
+    the one after it.
+    """
     layers: list[list[str]] = [[] for _ in range(max(ranks.values(), default=0) + 1)]
     near: dict[str, list[str]] = {id: [] for id in ranks}
     for id, rank in ranks.items():
@@ -133,23 +158,53 @@ def _ordered(ranks: Mapping[str, int], chains: Mapping[int, Sequence[str]]) -> l
                 known = [place[other] for other in near[id] if ranks[other] == number - step]
                 means[id] = sum(known) / len(known) if known else place[id]
             layers[number].sort(key=means.__getitem__)
-            place |= {id: index - len(layers[number]) / 2 for index, id in enumerate(layers[number])}
+            place |= {
+                id: index - len(layers[number]) / 2 for index, id in enumerate(layers[number])
+            }
     return layers
 
 
-def _edge(edge: Edge, layout: Layout, way: Sequence[tuple[float, float]], below: float | None) -> Markup:
+def _edge(
+    edge: Edge, layout: Layout, way: Sequence[tuple[float, float]], below: float | None
+) -> Markup:
     start, end = layout.boxes[edge.source], layout.boxes[edge.target]
     (x, y), (x2, y2) = (start.x + start.width / 2, start.y), (end.x - end.width / 2, end.y)
     head = [(x2, y2), (x2 - 9, y2 - 4), (x2 - 9, y2 + 4)]
     if edge.source == edge.target:
         x, y = start.x, start.y - _HIGH / 2
-        path: list[str | tuple[float, float]] = ["M", (x - 12, y), "C", (x - 26, y - 30), (x + 26, y - 30), (x + 12, y)]
+        path: list[str | tuple[float, float]] = [
+            "M",
+            (x - 12, y),
+            "C",
+            (x - 26, y - 30),
+            (x + 26, y - 30),
+            (x + 12, y),
+        ]
         head, words = [(x + 12, y), (x + 12.5, y - 9), (x + 20, y - 5)], (x, y - 26)
     elif below is not None:
         # Down and up between layers, where no node is.
         out, into = start.x + start.half + 16, end.x - end.half - 24
-        path = ["M", (x, y), "Q", (out, y), (out, y + 14), "L", (out, below - 14), "Q", (out, below), (out - 14, below)]
-        path += ["L", (into + 14, below), "Q", (into, below), (into, below - 14), "L", (into, y2 + 14)]
+        path = [
+            "M",
+            (x, y),
+            "Q",
+            (out, y),
+            (out, y + 14),
+            "L",
+            (out, below - 14),
+            "Q",
+            (out, below),
+            (out - 14, below),
+        ]
+        path += [
+            "L",
+            (into + 14, below),
+            "Q",
+            (into, below),
+            (into, below - 14),
+            "L",
+            (into, y2 + 14),
+        ]
         path += ["Q", (into, y2), (x2, y2)]
         words = ((out + into) / 2, below - 4)
     else:
@@ -160,9 +215,11 @@ def _edge(edge: Edge, layout: Layout, way: Sequence[tuple[float, float]], below:
             path += ["C", (middle, one[1]), (middle, other[1]), other]
         words = ((x + stops[1][0]) / 2, (y + stops[1][1]) / 2 - 4)
     line = tag(
-        "path", d=" ".join(one if isinstance(one, str) else points([one]) for one in path),
-        class_=f"edge {edge.kind}".strip(), stroke_width=0.8 + 2.4 * min(max(edge.weight, 0.0), 1.0),
-    )  # fmt: skip
+        "path",
+        d=" ".join(one if isinstance(one, str) else points([one]) for one in path),
+        class_=f"edge {edge.kind}".strip(),
+        stroke_width=0.8 + 2.4 * min(max(edge.weight, 0.0), 1.0),
+    )
     arrow = tag("polygon", class_="arrowhead", points=points(head))
     label = text(edge.label, *words, class_="tick halo", text_anchor="middle") if edge.label else ""
     told = tag("title", f"{edge.source} to {edge.target}{': ' + edge.label if edge.label else ''}")
@@ -170,7 +227,14 @@ def _edge(edge: Edge, layout: Layout, way: Sequence[tuple[float, float]], below:
 
 
 def _node(node: Node, box: Box) -> Markup:
-    place = {"x": box.x - box.width / 2, "y": box.y - _HIGH / 2, "width": box.width, "height": _HIGH}
+    place = {
+        "x": box.x - box.width / 2,
+        "y": box.y - _HIGH / 2,
+        "width": box.width,
+        "height": _HIGH,
+    }
     shape = tag("rect", rx=15 if node.kind == "start" else 5, **place)
     words = text(box.label, box.x, box.y + 4, class_="label", text_anchor="middle")
-    return tag("g", tag("title", node.label or node.id), shape, words, class_=f"node {node.kind}".strip())
+    return tag(
+        "g", tag("title", node.label or node.id), shape, words, class_=f"node {node.kind}".strip()
+    )

@@ -1,4 +1,6 @@
-"""A small writer of HTML and SVG in which the type says what is escaped: `str` is, `Markup` is not."""
+"""A small writer of HTML and SVG in which the type says what is escaped: `str` is, `Markup` is
+not.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,8 @@ class Markup(str):
 
 
 def escape(text: str) -> Markup:
-    """Text that is only text, between tags as well as in attributes; markup as it is. Control characters, and marks
-    that turn the direction of writing, become a visible sign.
+    """Text that is only text, between tags as well as in attributes; markup as it is. Control
+    characters, and marks that turn the direction of writing, become a visible sign.
     """
     return text if isinstance(text, Markup) else Markup(_safe(text))
 
@@ -44,8 +46,9 @@ def joined(*parts: str, by: str = "") -> Markup:
 
 
 def tag(name: str, *children: str, **attributes: object) -> Markup:
-    """One element. Children and attributes are escaped unless they are markup; an attribute that is None or False is
-    left out, True stands alone. `stroke_width` becomes `stroke-width`, `class_` becomes `class`.
+    """One element. Children and attributes are escaped unless they are markup; an attribute that is
+    None or False is left out, True stands alone. `stroke_width` becomes `stroke-width`, `class_`
+    becomes `class`.
 
     >>> tag("a", "1 < 2", href="#x", class_="quiet", id=None)
     '<a href="#x" class="quiet">1 &lt; 2</a>'
@@ -55,8 +58,8 @@ def tag(name: str, *children: str, **attributes: object) -> Markup:
 
 
 def breakable(text: str) -> Markup:
-    """Text in which a long word may be broken after a separator, and between letters only where it is very long; an
-    option of a command is not broken after its hyphens.
+    """Text in which a long word may be broken after a separator, and between letters only where it
+    is very long; an option of a command is not broken after its hyphens.
     """
     return Markup("".join(map(_word, re.split(r"(\s+)", text))))
 
@@ -68,7 +71,9 @@ def prose(text: str) -> Markup:
     'As in <code>esn</code>.'
     """
     parts = enumerate(re.split("`([^`\n]+)`", text))
-    return joined(*(tag("code", breakable(part)) if place % 2 else breakable(part) for place, part in parts))
+    return joined(
+        *(tag("code", breakable(part)) if place % 2 else breakable(part) for place, part in parts)
+    )
 
 
 def _word(word: str) -> Markup:
@@ -88,14 +93,18 @@ def named(label: str) -> Markup:
 
 
 def anchor(name: str) -> str:
-    """A name as the id of an element, of which addresses and style sheets take every letter as it is."""
+    """A name as the id of an element, of which addresses and style sheets take every letter as it
+    is.
+    """
     return re.sub(r"[^\w-]+", "-", name)
 
 
 @lru_cache
 def asset(name: str) -> Markup:
     """A file that pages and pictures carry inside."""
-    return Markup(resources.files("quickstudy.render").joinpath("assets", name).read_text(encoding="utf-8"))
+    return Markup(
+        resources.files("quickstudy.render").joinpath("assets", name).read_text(encoding="utf-8")
+    )
 
 
 def short_number(value: float) -> str:
@@ -113,7 +122,9 @@ def _attributes(attributes: dict[str, object]) -> str:
         elif isinstance(value, float):
             written += f' {_spelled(name)}="{short_number(value)}"'
         else:
-            written += f' {_spelled(name)}="{value if isinstance(value, Markup) else _safe(str(value))}"'
+            written += (
+                f' {_spelled(name)}="{value if isinstance(value, Markup) else _safe(str(value))}"'
+            )
     return written
 
 

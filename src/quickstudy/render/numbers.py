@@ -18,7 +18,8 @@ ARROWS = {"higher": "↑", "lower": "↓"}
 
 
 def score(value: float) -> str:
-    """A score: three decimals, as many more as a small one needs not to look like 0, fewer when it is large.
+    """A score: three decimals, as many more as a small one needs not to look like 0, fewer when it
+    is large.
 
     >>> score(0.21345), score(-0.5), score(0.00042), score(0.0000999), score(float("nan")), score(1234.5)
     ('0.213', '−0.500', '0.0004', '0.0001', '–', '1,234')
@@ -35,8 +36,8 @@ def score(value: float) -> str:
 
 
 def magnitude(value: float) -> str:
-    """A number whose order of magnitude counts: three figures, all before the point up to a million, the smallest and
-    the largest as powers of ten.
+    """A number whose order of magnitude counts: three figures, all before the point up to a
+    million, the smallest and the largest as powers of ten.
 
     >>> magnitude(2e-9), magnitude(0.02345), magnitude(12.0), magnitude(0.0), magnitude(1002.4), magnitude(-4.99e7)
     ('2e-9', '0.0234', '12', '0', '1,002', '−4.99e7')
@@ -44,7 +45,9 @@ def magnitude(value: float) -> str:
     if not math.isfinite(value):
         return score(value)
     text = f"{value:,.0f}" if 999.5 <= abs(value) < 999_999.5 else f"{value:.3g}"
-    return re.sub(r"e([+-])0*(\d)", lambda power: f"e{power[1].strip('+')}{power[2]}", re.sub("^-", "−", text))
+    return re.sub(
+        r"e([+-])0*(\d)", lambda power: f"e{power[1].strip('+')}{power[2]}", re.sub("^-", "−", text)
+    )
 
 
 def span_text(value: float, over: bool = False) -> str:
@@ -71,13 +74,21 @@ def digits(value: float, form: str) -> str:
     ('1,234', '12.35', '1,234', '−1,234')
     """
     if form == FACTOR:
-        return f"×{magnitude(10.0**value)}" if math.isinf(value) or abs(value) < 300 else f"×1e{value:.0f}"
+        return (
+            f"×{magnitude(10.0**value)}"
+            if math.isinf(value) or abs(value) < 300
+            else f"×1e{value:.0f}"
+        )
     if form == blocks.EXACT:
         return exact(value)
     if form == blocks.SPAN and math.isfinite(value):
         return span_text(value).replace("-", "−")
     size = abs(value)
-    if not math.isfinite(value) or form == blocks.SCORE or (form == blocks.FINE and not 0.0005 <= size < 0.01):
+    if (
+        not math.isfinite(value)
+        or form == blocks.SCORE
+        or (form == blocks.FINE and not 0.0005 <= size < 0.01)
+    ):
         return score(value)
     if form == MAGNITUDE:
         return magnitude(value)
@@ -87,8 +98,12 @@ def digits(value: float, form: str) -> str:
     return f"{value:,.{small.get(form, 0)}f}".replace("-", "−")
 
 
-def scored(read: Score, value: float | None, interval: tuple[float, float] | None = None, **more: Any) -> Number:
-    """A value of a score as the score is read, with its own word where it has one. more: other fields of the number."""
+def scored(
+    read: Score, value: float | None, interval: tuple[float, float] | None = None, **more: Any
+) -> Number:
+    """A value of a score as the score is read, with its own word where it has one. more: other
+    fields of the number.
+    """
     form = MAGNITUDE if read.read == LOG else blocks.STEPS if read.shown == MEDIAN else blocks.SCORE
     word = read.word(value) if value is not None and not math.isnan(value) else ""
     return Number(value, interval, **{"form": form, "word": word, **more})
@@ -107,7 +122,8 @@ def written(number: Number) -> str:
 
 
 def bounds(number: Number) -> str:
-    """`[low, high]`, or nothing where there is no interval, or one of no width, of runs that are all alike.
+    """`[low, high]`, or nothing where there is no interval, or one of no width, of runs that are
+    all alike.
 
     >>> bounds(Number(0.5, (0.4, 0.6))), bounds(Number(1.0, (1.0, 1.0)))
     ('[0.400, 0.600]', '')
@@ -119,9 +135,10 @@ def bounds(number: Number) -> str:
 
 
 def half_width(number: Number) -> str:
-    """Half of what the interval spans, for places where two bounds are too long; where orders of magnitude count, what
-    its ends are apart from the middle, as a factor. Both bounds where one end is further from the value than the other;
-    nothing where there is no interval, or one of no width.
+    """Half of what the interval spans, for places where two bounds are too long; where orders of
+    magnitude count, what its ends are apart from the middle, as a factor. Both bounds where one end
+    is further from the value than the other; nothing where there is no interval, or one of no
+    width.
 
     >>> half_width(Number(0.5, (0.4, 0.6))), half_width(Number(1e-3, (5e-4, 2e-3), form="magnitude"))
     ('±0.100', '×÷2')
@@ -133,11 +150,17 @@ def half_width(number: Number) -> str:
         return ""
     if _lopsided(number):
         return bounds(number)
-    return f"×÷{magnitude(half)}" if number.form in (MAGNITUDE, FACTOR) else f"±{digits(half, number.form)}"
+    return (
+        f"×÷{magnitude(half)}"
+        if number.form in (MAGNITUDE, FACTOR)
+        else f"±{digits(half, number.form)}"
+    )
 
 
 LOPSIDED = 0.2
-"""The difference of an interval's two sides, as a share of its width, from which its ends are written."""
+"""The difference of an interval's two sides, as a share of its width, from which its ends are
+written.
+"""
 
 
 def _lopsided(number: Number) -> bool:
@@ -175,7 +198,9 @@ def spoken(cell: Cell, intervals: str = HALF) -> str:
         return cell.text + noted(cell.note)
     if isinstance(cell, str):
         return cell
-    missing = cell.value is None and not cell.word  # its note says why, which is too long for a cell
+    missing = (
+        cell.value is None and not cell.word
+    )  # its note says why, which is too long for a cell
     interval = half_width(cell) if intervals == HALF else bounds(cell)
     return " ".join(filter(None, (written(cell), interval))) + ("" if missing else noted(cell.note))
 

@@ -1,4 +1,6 @@
-"""Plots: lines with bands, steps, points and bars in one or several panels, with labels at their ends or a legend."""
+"""Plots: lines with bands, steps, points and bars in one or several panels, with labels at their
+ends or a legend.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,24 @@ from quickstudy.base.blocks import BARS, LINEAR, POINTS, STEP, Guide, Panel, Plo
 from quickstudy.base.canonical import plain, spelled
 from quickstudy.base.wording import shortened, visible
 from quickstudy.render import drawing
-from quickstudy.render.drawing import NARROW, WIDE, Frame, Scale, breadth, fitting, mark_class, points, reach, spread
+from quickstudy.render.drawing import (
+    NARROW,
+    WIDE,
+    Frame,
+    Scale,
+    breadth,
+    fitting,
+    mark_class,
+    points,
+    reach,
+    spread,
+)
 from quickstudy.render.markup import Markup, short_number, tag
 
 _GAP, _TITLE, _ENTRY, _Y_TITLE, _FOOT = 28.0, 24.0, 17.0, 26.0, 30.0
-"""Heights between panels, of a panel's title, a line of its legend, the title of its axis, and the numbers under it."""
+"""Heights between panels, of a panel's title, a line of its legend, the title of its axis, and the
+numbers under it.
+"""
 _APART = 15
 """Pixels between two labels."""
 _NOTHING = "no finished runs"
@@ -26,7 +41,9 @@ _READ_OUT = 48
 
 def plot_drawings(plot: Plot) -> list[drawing.Drawing]:
     """For a wide window, panels two by two, and for a narrow one, panels below each other."""
-    panels = [replace(panel, series=[_on(plot, one) for one in panel.series]) for panel in plot.panels]
+    panels = [
+        replace(panel, series=[_on(plot, one) for one in panel.series]) for panel in plot.panels
+    ]
     return [_Sheet(replace(plot, panels=panels), form).drawn() for form in (WIDE, NARROW)]
 
 
@@ -38,7 +55,14 @@ def live_data(plot: Plot) -> str:
         labels = shortened([visible(one.label) for one in series], _READ_OUT)
         panels.append(
             [
-                {"label": label, "mark": mark_class(one.mark), "x": one.x, "y": one.y, "low": one.low, "high": one.high}
+                {
+                    "label": label,
+                    "mark": mark_class(one.mark),
+                    "x": one.x,
+                    "y": one.y,
+                    "low": one.low,
+                    "high": one.high,
+                }
                 for one, label in zip(series, labels, strict=True)
             ]
         )
@@ -48,7 +72,9 @@ def live_data(plot: Plot) -> str:
 def _on(plot: Plot, one: Plotted) -> Plotted:
     """What of a series has a place on a logarithmic axis: all that is after 0."""
     kept = [index for index, value in enumerate(one.x) if plot.x.scale == LINEAR or value > 0]
-    x, y, low, high = ([values[at] for at in kept if len(values)] for values in (one.x, one.y, one.low, one.high))
+    x, y, low, high = (
+        [values[at] for at in kept if len(values)] for values in (one.x, one.y, one.low, one.high)
+    )
     tells, names = ([words[at] for at in kept if len(words)] for words in (one.tells, one.names))
     return replace(one, x=x, y=y, low=low, high=high, tells=tells, names=names)
 
@@ -77,7 +103,9 @@ class _Sheet:
         x, y = self._reaches()
         ticks = [words for _, words in plot.y.ticks or Scale(*y, plot.y.scale, 0, -250).ticks()]
         left = 16 + max(map(breadth, ticks), default=8.0)
-        right = max([22.0, *(28 + breadth(end.label) for panel in panels for end in self._ends(panel))])
+        right = max(
+            [22.0, *(28 + breadth(end.label) for panel in panels for end in self._ends(panel))]
+        )
         inner = self.form.width / columns - left - right
         parts, top = [], 4.0
         for first in range(0, len(panels), columns):
@@ -87,8 +115,12 @@ class _Sheet:
             for column, panel in enumerate(row):
                 start, bottom = left + column * (inner + left + right), top + head + height
                 own = panel.x or plot.x
-                ends = reach(own, [value for one in panel.series for value in one.x]) if panel.x else x
-                frame = Frame(Scale(*ends, own.scale, start, inner), Scale(*y, plot.y.scale, bottom, -height))
+                ends = (
+                    reach(own, [value for one in panel.series for value in one.x]) if panel.x else x
+                )
+                frame = Frame(
+                    Scale(*ends, own.scale, start, inner), Scale(*y, plot.y.scale, bottom, -height)
+                )
                 last = first + column + columns >= len(panels)  # nothing below it
                 parts.append(self._panel(panel, frame, top, column == 0, last))
             top += head + height + _FOOT + _GAP
@@ -104,7 +136,9 @@ class _Sheet:
         series = [one for panel in plot.panels for one in panel.series]
         guides = [guide for panel in plot.panels for guide in panel.guides]
         bars = [one for one in series if one.kind == BARS]
-        across = [value for one in series for value in one.x] + [one.x for one in guides if one.x is not None]
+        across = [value for one in series for value in one.x] + [
+            one.x for one in guides if one.x is not None
+        ]
         up = [value for one in series for values in (one.y, one.low, one.high) for value in values]
         up += [one.y for one in guides if one.y is not None] + ([0.0] if bars else [])
         low, high = reach(plot.x, across)
@@ -116,11 +150,18 @@ class _Sheet:
         if not self.plot.direct:
             return []
         ends = [(one.label, _last(one.y), mark_class(one.mark)) for one in _known(panel)]
-        ends += [(one.label, one.y, "guide") for one in panel.guides if one.x is None and one.y is not None]
+        ends += [
+            (one.label, one.y, "guide")
+            for one in panel.guides
+            if one.x is None and one.y is not None
+        ]
         ends = [end for end in ends if end[0]]
         letters = self.form.letters if len(self.plot.panels) == 1 else NARROW.letters
         labels = shortened([visible(full) for full, _, _ in ends], letters)
-        return [_End(full, label, value, kind) for (full, value, kind), label in zip(ends, labels, strict=True)]
+        return [
+            _End(full, label, value, kind)
+            for (full, value, kind), label in zip(ends, labels, strict=True)
+        ]
 
     def _head(self, panel: Panel, width: float) -> float:
         entries = 0 if self.plot.direct else -(-len(_named(panel)) // _per_line(panel, width))
@@ -141,8 +182,12 @@ class _Sheet:
     def _panel(self, panel: Panel, frame: Frame, top: float, first: bool, last: bool) -> Markup:
         plot = self.plot
         title = fitting([panel.title], frame.x.length)[0]
-        parts = [drawing.text(title, frame.x.start, top + 15, class_="label strong")] if title else []
-        parts.append(frame.axes(panel.x or plot.x, plot.y, x_title=last and not panel.x, y_title=first))
+        parts = (
+            [drawing.text(title, frame.x.start, top + 15, class_="label strong")] if title else []
+        )
+        parts.append(
+            frame.axes(panel.x or plot.x, plot.y, x_title=last and not panel.x, y_title=first)
+        )
         parts += [] if plot.direct else _legend(panel, frame, top + (_TITLE if panel.title else 0))
         if not _known(panel):
             middle = frame.x.start + frame.x.length / 2, (frame.y.end + frame.y.start) / 2
@@ -153,13 +198,22 @@ class _Sheet:
         for one in reversed(_known(panel)):
             single = one.kind in (BARS, POINTS)
             shapes = _single(one, bars, frame) if single else _curve(one, frame, plot.direct)
-            parts.append(tag("g", tag("title", one.label), *shapes, class_=f"curve {mark_class(one.mark)}"))
-        parts += [_point_label(guide, frame) for guide in panel.guides if None not in (guide.x, guide.y)]
+            parts.append(
+                tag("g", tag("title", one.label), *shapes, class_=f"curve {mark_class(one.mark)}")
+            )
+        parts += [
+            _point_label(guide, frame) for guide in panel.guides if None not in (guide.x, guide.y)
+        ]
         parts += [_end_labels(self._ends(panel), frame)] if plot.direct else []
         parts += _point_names(panel, frame, self.form.letters)
         if not plot.live:
             return tag("g", *parts, class_="panel")
-        area = {"x": frame.x.start, "y": frame.y.end, "width": frame.x.length, "height": frame.y.start - frame.y.end}
+        area = {
+            "x": frame.x.start,
+            "y": frame.y.end,
+            "width": frame.x.length,
+            "height": frame.y.start - frame.y.end,
+        }
         parts.append(tag("g", tag("line", y1=frame.y.end, y2=frame.y.start), class_="cursor"))
         parts.append(tag("rect", class_="touch", **area))
         scales = [f"{end:.9g}" for scale in (frame.x, frame.y) for end in (scale.low, scale.high)]
@@ -171,9 +225,15 @@ def _end_labels(ends: Sequence[_End], frame: Frame) -> Markup:
     """The labels at the right edge, with a line to the end of what each belongs to."""
     heights = [frame.y.at(end.value) for end in ends]
     parts = []
-    for end, y, place in zip(ends, heights, spread(heights, _APART, frame.y.end, frame.y.start), strict=True):
+    for end, y, place in zip(
+        ends, heights, spread(heights, _APART, frame.y.end, frame.y.start), strict=True
+    ):
         edge = frame.x.end
-        line = tag("polyline", class_="leader", points=points([(edge + 2, y), (edge + 10, place), (edge + 20, place)]))
+        line = tag(
+            "polyline",
+            class_="leader",
+            points=points([(edge + 2, y), (edge + 10, place), (edge + 20, place)]),
+        )
         label = drawing.text(end.label, edge + 24, place + 4, class_="label")
         parts.append(tag("g", tag("title", end.full), line, label, class_=end.kind))
     return tag("g", *parts, class_="labels")
@@ -195,14 +255,22 @@ def _legend(panel: Panel, frame: Frame, top: float) -> Iterator[Markup]:
     per_line = _per_line(panel, width)
     labels = fitting([one.label for one in _named(panel)], width - 24)
     for index, (one, label) in enumerate(zip(_named(panel), labels, strict=True)):
-        x, y = frame.x.start + index % per_line * width / per_line, top + _ENTRY * (index // per_line) + 9
+        x, y = (
+            frame.x.start + index % per_line * width / per_line,
+            top + _ENTRY * (index // per_line) + 9,
+        )
         key = tag("line", class_="line", x1=x, x2=x + 18, y1=y - 4, y2=y - 4)
         if one.kind in (POINTS, BARS):
             key = tag("rect", class_="dot", x=x + 4, y=y - 9, width=10, height=10)
         dot = tag("circle", class_="dot", cx=x + 9, cy=y - 4, r=2.5) if _again(one) else ""
         entry = mark_class(one.mark) + ("" if len(one.x) else " absent")
         yield tag(
-            "g", tag("title", one.label), key, dot, drawing.text(label, x + 24, y, class_="label entry"), class_=entry
+            "g",
+            tag("title", one.label),
+            key,
+            dot,
+            drawing.text(label, x + 24, y, class_="label entry"),
+            class_=entry,
         )
 
 
@@ -211,20 +279,42 @@ def _guide(guide: Guide, frame: Frame, direct: bool) -> Markup:
     y = None if guide.y is None else frame.y.at(guide.y)
     name, parts = f"guide{' strong' if guide.strong else ''}", []
     if y is not None:
-        parts.append(tag("line", class_=name, x1=frame.x.start, x2=frame.x.end if x is None else x, y1=y, y2=y))
+        parts.append(
+            tag(
+                "line",
+                class_=name,
+                x1=frame.x.start,
+                x2=frame.x.end if x is None else x,
+                y1=y,
+                y2=y,
+            )
+        )
     if x is not None:
-        parts.append(tag("line", class_=name, x1=x, x2=x, y1=frame.y.end if y is None else y, y2=frame.y.start))
+        parts.append(
+            tag(
+                "line",
+                class_=name,
+                x1=x,
+                x2=x,
+                y1=frame.y.end if y is None else y,
+                y2=frame.y.start,
+            )
+        )
     if guide.label and y is None and x is not None:
         before = frame.x.end - x < breadth(guide.label) + 6
         place = {"x": x - 5, "text_anchor": "end"} if before else {"x": x + 5}
         parts.append(drawing.text(guide.label, y=frame.y.start - 6, class_="tick halo", **place))
     if guide.label and x is None and y is not None and not direct:
-        parts.append(drawing.text(guide.label, frame.x.end - 4, y - 5, class_="tick halo", text_anchor="end"))
+        parts.append(
+            drawing.text(guide.label, frame.x.end - 4, y - 5, class_="tick halo", text_anchor="end")
+        )
     return tag("g", *parts)
 
 
 def _point_label(guide: Guide, frame: Frame) -> Markup:
-    """The point that a guide leads to, and its words: above and to the left, where a curve that rises is not."""
+    """The point that a guide leads to, and its words: above and to the left, where a curve that
+    rises is not.
+    """
     x, y = frame.x.at(guide.x or 0.0), frame.y.at(guide.y or 0.0)
     before = x - frame.x.start > 9 + breadth(guide.label)
     place = {"x": x - 9, "y": y - 9, "text_anchor": "end"} if before else {"x": x + 9, "y": y + 18}
@@ -234,11 +324,15 @@ def _point_label(guide: Guide, frame: Frame) -> Markup:
 
 
 def _curve(one: Plotted, frame: Frame, direct: bool) -> Iterator[Markup]:
-    """A line with its band. What is no number is not drawn: the line is broken there, the band where it has no edge.
+    """A line with its band. What is no number is not drawn: the line is broken there, the band
+    where it has no edge.
 
-    Single points are shown if asked for, of a curve that is one point, and where a colour is used again.
+    Single points are shown if asked for, of a curve that is one point, and where a colour is used
+    again.
     """
-    for members in _runs([math.isfinite(low + high) for low, high in zip(one.low, one.high, strict=True)]):
+    for members in _runs(
+        [math.isfinite(low + high) for low, high in zip(one.low, one.high, strict=True)]
+    ):
         around = _path(one, one.high, members, frame) + _path(one, one.low, members, frame)[::-1]
         yield tag("polygon", class_="band", points=points(around))
     known = _runs([not math.isnan(value) for value in one.y])
@@ -248,7 +342,13 @@ def _curve(one: Plotted, frame: Frame, direct: bool) -> Iterator[Markup]:
             own = [index for index in members if one.bold[0] <= one.x[index] <= one.bold[1]]
             yield tag("polyline", class_="line own", points=points(_path(one, one.y, own, frame)))
     every = [index for members in known for index in members]
-    shown = every if one.dots or len(every) == 1 else every[:: max(1, len(every) // 8)] if _again(one) else []
+    shown = (
+        every
+        if one.dots or len(every) == 1
+        else every[:: max(1, len(every) // 8)]
+        if _again(one)
+        else []
+    )
     for index in shown:
         place = {"cx": frame.x.at(one.x[index]), "cy": frame.y.at(one.y[index])}
         yield tag("circle", _told(one, index), class_="dot", r=2.5, **place)
@@ -259,9 +359,15 @@ def _curve(one: Plotted, frame: Frame, direct: bool) -> Iterator[Markup]:
 
 
 def _single(one: Plotted, bars: Sequence[Plotted], frame: Frame) -> Iterator[Markup]:
-    """Points, or bars that stand on 0 (or the edge that is nearest to it), side by side with those of other series."""
+    """Points, or bars that stand on 0 (or the edge that is nearest to it), side by side with those
+    of other series.
+    """
     step = _step(bars)
-    wide = abs(frame.x.at(one.x[0] + step / 2) - frame.x.at(one.x[0] - step / 2)) * 0.8 / max(len(bars), 1)
+    wide = (
+        abs(frame.x.at(one.x[0] + step / 2) - frame.x.at(one.x[0] - step / 2))
+        * 0.8
+        / max(len(bars), 1)
+    )
     place = next((number for number, other in enumerate(bars) if other is one), 0)
     shift = (place - (len(bars) - 1) / 2) * wide if one.kind == BARS else 0.0
     ground = frame.y.at(0.0) if frame.y.kind == LINEAR else frame.y.start
@@ -270,7 +376,12 @@ def _single(one: Plotted, bars: Sequence[Plotted], frame: Frame) -> Iterator[Mar
             continue
         x, y = frame.x.at(one.x[index]) + shift, frame.y.at(value)
         if one.kind == BARS:
-            box = {"x": x - wide / 2 + 0.5, "y": min(y, ground), "width": wide - 1, "height": abs(y - ground)}
+            box = {
+                "x": x - wide / 2 + 0.5,
+                "y": min(y, ground),
+                "width": wide - 1,
+                "height": abs(y - ground),
+            }
             yield tag("rect", _told(one, index), class_="dot bar", **box)
         if len(one.low) and math.isfinite(one.low[index] + one.high[index]):
             ends = frame.y.at(one.low[index]), frame.y.at(one.high[index])
@@ -280,8 +391,8 @@ def _single(one: Plotted, bars: Sequence[Plotted], frame: Frame) -> Iterator[Mar
 
 
 def _point_names(panel: Panel, frame: Frame, letters: int) -> Iterator[Markup]:
-    """The names of points, each as near as it covers neither a point nor another name, with a line where it is pushed
-    away; one without room has its name under the pointer only.
+    """The names of points, each as near as it covers neither a point nor another name, with a line
+    where it is pushed away; one without room has its name under the pointer only.
     """
     found = [
         (frame.x.at(x), frame.y.at(y), name, one.mark)
@@ -299,7 +410,11 @@ def _point_names(panel: Panel, frame: Frame, letters: int) -> Iterator[Markup]:
         taken.append(box)
         left, middle = box[0], (box[1] + box[3]) / 2
         edge = left if left > x else box[2]
-        line = tag("line", class_="leader", x1=x, y1=y, x2=edge, y2=middle) if abs(middle - y) > 13 else ""
+        line = (
+            tag("line", class_="leader", x1=x, y1=y, x2=edge, y2=middle)
+            if abs(middle - y) > 13
+            else ""
+        )
         words = drawing.text(label, left, middle + 4, class_="label halo")
         yield tag("g", tag("title", name), line, words, class_=mark_class(mark))
 
@@ -343,13 +458,20 @@ def _runs(known: Sequence[bool]) -> list[list[int]]:
     return [list(members) for is_known, members in groups if is_known]
 
 
-def _path(one: Plotted, values: Sequence[float], members: Sequence[int], frame: Frame) -> list[tuple[float, float]]:
+def _path(
+    one: Plotted, values: Sequence[float], members: Sequence[int], frame: Frame
+) -> list[tuple[float, float]]:
     """Some of the values in pixels; of steps, each is held until the next."""
-    places = frame.x.along(one.x[index] for index in members), frame.y.along(values[index] for index in members)
+    places = (
+        frame.x.along(one.x[index] for index in members),
+        frame.y.along(values[index] for index in members),
+    )
     line = list(zip(*places, strict=True))
     if one.kind != STEP or not line:
         return line
-    return [corner for before, after in pairwise(line) for corner in (before, (after[0], before[1]))] + line[-1:]
+    return [
+        corner for before, after in pairwise(line) for corner in (before, (after[0], before[1]))
+    ] + line[-1:]
 
 
 def _last(values: Sequence[float]) -> float:

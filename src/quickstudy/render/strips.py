@@ -1,4 +1,6 @@
-"""Charts of strips: one learner on many items, each on a logarithmic axis with its reference learners as ticks."""
+"""Charts of strips: one learner on many items, each on a logarithmic axis with its reference
+learners as ticks.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ _SMALL = 0.85
 
 @dataclass(frozen=True)
 class _Form:
-    """Pixels of a chart. left, right: beside the axes. heading, row: heights; axis: of the axis in its row.
+    """Pixels of a chart. left, right: beside the axes. heading, row: heights; axis: of the axis in
+    its row.
 
     names: how many ticks of a row have their name written.
     """
@@ -53,23 +56,42 @@ def strips_rows(block: Strips) -> Iterator[Sequence[Any]]:
     yield "group", "item", "name", "kind", "value", "low", "high"
     for row in block.rows:
         low, high = row.interval or ("", "")
-        yield row.group, row.label, block.learner, "learner", "" if row.value is None else row.value, low, high
+        yield (
+            row.group,
+            row.label,
+            block.learner,
+            "learner",
+            "" if row.value is None else row.value,
+            low,
+            high,
+        )
         best = [row.baseline] if row.baseline else []
         for kind, ticks in (("reference", row.ticks), ("baseline", best), ("mark", row.marks)):
             yield from ((row.group, row.label, name, kind, value, "", "") for value, name in ticks)
 
 
 def strips_data(block: Strips) -> str:
-    """What a pointer or the keyboard reads off every row, as JSON: share of the axis, name, value, kind."""
-    return spelled(plain([[
-        [round(_share(value, row.end), 4), name, text, kind]
-        for value, name, text, kind in sorted(_readings(row, block.learner))
-    ] for row in block.rows]))  # fmt: skip
+    """What a pointer or the keyboard reads off every row, as JSON: share of the axis, name, value,
+    kind.
+    """
+    return spelled(
+        plain(
+            [
+                [
+                    [round(_share(value, row.end), 4), name, text, kind]
+                    for value, name, text, kind in sorted(_readings(row, block.learner))
+                ]
+                for row in block.rows
+            ]
+        )
+    )
 
 
 def _readings(row: Strip, learner: str) -> Iterator[tuple[float, str, str, str]]:
     if row.value is not None:
-        interval = f" [{span_text(row.interval[0])}, {span_text(row.interval[1])}]" if row.interval else ""
+        interval = (
+            f" [{span_text(row.interval[0])}, {span_text(row.interval[1])}]" if row.interval else ""
+        )
         yield row.value, learner, span_text(row.value, row.over) + interval, "learner"
     if row.baseline:
         yield *row.baseline, span_text(row.baseline[0]), "best baseline"
@@ -79,12 +101,16 @@ def _readings(row: Strip, learner: str) -> Iterator[tuple[float, str, str, str]]
 
 
 def strips_text(block: Strips, width: int = 80) -> list[str]:
-    """The chart in letters: a common axis, `●` the learner with its interval, `·` the numbers of the axis."""
+    """The chart in letters: a common axis, `●` the learner with its interval, `·` the numbers of
+    the axis.
+    """
     group_width = max((len(row.group) for row in block.rows), default=0)
     notes = min(max((len(row.note) for row in block.rows if row.value is not None), default=0), 24)
     cells = max(18, min(40, width - group_width - notes - 28))
     room = max(8, width - group_width - notes - cells - 5)
-    labels = [row.label if len(row.label) <= room or not row.short else row.short for row in block.rows]
+    labels = [
+        row.label if len(row.label) <= room or not row.short else row.short for row in block.rows
+    ]
     labels = shortened(labels, room)
     room = max(map(len, labels), default=0)
     end = max((row.end for row in block.rows), default=1.0)
@@ -125,7 +151,9 @@ def _scale_text(end: float, cells: int) -> str:
 
 
 def _axis_text(row: Strip, end: float, cells: int) -> str:
-    """Dots at the numbers of the axis, the learner, its interval where it is wider than the dot, its value."""
+    """Dots at the numbers of the axis, the learner, its interval where it is wider than the dot,
+    its value.
+    """
     assert row.value is not None
     line = [" "] * cells
     for number in _NUMBERS:
@@ -172,7 +200,12 @@ def _legend(block: Strips, form: _Form) -> Iterator[Markup]:
     for number, (words, key) in enumerate(entries if marked else entries[:-1]):
         if form is _NARROW and number == 2:
             x, y = 10.0, 32.0
-        yield tag("g", key, drawing.text(words, 24, 3, class_="tick"), transform=f"translate({x:.0f} {y:.0f})")
+        yield tag(
+            "g",
+            key,
+            drawing.text(words, 24, 3, class_="tick"),
+            transform=f"translate({x:.0f} {y:.0f})",
+        )
         x += 48 + breadth(words) * _SMALL
 
 
@@ -180,7 +213,9 @@ def _heading(title: str, remark: str, number: str, top: float, form: _Form) -> I
     edge, y, narrow = form.sheet.width - 10, top + 26, form is _NARROW
     number = _fit(number, form.right - 24 if not narrow else form.sheet.width * 0.6)
     yield tag("line", class_="grid", x1=10, x2=edge, y1=top + 6, y2=top + 6)
-    yield drawing.text(_fit(title, form.left - 20 if not narrow else 130), 10, y, class_="label strong")
+    yield drawing.text(
+        _fit(title, form.left - 20 if not narrow else 130), 10, y, class_="label strong"
+    )
     if narrow:
         yield drawing.text(_fit(remark, edge), 10, y + 16, class_="tick")
         yield drawing.text(number, edge, y, class_="label", text_anchor="end")
@@ -203,9 +238,17 @@ def _strip(row: Strip, top: float, form: _Form, learner: str) -> Markup:
         parts.append(tag("g", _bar(low, high, y), _dot(x, y), class_="c1"))
     area = {"x": left - 8, "y": top, "width": _length(form) + 16, "height": form.row}
     parts += [tag("g", class_="cursor"), tag("rect", class_="touch", **area)]
-    told = "; ".join(f"{name} {text}" for _, name, text, _ in sorted(_readings(row, learner), reverse=True))
-    return tag("g", *parts, class_="strip", aria_label=f"{row.label}: {told or row.note}",
-               role="img", data_frame=f"{left:.1f} {y:.1f} {_length(form):.1f}")  # fmt: skip
+    told = "; ".join(
+        f"{name} {text}" for _, name, text, _ in sorted(_readings(row, learner), reverse=True)
+    )
+    return tag(
+        "g",
+        *parts,
+        class_="strip",
+        aria_label=f"{row.label}: {told or row.note}",
+        role="img",
+        data_frame=f"{left:.1f} {y:.1f} {_length(form):.1f}",
+    )
 
 
 def _x(value: float, row: Strip, form: _Form) -> float:
@@ -213,7 +256,9 @@ def _x(value: float, row: Strip, form: _Form) -> float:
 
 
 def _track(row: Strip, y: float, form: _Form) -> Iterator[Markup]:
-    """The axis with its numbers, the baseline's part of it, the reference learners and the other marks."""
+    """The axis with its numbers, the baseline's part of it, the reference learners and the other
+    marks.
+    """
     left, right = form.left, form.left + _length(form)
     yield tag("rect", class_="track", x=left, y=y - 4, width=right - left, height=8, rx=4)
     if row.baseline and (x := _x(row.baseline[0], row, form)) > left + 1:
@@ -251,7 +296,9 @@ def _words(row: Strip, top: float, y: float, form: _Form) -> Iterator[Markup]:
     value = "no span" if row.value is None else span_text(row.value, row.over)
     if form is _NARROW:
         yield drawing.text(_fit(row.label, _length(form) - 70), form.left, top + 14, class_="label")
-        yield drawing.text(value, form.sheet.width - form.right, top + 14, class_="label strong", text_anchor="end")
+        yield drawing.text(
+            value, form.sheet.width - form.right, top + 14, class_="label strong", text_anchor="end"
+        )
         yield drawing.text(_fit(row.note, _length(form)), form.left, top + 29, class_="tick")
     else:
         yield drawing.text(_fit(row.label, form.left - 24), 10, y + 4, class_="label")
@@ -259,14 +306,18 @@ def _words(row: Strip, top: float, y: float, form: _Form) -> Iterator[Markup]:
         value_class = "label strong" if row.value is not None else "tick"
         yield drawing.text(value, edge, y - 1, class_=f"{value_class} large")
         yield tag(
-            "g", tag("title", row.note), drawing.text(_fit(row.note, form.right - 28), edge, y + 15, class_="tick")
+            "g",
+            tag("title", row.note),
+            drawing.text(_fit(row.note, form.right - 28), edge, y + 15, class_="tick"),
         )
     for x, name, kind in _named(row, form):
         yield drawing.text(name, x, y - 13, class_=f"tick {kind}".strip(), text_anchor="middle")
 
 
 def _named(row: Strip, form: _Form) -> Iterator[tuple[float, str, str]]:
-    """Names with room above the axis: the baseline, the neighbours of the learner, the ends, then the others."""
+    """Names with room above the axis: the baseline, the neighbours of the learner, the ends, then
+    the others.
+    """
     ticks = sorted(row.ticks)
     below = [tick for tick in ticks if row.value is not None and tick[0] <= row.value]
     above = [tick for tick in ticks if tick not in below]
@@ -278,13 +329,17 @@ def _named(row: Strip, form: _Form) -> Iterator[tuple[float, str, str]]:
     for (value, _, kind), name in zip(wanted, labels, strict=True):
         half = breadth(name) * _SMALL / 2
         x = min(max(_x(value, row, form), form.left + half - 8), right - half + 8)
-        if len(placed) < form.names and all(abs(x - other) > half + width + 6 for other, width in placed):
+        if len(placed) < form.names and all(
+            abs(x - other) > half + width + 6 for other, width in placed
+        ):
             placed.append((x, half))
             yield x, name, kind
 
 
 def _halved(ticks: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
-    """The middle one, then the middles of both halves, and so on: a few of them are spread over all."""
+    """The middle one, then the middles of both halves, and so on: a few of them are spread over
+    all.
+    """
     if not ticks:
         return []
     middle = len(ticks) // 2

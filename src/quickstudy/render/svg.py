@@ -1,4 +1,6 @@
-"""Pictures as SVG, in a page and as files of their own, and the numbers behind them; here too: heat maps."""
+"""Pictures as SVG, in a page and as files of their own, and the numbers behind them; here too: heat
+maps.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ _LEGIBLE = 44.0
 
 
 def drawn(block: Picture) -> list[Markup]:
-    """The elements of a page: one for a wide and one for a narrow window, or one for both, which is hardly shrunk."""
+    """The elements of a page: one for a wide and one for a narrow window, or one for both, which is
+    hardly shrunk.
+    """
     least = 0.0 if isinstance(block, Plot | Strips | Volume) else 0.8
     return [drawing.inline(least * drawing.width) for drawing in _drawings(block)]
 
@@ -40,7 +44,9 @@ def svg_file(block: Picture) -> str:
 
 
 def picture_rows(block: Picture) -> list[Sequence[Any]]:
-    """The numbers of a picture for a program, the heading first: those it brings, or what is drawn."""
+    """The numbers of a picture for a program, the heading first: those it brings, or what is
+    drawn.
+    """
     return list(getattr(block, "data", ()) or _rows(block))
 
 
@@ -61,8 +67,14 @@ def _rows(block: Picture) -> Iterator[Sequence[Any]]:
             yield "panel", "series", block.x.title, block.y.title, "low", "high"
             for panel in panels:
                 for one in panel.series:
-                    low, high = (values if len(values) else [""] * len(one.x) for values in (one.low, one.high))
-                    yield from ((panel.title, one.label, *row) for row in zip(one.x, one.y, low, high, strict=True))
+                    low, high = (
+                        values if len(values) else [""] * len(one.x)
+                        for values in (one.low, one.high)
+                    )
+                    yield from (
+                        (panel.title, one.label, *row)
+                        for row in zip(one.x, one.y, low, high, strict=True)
+                    )
 
 
 def _drawings(block: Picture) -> list[Drawing]:
@@ -105,14 +117,22 @@ class _Map:
         for column, title in enumerate(titles):
             middle = left + (column + 0.5) * width
             place = f"translate({middle + 4:.1f} {top - 6:.1f}) rotate(-90)" if turned else None
-            at = {"transform": place} if turned else {"x": middle, "y": top - 8, "text_anchor": "middle"}
+            at = (
+                {"transform": place}
+                if turned
+                else {"x": middle, "y": top - 8, "text_anchor": "middle"}
+            )
             parts.append(tag("text", title, class_="tick" if width > 12 else "small", **at))
         between = _BETWEEN if self.map.marks or self.map.scaled == "row" else 2.0
         for row, (name, scale) in enumerate(zip(names, scales, strict=True)):
             above = top + row * (_HIGH + between)
-            parts.append(text(name, left - 8, above + _HIGH / 2 + 3, class_="label", text_anchor="end"))
+            parts.append(
+                text(name, left - 8, above + _HIGH / 2 + 3, class_="label", text_anchor="end")
+            )
             if scale:
-                parts.append(text(scale, left - 8, above + _HIGH + 8, class_="tick", text_anchor="end"))
+                parts.append(
+                    text(scale, left - 8, above + _HIGH + 8, class_="tick", text_anchor="end")
+                )
             parts += self._cells(row, left, above, width)
             marks = [mark for mark in self.map.marks if mark[0] == row]
             wanted = [left + (column + 0.5) * width for _, column, _, _ in marks]
@@ -120,43 +140,70 @@ class _Map:
             shown = spread(wanted, 10 + long, left + long / 2, max(right, left + long) - long / 2)
             for x, mark in zip(shown, marks, strict=True):
                 kind = f"pointer {self._kind(mark[3])}"
-                parts.append(text(mark[3], x, above + _HIGH + 12, class_=kind, text_anchor="middle"))
+                parts.append(
+                    text(mark[3], x, above + _HIGH + 12, class_=kind, text_anchor="middle")
+                )
         bottom = top + len(names) * (_HIGH + between)
         inside = tag("g", *parts, *self._legend(left, bottom + 8), class_="heat")
         return Drawing(self.map.label, right + 16, bottom + 54, [inside])
 
     def _field(self, names: Sequence[str], left: float) -> Drawing:
-        """Cells without gaps: neighbours of one colour are one shape, and nothing is told of a single one."""
+        """Cells without gaps: neighbours of one colour are one shape, and nothing is told of a
+        single one.
+        """
         columns, width = self.map.columns, WIDE.width - left - 16
         wide, high = width / max(len(columns), 1), 0.45 * width / max(len(names), 1)
         parts = []
         for row, name in enumerate(names):
             top = _TOP + row * high
-            parts += [text(name, left - 8, top + high / 2 + 4, class_="label", text_anchor="end")] if name else []
+            parts += (
+                [text(name, left - 8, top + high / 2 + 4, class_="label", text_anchor="end")]
+                if name
+                else []
+            )
             levels = [self._level(row, _parts(value)[0]) for value in self.map.values[row]]
             first = 0
             for level, same in groupby(levels):
                 count = len(list(same))
                 kind = "absent" if level is None else f"h{level}"
                 # A little too large: between two that only touch, a screen shows a line.
-                box = {"x": left + first * wide, "y": top, "width": count * wide + 0.4, "height": high + 0.4}
+                box = {
+                    "x": left + first * wide,
+                    "y": top,
+                    "width": count * wide + 0.4,
+                    "height": high + 0.4,
+                }
                 parts.append(tag("rect", class_=kind, **box))
                 first += count
         for column, title in enumerate(columns):
             x = left + (column + 0.5) * wide
-            parts += [text(title, x, _TOP - 8, class_="tick", text_anchor="middle")] if title else []
+            parts += (
+                [text(title, x, _TOP - 8, class_="tick", text_anchor="middle")] if title else []
+            )
         bottom = _TOP + len(names) * high
         inside = tag("g", *parts, *self._legend(left, bottom + 8), class_="heat")
         return Drawing(self.map.label, WIDE.width, bottom + 54, [inside])
 
     def _cells(self, row: int, left: float, top: float, each: float) -> Iterator[Markup]:
         for column in range(len(self.map.columns)):
-            values, x, width = _parts(self.map.values[row][column]), left + column * each, each - 0.8
+            values, x, width = (
+                _parts(self.map.values[row][column]),
+                left + column * each,
+                each - 0.8,
+            )
             told = ", ".join(NOTHING if value is None else score(value) for value in values)
             told = self.map.texts[row][column] if self.map.texts else told
-            wide, high = width / (1 if len(values) == 1 else 2), _HIGH / (2 if len(values) > 2 else 1)
+            wide, high = (
+                width / (1 if len(values) == 1 else 2),
+                _HIGH / (2 if len(values) > 2 else 1),
+            )
             boxes = [
-                {"x": x + part % 2 * wide, "y": top + part // 2 * high, "width": wide, "height": high}
+                {
+                    "x": x + part % 2 * wide,
+                    "y": top + part // 2 * high,
+                    "width": wide,
+                    "height": high,
+                }
                 for part in range(len(values))
             ]
             levels = [self._level(row, value) for value in values]
@@ -171,8 +218,16 @@ class _Map:
             ]
             if len(values) == 1 and width >= _LEGIBLE and values[0] is not None:
                 over = "on" if (levels[0] or 0) > LEVELS // 2 else "label"
-                shapes.append(text(told, x + width / 2, top + _HIGH / 2 + 4, class_=over, text_anchor="middle"))
-            yield tag("g", tag("title", f"{self.map.rows[row]}, {self.map.columns[column]}: {told}"), *shapes)
+                shapes.append(
+                    text(
+                        told, x + width / 2, top + _HIGH / 2 + 4, class_=over, text_anchor="middle"
+                    )
+                )
+            yield tag(
+                "g",
+                tag("title", f"{self.map.rows[row]}, {self.map.columns[column]}: {told}"),
+                *shapes,
+            )
 
     def _kind(self, words: str) -> str:
         """Marks whose words begin with the same sign look the same."""
@@ -183,7 +238,12 @@ class _Map:
     def _ends(self) -> list[tuple[float, float] | None]:
         """What the colours of every row run from and to."""
         known = [
-            [value for cell in cells for value in _parts(cell) if value is not None and math.isfinite(value)]
+            [
+                value
+                for cell in cells
+                for value in _parts(cell)
+                if value is not None and math.isfinite(value)
+            ]
             for cells in self.map.values
         ]
         if self.map.scaled != "row":

@@ -25,28 +25,32 @@ _MOST_VERDICT, _MOST_REMARKS, _MOST_REMARK = 8, 3, 2
 """Lines of a verdict, remarks, and lines of one."""
 _LONGEST_TITLE = 24
 _LONGEST_WORDS = 36
-"""Of a cell of words on one line: where there is less room than for all of them, they go on below."""
+"""Of a cell of words on one line: where there is less room than for all of them, they go on
+below.
+"""
 _UNSEEN = ("command", "example")
 """Kinds of text that only the page shows."""
 _STYLES = {"note": "yellow", "remark": "dim", "question": "dim", "verdict": ""}
 
 
 def show(page: blocks.Page, console: Console) -> None:
-    """Print what a screen has room for: a task, a section with words and tables and no others in it, in 25 lines at 80
-    columns or less, and what stands between them whole. What has no room is in the page, with the definitions,
-    the pictures and what is folded away.
+    """Print what a screen has room for: a task, a section with words and tables and no others in
+    it, in 25 lines at 80 columns or less, and what stands between them whole. What has no room is
+    in the page, with the definitions, the pictures and what is folded away.
     """
     _print(_parts(page.blocks, console.width, whole=False), console)
 
 
 def as_text(page: blocks.Page, width: int = _PLAIN_WIDTH) -> str:
-    """The whole page as plain text, without colour; what is folded away is left out. A table that is too wide goes on
-    in another below.
+    """The whole page as plain text, without colour; what is folded away is left out. A table that
+    is too wide goes on in another below.
     """
     from rich.console import Console
 
     target = io.StringIO()
-    console = Console(file=target, width=width, force_terminal=False, no_color=True, emoji=False, highlight=False)
+    console = Console(
+        file=target, width=width, force_terminal=False, no_color=True, emoji=False, highlight=False
+    )
     for line in (page.title, *page.under):
         console.print(_words(line))
     _print(_parts(page.blocks, width, whole=True), console)
@@ -63,15 +67,17 @@ def _print(parts: Iterable[RenderableType], console: Console) -> None:
 
 
 def _parts(parts: Sequence[blocks.Block], width: int, *, whole: bool) -> Iterator[RenderableType]:
-    """Blocks one after another. whole: else what has room, and a section that says something of its tables is a task,
-    which stays within a screen.
+    """Blocks one after another. whole: else what has room, and a section that says something of its
+    tables is a task, which stays within a screen.
     """
     for block in _unfolded(parts):
         match block:
             case blocks.Section(title, inner, _, note):
                 task = not whole and _is_task(inner)
                 above = len(_wrapped(f"{title}  {note}", width))
-                inside = list(_task(inner, width, above) if task else _parts(inner, width, whole=whole))
+                inside = list(
+                    _task(inner, width, above) if task else _parts(inner, width, whole=whole)
+                )
                 around = ([], [_words("")]) if task else ([_words("")], [])
                 if inside:
                     yield from (*around[0], _heading(title, note), *inside, *around[1])
@@ -94,10 +100,14 @@ def _parts(parts: Sequence[blocks.Block], width: int, *, whole: bool) -> Iterato
 
 
 def _task(inner: Sequence[blocks.Block], width: int, above: int) -> Iterator[RenderableType]:
-    """The first table with as many rows as have room, then what was said of it; further tables if they fit."""
+    """The first table with as many rows as have room, then what was said of it; further tables if
+    they fit.
+    """
     parts = list(_unfolded(inner))
     tables = [block for block in parts if isinstance(block, blocks.Table)]
-    texts = [block for block in parts if isinstance(block, blocks.Text) and block.kind not in _UNSEEN]
+    texts = [
+        block for block in parts if isinstance(block, blocks.Text) and block.kind not in _UNSEEN
+    ]
     most = {"verdict": _MOST_VERDICT}
     said = [
         line
@@ -107,7 +117,9 @@ def _task(inner: Sequence[blocks.Block], width: int, above: int) -> Iterator[Ren
     ]
     noted = [one.text for one in texts if one.kind == "remark"]
     if len(noted) > _MOST_REMARKS:
-        noted[_MOST_REMARKS - 1 :] = [f"{len(noted) - _MOST_REMARKS + 1} remarks more are in the report."]
+        noted[_MOST_REMARKS - 1 :] = [
+            f"{len(noted) - _MOST_REMARKS + 1} remarks more are in the report."
+        ]
     remarks = [line for text in noted for line in _wrapped(text, width, _MOST_REMARK)]
     room = _MOST_LINES - above - len(said) - len(remarks) - 1
     below: list[str] = []
@@ -150,13 +162,17 @@ def _unfolded(parts: Sequence[blocks.Block]) -> Iterator[blocks.Block]:
 def _foremost(table: blocks.Table, count: int) -> list[blocks.Line]:
     """So many rows: those that must stay, and the first of the others."""
     lines = table.lines
-    free = len(lines) if len(lines) <= count else max(1, count - 1 - sum(line.first for line in lines))
+    free = (
+        len(lines) if len(lines) <= count else max(1, count - 1 - sum(line.first for line in lines))
+    )
     others = [index for index, line in enumerate(lines) if not line.first][:free]
     return [line for index, line in enumerate(lines) if line.first or index in others]
 
 
 def _sheets(table: blocks.Table, width: int) -> Iterator[RenderableType]:
-    """One table where the width allows it, else several below each other, each with the names: no number is cut."""
+    """One table where the width allows it, else several below each other, each with the names: no
+    number is cut.
+    """
     rest, wide = list(range(1, len(table.columns))), _measure(table, width)
     while True:
         fits = (n for n in range(len(rest), 1, -1) if wide(rest[:n]) <= width)
@@ -178,21 +194,33 @@ def _fitting(table: blocks.Table, width: int) -> list[int]:
     return kept
 
 
-def _measure(table: blocks.Table, width: int, words: int = _PLAIN_WIDTH) -> Callable[[Sequence[int]], int]:
-    """How wide a sheet of some columns is, if no more than so many letters of words stand on a line. Rich measures the
-    same, on a sheet that is made for it, 50 times slower.
+def _measure(
+    table: blocks.Table, width: int, words: int = _PLAIN_WIDTH
+) -> Callable[[Sequence[int]], int]:
+    """How wide a sheet of some columns is, if no more than so many letters of words stand on a
+    line. Rich measures the same, on a sheet that is made for it, 50 times slower.
     """
     from rich.cells import cell_len
 
     longest = _longest_name(width)
-    first = min(longest, max(map(cell_len, [table.columns[0].title, *_names(table.lines, longest)])))
+    first = min(
+        longest, max(map(cell_len, [table.columns[0].title, *_names(table.lines, longest)]))
+    )
     rows = zip(*(line.cells for line in table.lines), strict=True)
-    cells = [max(cell_len(visible(spoken(cell))) for cell in column) for column in rows] or [0] * len(table.columns)
-    cells = [size if column.numeric else min(size, words) for size, column in zip(cells, table.columns, strict=True)]
+    cells = [max(cell_len(visible(spoken(cell))) for cell in column) for column in rows] or [
+        0
+    ] * len(table.columns)
+    cells = [
+        size if column.numeric else min(size, words)
+        for size, column in zip(cells, table.columns, strict=True)
+    ]
 
     def wide(columns: Sequence[int]) -> int:
         titles = _titles([table.columns[index] for index in columns])
-        return first + sum(3 + max(cell_len(title), cells[index]) for title, index in zip(titles, columns, strict=True))
+        return first + sum(
+            3 + max(cell_len(title), cells[index])
+            for title, index in zip(titles, columns, strict=True)
+        )
 
     return wide
 
@@ -202,26 +230,44 @@ def _longest_name(width: int) -> int:
 
 
 def _titles(columns: Sequence[blocks.Column]) -> list[str]:
-    return shortened([visible(f"{one.title} {ARROWS.get(one.better, '')}".strip()) for one in columns], _LONGEST_TITLE)
+    return shortened(
+        [visible(f"{one.title} {ARROWS.get(one.better, '')}".strip()) for one in columns],
+        _LONGEST_TITLE,
+    )
 
 
 def _names(lines: Sequence[blocks.Line], longest: int) -> list[str]:
     replay = {blocks.REPLAY: " (replay)"}
-    return shortened([visible(spoken(line.cells[0])) + replay.get(line.role, "") for line in lines], longest)
+    return shortened(
+        [visible(spoken(line.cells[0])) + replay.get(line.role, "") for line in lines], longest
+    )
 
 
-def _sheet(table: blocks.Table, columns: Sequence[int], width: int, lines: Sequence[blocks.Line]) -> Sheet:
+def _sheet(
+    table: blocks.Table, columns: Sequence[int], width: int, lines: Sequence[blocks.Line]
+) -> Sheet:
     """Some columns and rows of a table, after the names; a line is drawn where a group ends."""
     from rich import box
     from rich.table import Table as Sheet
 
-    made = Sheet(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold", show_edge=False)
+    made = Sheet(
+        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold", show_edge=False
+    )
     longest = _longest_name(width)
-    made.add_column(_words(table.columns[0].title), no_wrap=True, overflow="ellipsis", max_width=longest)
+    made.add_column(
+        _words(table.columns[0].title), no_wrap=True, overflow="ellipsis", max_width=longest
+    )
     heads = [table.columns[index] for index in columns]
     for one, title in zip(heads, _titles(heads), strict=True):
-        made.add_column(_words(title), justify="right" if one.numeric else "left", no_wrap=one.numeric, overflow="fold")
-    group_of = {id(line): number for number, group in enumerate(table.groups) for line in group.lines}
+        made.add_column(
+            _words(title),
+            justify="right" if one.numeric else "left",
+            no_wrap=one.numeric,
+            overflow="fold",
+        )
+    group_of = {
+        id(line): number for number, group in enumerate(table.groups) for line in group.lines
+    }
     for line, name, after in zip(lines, _names(lines, longest), [*lines, None][1:], strict=True):
         cells = [_words(visible(spoken(line.cells[index]))) for index in columns]
         strong = isinstance(line.cells[0], blocks.Name | blocks.Number) and line.cells[0].strong
@@ -236,7 +282,9 @@ def _heading(title: str, note: str) -> Words:
 
 
 def _wrapped(text: str, width: int, most: int | None = None) -> list[str]:
-    return textwrap.wrap(visible(" ".join(text.split())), width, max_lines=most, placeholder=" …") or [""]
+    return textwrap.wrap(
+        visible(" ".join(text.split())), width, max_lines=most, placeholder=" …"
+    ) or [""]
 
 
 def _words(text: str, style: str = "") -> Words:

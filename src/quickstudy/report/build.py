@@ -34,20 +34,25 @@ _LAST = 253_402_300_800.0
 
 
 def build_report(
-    records: Iterable[Record], load: LoadTrace, command: str | None = None, notes: Iterable[str] = ()
+    records: Iterable[Record],
+    load: LoadTrace,
+    command: str | None = None,
+    notes: Iterable[str] = (),
 ) -> ReportData:
     """The data of a report.
 
-    records: one per key, in any order. load: gives the trace of a record; where it raises QuickstudyError, the report
-    goes without that trace and says so. command: what to type to run the same again. notes: what a reader must be told
-    first.
+    records: one per key, in any order. load: gives the trace of a record; where it raises
+    QuickstudyError, the report goes without that trace and says so. command: what to type to run
+    the same again. notes: what a reader must be told first.
     """
     records = list(records)
     places, where = places_of(records)
     maker = _Maker(open_book(records), load, where)
     tables = tuple(map(maker.table, identity.task_groups(records)))
     notes = (*notes, *maker.book.notes, *_too_few(records), *sorted(maker.damaged))
-    return ReportData(tables, _changes(tables), maker.book.measures(), places, notes, command, days_of(records))
+    return ReportData(
+        tables, _changes(tables), maker.book.measures(), places, notes, command, days_of(records)
+    )
 
 
 def gather(
@@ -55,14 +60,16 @@ def gather(
     command: str | None = None,
     readings: Mapping[pathlib.Path, Reading] | None = None,
 ) -> ReportData:
-    """The data of the report of some folders, which are merged by key. readings: of those that have just been read.
+    """The data of the report of some folders, which are merged by key. readings: of those that have
+    just been read.
 
     Raises UsageError when there is no folder, no such folder, or not one run in all of them.
     """
     found = read_folders(folders, readings)
     if not found.records:
         raise UsageError(
-            f"no runs in {', '.join(map(str, folders))}; run something there first, or name another folder"
+            f"no runs in {', '.join(map(str, folders))}; run something there first, or name another"
+            " folder"
         )
     notes = [
         f"Left out of the report: {damage}. `quickstudy doctor` explains a damaged folder."
@@ -85,15 +92,25 @@ class _Maker:
         scores = legend.order(name for row in rows for name in row.scores)
         headline = scores[0] if scores else None
         table = TaskTable(
-            found.convention, found.family, found.title, headline, scores, None, None, tuple(rows), legend,
+            found.convention,
+            found.family,
+            found.title,
+            headline,
+            scores,
+            None,
+            None,
+            tuple(rows),
+            legend,
             material=_material(found.records),
-        )  # fmt: skip
+        )
         control, oracle = (_best(table, role) for role in (CONTROL, ORACLE))
         second = legend.score(legend.second) if legend.second else PLAIN
 
         def order(row: Row) -> tuple[int, float, float, str]:
             """Best first; those that are level by the headline in the order of the second score."""
-            by_headline, by_second = (_place(table.middle(row, one.name), one) for one in (table.judged, second))
+            by_headline, by_second = (
+                _place(table.middle(row, one.name), one) for one in (table.judged, second)
+            )
             return ROLES.index(row.role), by_headline, by_second, row.learner
 
         table = replace(
@@ -117,9 +134,17 @@ class _Maker:
         return Row(
             learner=group.title,
             role=played(records, legend),
-            setting={name: part for name, part in records[0].what.items() if name not in ("root", "repetition")},
+            setting={
+                name: part
+                for name, part in records[0].what.items()
+                if name not in ("root", "repetition")
+            },
             runs=runs,
-            scores={name: found for name in values if (found := estimate(values[name], legend.score(name)))},
+            scores={
+                name: found
+                for name in values
+                if (found := estimate(values[name], legend.score(name)))
+            },
             cost=_mean_cost(run.cost for run in runs if run.status == OK),
             curve=learning_curve(traces),
             example=example_run(traces[0]) if traces else None,
@@ -132,9 +157,14 @@ class _Maker:
         outcome = record.status, record.reason, self.book.of(record), cost, self._where[record.key]
         facts, remark = record.trace.get("facts", {}), str(record.where.get("remark", ""))
         return Run(
-            record.key, root, repetition, *outcome, str(record.where.get("look_ahead", "")),
-            (*map(str, facts.get("remarks", ())), *([f"{remark}."] if remark else [])), dict(facts.get("ceilings", {})),
-        )  # fmt: skip
+            record.key,
+            root,
+            repetition,
+            *outcome,
+            str(record.where.get("look_ahead", "")),
+            (*map(str, facts.get("remarks", ())), *([f"{remark}."] if remark else [])),
+            dict(facts.get("ceilings", {})),
+        )
 
     def _trace(self, record: Record) -> Trace | None:
         try:
@@ -151,7 +181,9 @@ def _place(middle: float | None, score: Score) -> float:
 
 def _best(table: TaskTable, role: str) -> Row | None:
     """The best row of a role; None where nobody knows which is better."""
-    name = best({row.learner: row.values(table.headline or "") for row in table.of_role(role)}, table.judged)
+    name = best(
+        {row.learner: row.values(table.headline or "") for row in table.of_role(role)}, table.judged
+    )
     return table.row(name, role)
 
 
@@ -161,7 +193,9 @@ def _compared(row: Row, table: TaskTable, control: Row | None, oracle: Row | Non
     own = row.values(headline)
     if not own or not score.sign or control is None:
         unscored = "" if own else "no finished run has a score"
-        none = Contrast(None, reason=unscored or ("no control was run" if score.sign else "direction unknown"))
+        none = Contrast(
+            None, reason=unscored or ("no control was run" if score.sign else "direction unknown")
+        )
         return replace(row, advantage=none, scaled=none)
     # A control is compared with the best one alone, not with itself.
     rivals = [control] if row.role == CONTROL else table.of_role(CONTROL)
@@ -206,7 +240,9 @@ def _where(record: Record) -> tuple[dict[str, str], dict[str, str], str, int]:
 
 
 def _amounts(record: Record, unit: str) -> list[Any]:
-    """How much a run had to learn from and to be tested on, as its trace says: numbers, or one by segment."""
+    """How much a run had to learn from and to be tested on, as its trace says: numbers, or one by
+    segment.
+    """
     facts = record.trace.get("facts", {})
     return [facts.get(f"{part}_{unit}") for part in ("training", "test")]
 
@@ -214,7 +250,10 @@ def _amounts(record: Record, unit: str) -> list[Any]:
 def _material(records: Iterable[Record]) -> str:
     found: dict[str, set[tuple[int, ...]]] = {}
     for record, unit in product(records, ("sequences", "steps")):
-        parts = [count if isinstance(count, list | tuple) else [count] for count in _amounts(record, unit)]
+        parts = [
+            count if isinstance(count, list | tuple) else [count]
+            for count in _amounts(record, unit)
+        ]
         if all(isinstance(number, int) for part in parts for number in part):
             found.setdefault(unit, set()).add(tuple(map(sum, parts)))
     for unit, pairs in found.items():
@@ -224,33 +263,51 @@ def _material(records: Iterable[Record]) -> str:
 
 
 def _too_few(records: Iterable[Record]) -> list[str]:
-    """Of every task that has fewer sequences than were asked for: how many, and what was done with them."""
+    """Of every task that has fewer sequences than were asked for: how many, and what was done with
+    them.
+    """
     found: dict[str, str] = {}
     for record in records:
         asked = record.parameters("protocol").get("sequences")
         learned, tested = _amounts(record, "sequences")
-        if isinstance(asked, int) and isinstance(learned, int) and isinstance(tested, int) and learned + tested < asked:
+        if (
+            isinstance(asked, int)
+            and isinstance(learned, int)
+            and isinstance(tested, int)
+            and learned + tested < asked
+        ):
             task = f"{record.labels.get('task', '')} {record.what.get('convention', '')}"
             found.setdefault(
                 task,
-                f"{task}: only {learned + tested} different sequences can be drawn, {asked} were asked for; "
-                f"{learned} to learn from, {tested} to be tested on.",
+                f"{task}: only {learned + tested} different sequences can be drawn, {asked} were"
+                f" asked for; {learned} to learn from, {tested} to be tested on.",
             )
     return [found[task] for task in sorted(found)]
 
 
 def _changes(tables: Sequence[TaskTable]) -> tuple[Change, ...]:
-    """What the convention changes, for every task that somebody was run on under several. Oracles are left out."""
+    """What the convention changes, for every task that somebody was run on under several. Oracles
+    are left out.
+    """
     by_task: dict[tuple[str, str], dict[str, TaskTable]] = {}
     for table in tables:
         by_task.setdefault((table.family, table.task), {})[table.convention] = table
-    changes = (_change(family, task, found) for (family, task), found in sorted(by_task.items()) if len(found) > 1)
+    changes = (
+        _change(family, task, found)
+        for (family, task), found in sorted(by_task.items())
+        if len(found) > 1
+    )
     return tuple(change for change in changes if change.rows)
 
 
 def _change(family: str, task: str, found: Mapping[str, TaskTable]) -> Change:
-    conventions = tuple(sorted(found, key=lambda name: (_ORDER.index(name) if name in _ORDER else 0, name)))
-    rows_by = {name: {row.learner: row for row in found[name].rows if row.role != ORACLE} for name in conventions}
+    conventions = tuple(
+        sorted(found, key=lambda name: (_ORDER.index(name) if name in _ORDER else 0, name))
+    )
+    rows_by = {
+        name: {row.learner: row for row in found[name].rows if row.role != ORACLE}
+        for name in conventions
+    }
     names = dict.fromkeys(row.learner for name in reversed(conventions) for row in found[name].rows)
     scores = [name for table in found.values() for name in table.scores]
     changed = []
@@ -265,13 +322,21 @@ def _change(family: str, task: str, found: Mapping[str, TaskTable]) -> Change:
 
 def _changed(learner: str, role: str, column: Score, rows: Sequence[Row | None]) -> ChangeRow:
     score = column.name
-    means = tuple(row.scores[score].mean if row is not None and score in row.scores else None for row in rows)
+    means = tuple(
+        row.scores[score].mean if row is not None and score in row.scores else None for row in rows
+    )
     first, last = rows[0], rows[-1]
     if first is None or last is None or means[0] is None or means[-1] is None:
-        return ChangeRow(learner, role, column, means, Contrast(None, reason="not run under both conventions"))
+        return ChangeRow(
+            learner, role, column, means, Contrast(None, reason="not run under both conventions")
+        )
     values = [
         # The seeds are told apart: two conventions draw different data even from the same seed.
-        {(index, number): run.scores[score] for number, run in enumerate(row.finished) if score in run.scores}
+        {
+            (index, number): run.scores[score]
+            for number, run in enumerate(row.finished)
+            if score in run.scores
+        }
         for index, row in enumerate((first, last))
     ]
     return ChangeRow(learner, role, column, means, difference(values[1], values[0], column))

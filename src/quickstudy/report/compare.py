@@ -1,5 +1,6 @@
-"""Learners compared two by two: by task, paired by seed, with an interval and an effect size; by family, with a test
-and a verdict (`report/family_tests.py`). `report/ranking.py` describes how they rank over all tasks together.
+"""Learners compared two by two: by task, paired by seed, with an interval and an effect size; by
+family, with a test and a verdict (`report/family_tests.py`). `report/ranking.py` describes how they
+rank over all tasks together.
 """
 
 from __future__ import annotations
@@ -33,26 +34,33 @@ from quickstudy.report.statistics import difference, middle, stream
 from quickstudy.runs.folder import RUNS
 from quickstudy.runs.identity import LearnerGroup, TaskGroup, label_of, task_groups, version_of
 from quickstudy.runs.setting import make_task
-from quickstudy.stats.paired import cliffs_delta, cohens_d_paired, paired_permutation_test, signed_ranks
+from quickstudy.stats.paired import (
+    cliffs_delta,
+    cohens_d_paired,
+    paired_permutation_test,
+    signed_ranks,
+)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One task: mean of (first - second) over the seeds both have, its interval, effect size and uncorrected p.
+    """One task: mean of (first - second) over the seeds both have, its interval, effect size and
+    uncorrected p.
 
-    A single task has no verdict of its own. family: the test of its family, in which it takes part unless `remark` says
-    why not. adjusted, better, needed: those of that test.
+    A single task has no verdict of its own. family: the test of its family, in which it takes part
+    unless `remark` says why not. adjusted, better, needed: those of that test.
 
-    statistic: `mean`, or `median` where the score is shown so or is infinite in some run: then the numbers are medians,
-    the test is of signed ranks, and the effect is Cliff's delta. Where orders of magnitude count, means are geometric,
-    and the difference is one of decimal logarithms.
+    statistic: `mean`, or `median` where the score is shown so or is infinite in some run: then the
+    numbers are medians, the test is of signed ranks, and the effect is Cliff's delta. Where orders
+    of magnitude count, means are geometric, and the difference is one of decimal logarithms.
 
-    task, first, second: titles as the report prints them; versions: of the task, the protocol and the two learners.
-    protocol: its parameters. left_out: damaged lines of the folders, which nothing here rests on.
-    detectable: the smallest true difference on this task that the family's test finds four times out of five, corrected
-    as its verdict is, if all tasks of the family differ by as many standard deviations; nan where there is none.
-    improvement: the chance that a run of the first is better than one of the second, 0.5 where they are level; nan
-    where the direction is unknown. named: the two as they were asked for.
+    task, first, second: titles as the report prints them; versions: of the task, the protocol and
+    the two learners. protocol: its parameters. left_out: damaged lines of the folders, which
+    nothing here rests on. detectable: the smallest true difference on this task that the family's
+    test finds four times out of five, corrected as its verdict is, if all tasks of the family
+    differ by as many standard deviations; nan where there is none. improvement: the chance that a
+    run of the first is better than one of the second, 0.5 where they are level; nan where the
+    direction is unknown. named: the two as they were asked for.
     """
 
     task: str
@@ -99,7 +107,9 @@ class Comparison:
             self._means(),
             self._difference(),
             f"p {self.p:.3g} uncorrected",
-            f"{effect} {self.effect:+.2f}" if not math.isnan(self.effect) else f"{effect} undefined",
+            f"{effect} {self.effect:+.2f}"
+            if not math.isnan(self.effect)
+            else f"{effect} undefined",
             f"{self.pairs} pairs",
             self._seen(),
             self.remark,
@@ -109,12 +119,17 @@ class Comparison:
         """The middles of both, of spans in their unit."""
         if self.spans is not None:
             return " against ".join(map(span_text, self.spans))
-        means = " against ".join(written(scored(self.read, value)) for value in (self.first_mean, self.second_mean))
+        means = " against ".join(
+            written(scored(self.read, value)) for value in (self.first_mean, self.second_mean)
+        )
         return means if self.statistic == MEAN else f"median {means}"
 
     def compared(self) -> tuple[str, str]:
         """The two learners, with their versions."""
-        sides = {side: (getattr(self, side), f"version {self.versions.get(side, '?')}") for side in ("first", "second")}
+        sides = {
+            side: (getattr(self, side), f"version {self.versions.get(side, '?')}")
+            for side in ("first", "second")
+        }
         first, second = (
             f"{side}: {title}" + ("" if version in title else f", {version}")
             for side, (title, version) in sides.items()
@@ -126,11 +141,17 @@ class Comparison:
         if not self.detectable > 0:
             return ""
         logarithms = self.read.read == LOG
-        size = f"ratio of {_ratio(10.0**self.detectable)}" if logarithms else f"difference of {_size(self.detectable)}"
+        size = (
+            f"ratio of {_ratio(10.0**self.detectable)}"
+            if logarithms
+            else f"difference of {_size(self.detectable)}"
+        )
         return f"a {size} is detectable"
 
     def _difference(self) -> str:
-        numbers = (self.difference,) if math.isnan(self.low) else (self.difference, self.low, self.high)
+        numbers = (
+            (self.difference,) if math.isnan(self.low) else (self.difference, self.low, self.high)
+        )
         if self.read.read == LOG:
             word, texts = "ratio", [_ratio(10.0**number) for number in numbers]
         else:
@@ -143,7 +164,11 @@ def _ratio(number: float) -> str:
     """With the digits that tell it from 1."""
     apart = abs(number - 1.0)
     # What is closer to 1 than that comes from rounding.
-    return f"{number:.{1 - math.floor(math.log10(apart))}f}" if 1e-9 < apart < 0.005 else magnitude(number)
+    return (
+        f"{number:.{1 - math.floor(math.log10(apart))}f}"
+        if 1e-9 < apart < 0.005
+        else magnitude(number)
+    )
 
 
 def _size(number: float) -> str:
@@ -165,25 +190,33 @@ def compare(
     *others: str,
     score: str | None = None,
 ) -> list[Comparison]:
-    """Every two of some learners on every task that both have run, by the family's headline score or the one named.
+    """Every two of some learners on every task that both have run, by the family's headline score
+    or the one named.
 
-    A learner is named as it is typed, or as the report prints it. Runs are told apart as in the report: two protocols
-    are two comparisons, and a name that means two versions of a learner is refused. Verdicts are by family, corrected
-    by Holm's method over all families and pairs of learners. Raises UsageError when a learner or score is unknown, or
-    when no two share a task with two seeds or more.
+    A learner is named as it is typed, or as the report prints it. Runs are told apart as in the
+    report: two protocols are two comparisons, and a name that means two versions of a learner is
+    refused. Verdicts are by family, corrected by Holm's method over all families and pairs of
+    learners. Raises UsageError when a learner or score is unknown, or when no two share a task with
+    two seeds or more.
     """
     return comparisons(table_of(folders), (first, second, *others), score)
 
 
 def table_of(folders: str | pathlib.Path | Sequence[str | pathlib.Path]) -> Merged:
-    """The runs of some folders. One that holds no runs itself stands for those inside it that do: `results`."""
+    """The runs of some folders. One that holds no runs itself stands for those inside it that do:
+    `results`.
+    """
     places = [folders] if isinstance(folders, str | pathlib.Path) else folders
     return read_folders([inside for place in places for inside in folders_in(pathlib.Path(place))])
 
 
 def folders_in(place: pathlib.Path) -> list[pathlib.Path]:
     """A results folder, or those inside a folder that is none."""
-    found = [] if (place / RUNS).is_dir() else sorted(one.parent for one in place.glob(f"*/{RUNS}") if one.is_dir())
+    found = (
+        []
+        if (place / RUNS).is_dir()
+        else sorted(one.parent for one in place.glob(f"*/{RUNS}") if one.is_dir())
+    )
     return found or [place]
 
 
@@ -198,7 +231,9 @@ def comparisons(merged: Merged, names: Sequence[str], score: str | None = None) 
         if wanted[first] == wanted[second]:
             raise UsageError(f"{first} is compared with itself; name another learner")
         own = wanted[first], wanted[second]
-        pairs += [pair for table in found if (pair := _pairs(table, book, (first, second), own, score))]
+        pairs += [
+            pair for table in found if (pair := _pairs(table, book, (first, second), own, score))
+        ]
     if not pairs:
         raise UsageError(f"{' and '.join(names)} share no task with two seeds or more")
     rows = [replace(_compare(pair), left_out=len(merged.damage)) for pair in pairs]
@@ -206,7 +241,9 @@ def comparisons(merged: Merged, names: Sequence[str], score: str | None = None) 
     for pair, row in zip(pairs, rows, strict=True):
         members.setdefault(_key(pair, row), []).append(_part(pair, row))
     tests = family_tests(members)
-    return [_judged(pair, row, tests[_key(pair, row)]) for pair, row in zip(pairs, rows, strict=True)]
+    return [
+        _judged(pair, row, tests[_key(pair, row)]) for pair, row in zip(pairs, rows, strict=True)
+    ]
 
 
 def _key(pair: _Pairs, row: Comparison) -> Key:
@@ -230,7 +267,14 @@ def _judged(pair: _Pairs, row: Comparison, test: FamilyTest) -> Comparison:
         return replace(row, family=test, adjusted=math.nan, better="", needed=test.needed)
     spread = float(np.subtract(*_places(pair).T).std(ddof=1)) if row.statistic == MEAN else math.nan
     seen = test.detectable * spread
-    return replace(row, family=test, adjusted=test.adjusted, better=test.better, needed=test.needed, detectable=seen)
+    return replace(
+        row,
+        family=test,
+        adjusted=test.adjusted,
+        better=test.better,
+        needed=test.needed,
+        detectable=seen,
+    )
 
 
 def item_of(record: Record) -> Any:
@@ -250,14 +294,16 @@ def _places(pair: _Pairs) -> NDArray[np.float64]:
 
 
 def identities(merged: Merged, names: Sequence[str]) -> dict[str, set[str]]:
-    """By name, the identities of the learners that it stands for. Raises UsageError for a name of nobody."""
+    """By name, the identities of the learners that it stands for. Raises UsageError for a name of
+    nobody.
+    """
     found = task_groups(merged.records.values())
     return {name: _named(name, found) for name in names}
 
 
 def _named(name: str, found: Sequence[TaskGroup]) -> set[str]:
-    """The identities of the learners that a name stands for: as typed, as printed, or spelled otherwise, such as
-    `reca:rule=90` where 90 is what it is anyway.
+    """The identities of the learners that a name stands for: as typed, as printed, or spelled
+    otherwise, such as `reca:rule=90` where 90 is what it is anyway.
     """
     typed: dict[str, set[str]] = {}
     printed: dict[str, set[str]] = {}
@@ -265,7 +311,8 @@ def _named(name: str, found: Sequence[TaskGroup]) -> set[str]:
         identity = spelled(alike.records[0].what.get("learner"))
         typed.setdefault(label_of(alike.records[0], "learner"), set()).add(identity)
         printed.setdefault(alike.title, set()).add(identity)
-    # One name of a profile is a name with fewer parameters in a family whose training has not all of them.
+    # One name of a profile is a name with fewer parameters in a family whose training has not all
+    # of them.
     said, meant = typed.get(name) or printed.get(name, set()), set[str]()
     for convention, asked in itertools.product(CONVENTIONS, ASKED):
         with contextlib.suppress(UsageError):
@@ -279,7 +326,8 @@ def _named(name: str, found: Sequence[TaskGroup]) -> set[str]:
 
 
 class _Pairs(NamedTuple):
-    """Scores of both learners on one task, by common seed; keys of the runs, the first learner's first.
+    """Scores of both learners on one task, by common seed; keys of the runs, the first learner's
+    first.
 
     spans: those of both in natural units, where their shares of the axis are compared.
     """
@@ -295,7 +343,11 @@ class _Pairs(NamedTuple):
 
 
 def _pairs(
-    table: TaskGroup, book: ScoreBook, names: tuple[str, str], wanted: tuple[set[str], set[str]], score: str | None
+    table: TaskGroup,
+    book: ScoreBook,
+    names: tuple[str, str],
+    wanted: tuple[set[str], set[str]],
+    score: str | None,
 ) -> _Pairs | None:
     """The pairs of one table; None when fewer than two seeds are common."""
     finished = [record for record in table.records if record.status == OK]
@@ -306,7 +358,9 @@ def _pairs(
     asked = score or (known[0] if known else "")
     in_units = score is None and asked == SPAN.name and SHARE.name in known
     asked = SHARE.name if in_units else asked
-    first, second = (_only(table, name, identities) for name, identities in zip(names, wanted, strict=True))
+    first, second = (
+        _only(table, name, identities) for name, identities in zip(names, wanted, strict=True)
+    )
     if first is None or second is None or first is second:
         return None
     one, other = (_by_seed(learner, book, asked) for learner in (first, second))
@@ -326,16 +380,30 @@ def _span(learner: LearnerGroup, book: ScoreBook, seeds: Sequence[tuple[int, int
 
 
 def _only(table: TaskGroup, name: str, identities: set[str]) -> LearnerGroup | None:
-    found = [alike for alike in table.learners if spelled(alike.records[0].what.get("learner")) in identities]
+    found = [
+        alike
+        for alike in table.learners
+        if spelled(alike.records[0].what.get("learner")) in identities
+    ]
     if len(found) > 1:
         titles = " and ".join(f'"{alike.title}"' for alike in found)
-        raise UsageError(f"{name} means {len(found)} learners on {table.title}: {titles}; name one of them")
+        raise UsageError(
+            f"{name} means {len(found)} learners on {table.title}: {titles}; name one of them"
+        )
     return found[0] if found else None
 
 
-def _by_seed(learner: LearnerGroup, book: ScoreBook, score: str) -> dict[tuple[int, int], tuple[float, str]]:
-    values = [(record, book.of(record).get(score, math.nan)) for record in learner.records if record.status == OK]
-    return {seed_of(record): (value, record.key) for record, value in values if not math.isnan(value)}
+def _by_seed(
+    learner: LearnerGroup, book: ScoreBook, score: str
+) -> dict[tuple[int, int], tuple[float, str]]:
+    values = [
+        (record, book.of(record).get(score, math.nan))
+        for record in learner.records
+        if record.status == OK
+    ]
+    return {
+        seed_of(record): (value, record.key) for record, value in values if not math.isnan(value)
+    }
 
 
 def _compare(pairs: _Pairs) -> Comparison:
@@ -343,14 +411,21 @@ def _compare(pairs: _Pairs) -> Comparison:
     table, named, learners, read, values, keys, _, spans = pairs
     places = _places(pairs)
     statistic = MEAN if read.shown == MEAN and np.isfinite(places).all() else MEDIAN
-    one, other = ({(0, seed): value for seed, value in enumerate(column)} for column in zip(*values, strict=True))
+    one, other = (
+        {(0, seed): value for seed, value in enumerate(column)}
+        for column in zip(*values, strict=True)
+    )
     own = replace(read, shown=statistic)
     gap = difference(one, other, own)
     low, high = gap.interval or (math.nan, math.nan)
-    first, second = places.T if statistic == MEAN else (signed_ranks(*places.T), np.zeros(len(places)))
+    first, second = (
+        places.T if statistic == MEAN else (signed_ranks(*places.T), np.zeros(len(places)))
+    )
     test = paired_permutation_test(first, second, rng=stream(keys, "permutation"))
     titles = [learner.title for learner in learners]
-    roles = {role for learner in learners if (role := played(learner.records, table.legend)) in LEARNING}
+    roles = {
+        role for learner in learners if (role := played(learner.records, table.legend)) in LEARNING
+    }
     runs = [learner.records[0] for learner in learners]
     return Comparison(
         task=table.title,
@@ -373,7 +448,10 @@ def _compare(pairs: _Pairs) -> Comparison:
         second=titles[1],
         versions={
             **{part: version_of(runs[0], part) for part in ("task", "protocol")},
-            **{side: version_of(run, "learner") for side, run in zip(("first", "second"), runs, strict=True)},
+            **{
+                side: version_of(run, "learner")
+                for side, run in zip(("first", "second"), runs, strict=True)
+            },
         },
         protocol=runs[0].parameters("protocol"),
         improvement=(1 + read.sign * cliffs_delta(*places.T)) / 2 if read.sign else math.nan,

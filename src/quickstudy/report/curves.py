@@ -1,4 +1,6 @@
-"""Learning curves of several runs on common steps, and their mean, in units that all learners of a task share."""
+"""Learning curves of several runs on common steps, and their mean, in units that all learners of a
+task share.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ SHARE = (0.0, 1.0)
 
 @dataclass(frozen=True)
 class Curve:
-    """Curves of several runs on common steps: the mean, its 95 % interval and the standard deviation at every step.
+    """Curves of several runs on common steps: the mean, its 95 % interval and the standard
+    deviation at every step.
 
     Equal low, mean and high, and a deviation of 0: one run only.
     """
@@ -41,7 +44,9 @@ class Curve:
 
 @dataclass(frozen=True)
 class Example:
-    """One run's learning curve, and the step at which it first reaches each level (infinity where it never does)."""
+    """One run's learning curve, and the step at which it first reaches each level (infinity where
+    it never does).
+    """
 
     curve: Curve
     levels: tuple[float, ...]
@@ -49,9 +54,13 @@ class Example:
 
 
 def mean_curve(
-    curves: Sequence[tuple[ArrayLike, ArrayLike]], quantity: str, unit: str, range: tuple[float, float] = SHARE
+    curves: Sequence[tuple[ArrayLike, ArrayLike]],
+    quantity: str,
+    unit: str,
+    range: tuple[float, float] = SHARE,
 ) -> Curve | None:
-    """The mean of runs, each (steps, values), with its interval at every common step, cut at the ends of the range.
+    """The mean of runs, each (steps, values), with its interval at every common step, cut at the
+    ends of the range.
 
     None where no run has a point. How steps are made common, `align` says.
     """
@@ -69,14 +78,20 @@ def mean_curve(
 
 
 def learning_curve(traces: Sequence[Trace]) -> Curve | None:
-    """The mean accuracy of runs against training sequences; None when no trace is a learning curve."""
+    """The mean accuracy of runs against training sequences; None when no trace is a learning
+    curve.
+    """
     curves = [trace for trace in traces if is_curve(trace)]
     unit = _unit(curves[0]) if curves else ""
-    return mean_curve([(_sequences(trace), trace.arrays["accuracy"]) for trace in curves], "accuracy", unit)
+    return mean_curve(
+        [(_sequences(trace), trace.arrays["accuracy"]) for trace in curves], "accuracy", unit
+    )
 
 
 def example_run(trace: Trace) -> Example | None:
-    """One run as it was, and T(α) for α = 0.1, 0.2 ... 1; None when it is no learning curve or a damaged one."""
+    """One run as it was, and T(α) for α = 0.1, 0.2 ... 1; None when it is no learning curve or a
+    damaged one.
+    """
     curve = learning_curve([trace])
     if curve is None:
         return None
@@ -110,9 +125,10 @@ def _sequences(trace: Trace) -> Floats:
 def align(curves: Sequence[tuple[ArrayLike, ArrayLike]]) -> tuple[Floats, Floats]:
     """Common steps (point,) and the value of every run there (run, point).
 
-    Each curve is (steps, values) and is read as a step function: its value holds until its next step, the last one for
-    ever. The common steps are those of all the runs together, from the first at which every run has a value; when there
-    are more than 96, they are thinned evenly in the logarithm, first and last kept.
+    Each curve is (steps, values) and is read as a step function: its value holds until its next
+    step, the last one for ever. The common steps are those of all the runs together, from the first
+    at which every run has a value; when there are more than 96, they are thinned evenly in the
+    logarithm, first and last kept.
 
     >>> steps, values = align([([1, 4], [0.0, 1.0]), ([2, 3], [0.5, 0.6])])
     >>> steps.tolist(), values.tolist()
@@ -120,7 +136,9 @@ def align(curves: Sequence[tuple[ArrayLike, ArrayLike]]) -> tuple[Floats, Floats
     """
     if len({np.shape(part) for curve in curves for part in curve}) == 1:
         steps, values = np.asarray(curves, dtype=np.float64).swapaxes(0, 1)
-        alike = steps.ndim == 2 and (steps == steps[0]).all() and (steps[0, 1:] > steps[0, :-1]).all()
+        alike = (
+            steps.ndim == 2 and (steps == steps[0]).all() and (steps[0, 1:] > steps[0, :-1]).all()
+        )
         if alike and np.isfinite(steps[0] + values).all():  # as in nearly all reports
             common = _thin(steps[0])
             return common, values[:, np.searchsorted(steps[0], common)]
@@ -129,14 +147,21 @@ def align(curves: Sequence[tuple[ArrayLike, ArrayLike]]) -> tuple[Floats, Floats
     if not cleaned:
         return np.zeros(0), np.zeros((0, 0))
     every = np.sort(np.concatenate([steps for steps, _ in cleaned]))
-    common = every[np.append(True, every[1:] != every[:-1])]  # np.unique, which first imports masked arrays
+    common = every[
+        np.append(True, every[1:] != every[:-1])
+    ]  # np.unique, which first imports masked arrays
     common = _thin(common[common >= max(steps[0] for steps, _ in cleaned)])
-    return common, np.stack([values[np.searchsorted(steps, common, side="right") - 1] for steps, values in cleaned])
+    return common, np.stack(
+        [values[np.searchsorted(steps, common, side="right") - 1] for steps, values in cleaned]
+    )
 
 
 def _clean(steps: ArrayLike, values: ArrayLike) -> tuple[Floats, Floats]:
     """Finite points in the order of the steps; of two at one step the later counts."""
-    step, value = np.asarray(steps, dtype=np.float64).ravel(), np.asarray(values, dtype=np.float64).ravel()
+    step, value = (
+        np.asarray(steps, dtype=np.float64).ravel(),
+        np.asarray(values, dtype=np.float64).ravel(),
+    )
     shortest = min(len(step), len(value))
     step, value = step[:shortest], value[:shortest]
     kept = np.isfinite(step) & np.isfinite(value)

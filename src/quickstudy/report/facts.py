@@ -1,4 +1,6 @@
-"""The report as plain data, for programs: what `--json` prints and the page carries inside, and a row for every run."""
+"""The report as plain data, for programs: what `--json` prints and the page carries inside, and a
+row for every run.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,25 @@ from quickstudy.report.words import COST_TITLES
 
 FORMAT = 1
 _IDENTITY = (
-    "convention", "family", "task", "learner", "role", "root", "repetition", "status", "reason", "key", "task_id",
-)  # fmt: skip
+    "convention",
+    "family",
+    "task",
+    "learner",
+    "role",
+    "root",
+    "repetition",
+    "status",
+    "reason",
+    "key",
+    "task_id",
+)
 _RUN = ("key", "root", "repetition", "status", "scores", "cost", "place")
 
 
 def as_json(data: ReportData) -> dict[str, Any]:
-    """The whole report in plain JSON types. Numbers that are not finite are the strings "nan", "inf" and "-inf"."""
+    """The whole report in plain JSON types. Numbers that are not finite are the strings "nan",
+    "inf" and "-inf".
+    """
     whole: dict[str, Any] = plain(facts_of(data))
     return whole
 
@@ -40,15 +54,22 @@ def facts_of(data: ReportData) -> dict[str, Any]:
 
 
 def as_csv(data: ReportData) -> str:
-    """The runs as CSV text with a header line. Full precision; `inf` and `nan` as such; empty: no value."""
+    """The runs as CSV text with a header line. Full precision; `inf` and `nan` as such; empty: no
+    value.
+    """
     return csv_text(["" if value is None else value for value in row] for row in run_rows(data))
 
 
 def run_rows(data: ReportData) -> list[Sequence[Any]]:
-    """The runs as a tidy table, the heading first: one row per run, one column per score and cost; None: no value."""
+    """The runs as a tidy table, the heading first: one row per run, one column per score and cost;
+    None: no value.
+    """
     runs = [(table, row, run) for table in data.tables for row in table.rows for run in row.runs]
     scores = sorted({name for *_, run in runs for name in run.scores})
-    costs = [*COST_TITLES, *sorted({name for *_, run in runs for name in run.cost} - set(COST_TITLES))]
+    costs = [
+        *COST_TITLES,
+        *sorted({name for *_, run in runs for name in run.cost} - set(COST_TITLES)),
+    ]
     rows: list[Sequence[Any]] = [[*_IDENTITY, *scores, *costs]]
     for table, row, run in runs:
         names = [table.convention, table.family, table.task, row.learner, row.role]
@@ -90,8 +111,11 @@ def _row(row: Row) -> dict[str, Any]:
         "advantage": vars(row.advantage),
         "cost": row.cost,
         "curve": _curve(row.curve),
-        "example": example and {"curve": _curve(example.curve), **_entries(example, "levels", "times")},
-        "failures": [_entries(run, "status", "reason", "root", "repetition") for run in row.unfinished],
+        "example": example
+        and {"curve": _curve(example.curve), **_entries(example, "levels", "times")},
+        "failures": [
+            _entries(run, "status", "reason", "root", "repetition") for run in row.unfinished
+        ],
         "setting": row.setting,
         "records": [_entries(run, *_RUN) for run in row.runs],
     }
@@ -99,15 +123,26 @@ def _row(row: Row) -> dict[str, Any]:
 
 def _estimate(value: Estimate) -> dict[str, Any]:
     quartiles = value.lower_quartile, value.upper_quartile
-    return {**_entries(value, "n", "mean", "sd", "median"), "quartiles": quartiles, "interval": value.interval}
+    return {
+        **_entries(value, "n", "mean", "sd", "median"),
+        "quartiles": quartiles,
+        "interval": value.interval,
+    }
 
 
 def _curve(value: Curve | None) -> dict[str, Any] | None:
-    return _entries(value, "quantity", "unit", "runs", "steps", "mean", "low", "high") if value else None
+    return (
+        _entries(value, "quantity", "unit", "runs", "steps", "mean", "low", "high")
+        if value
+        else None
+    )
 
 
 def _change(change: Change) -> dict[str, Any]:
-    rows = [{**vars(row), "score": row.score.name, "difference": vars(row.difference)} for row in change.rows]
+    rows = [
+        {**vars(row), "score": row.score.name, "difference": vars(row.difference)}
+        for row in change.rows
+    ]
     return {**_entries(change, "task", "family", "conventions"), "rows": rows}
 
 

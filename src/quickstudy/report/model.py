@@ -1,4 +1,6 @@
-"""What a report holds, before it is words, tables or pictures: frozen data that every form of the report reads."""
+"""What a report holds, before it is words, tables or pictures: frozen data that every form of the
+report reads.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +18,17 @@ from quickstudy.report.curves import Curve, Example
 from quickstudy.report.statistics import Contrast, Estimate
 
 LEARNING = (LEARNER, REPLAY)
-"""Who learns: from material shown once, or shown several times. The two are never ranked with one another."""
+"""Who learns: from material shown once, or shown several times. The two are never ranked with one
+another.
+"""
 _UNDEFINED = Contrast(None)
 
 
 @dataclass(frozen=True)
 class Run:
-    """One record as a report lists it. place: number of its entry in `ReportData.places`. look_ahead: what was found
-    out about a learner from outside. remarks: of its trace (see `Trace`) and of the learner, such as that it was hardly
-    trained. ceilings: facts of its trace.
+    """One record as a report lists it. place: number of its entry in `ReportData.places`.
+    look_ahead: what was found out about a learner from outside. remarks: of its trace (see `Trace`)
+    and of the learner, such as that it was hardly trained. ceilings: facts of its trace.
     """
 
     key: str
@@ -40,18 +44,24 @@ class Run:
     ceilings: Mapping[str, float] = field(default_factory=dict)
 
     def is_bound(self, score: str) -> bool:
-        """Whether the run has reached the largest value of a score that could be measured: it may have more."""
-        ends = [most for pattern, most in self.ceilings.items() if fnmatch.fnmatchcase(score, pattern)]
+        """Whether the run has reached the largest value of a score that could be measured: it may
+        have more.
+        """
+        ends = [
+            most for pattern, most in self.ceilings.items() if fnmatch.fnmatchcase(score, pattern)
+        ]
         return any(self.scores.get(score, -math.inf) >= most for most in ends)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One learner on one task. setting: the whole `what` of its runs, apart from root seed and repetition.
+    """One learner on one task. setting: the whole `what` of its runs, apart from root seed and
+    repetition.
 
-    advantage: headline minus the best control's, positive when better; of decimal logarithms where it is so read.
-    scaled: 0 at the best control, 1 at the oracle.
-    curve: the mean learning curve. example: the first run by itself. traces: of all finished runs that left one.
+    advantage: headline minus the best control's, positive when better; of decimal logarithms where
+    it is so read. scaled: 0 at the best control, 1 at the oracle.
+    curve: the mean learning curve. example: the first run by itself. traces: of all finished runs
+    that left one.
     """
 
     learner: str
@@ -68,11 +78,15 @@ class Row:
 
     def values(self, score: str) -> dict[tuple[int, int], float]:
         """One score of the finished runs by (root seed, repetition), where it is a number."""
-        found = {(run.root, run.repetition): run.scores.get(score, math.nan) for run in self.finished}
+        found = {
+            (run.root, run.repetition): run.scores.get(score, math.nan) for run in self.finished
+        }
         return {seed: value for seed, value in found.items() if not math.isnan(value)}
 
     def is_bound(self, score: str) -> bool:
-        """Whether a score is only known to be at least what is shown, since some run has reached its ceiling."""
+        """Whether a score is only known to be at least what is shown, since some run has reached
+        its ceiling.
+        """
         return any(run.is_bound(score) for run in self.finished)
 
     @property
@@ -88,9 +102,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the numbers of one task say. text: who is above the best control and by how much, who is ahead. short: how
-    many are, in a line. ahead: by role, the learner that is clearly ahead of the next. remarks: what the table of
-    scores cannot say.
+    """What the numbers of one task say. text: who is above the best control and by how much, who is
+    ahead. short: how many are, in a line. ahead: by role, the learner that is clearly ahead of the
+    next. remarks: what the table of scores cannot say.
     """
 
     text: str = ""
@@ -101,11 +115,12 @@ class Verdict:
 
 @dataclass(frozen=True)
 class TaskTable:
-    """All learners on one task under one convention. Rows: one-pass learners, best first, then those with replay,
-    then controls, then oracles.
+    """All learners on one task under one convention. Rows: one-pass learners, best first, then
+    those with replay, then controls, then oracles.
 
-    headline: the score that goes on the common scale, None when no run has a score. scores: all names, headline first.
-    legend: how the scores are read. material: how much there was to learn from and to be tested on, in words.
+    headline: the score that goes on the common scale, None when no run has a score. scores: all
+    names, headline first. legend: how the scores are read. material: how much there was to learn
+    from and to be tested on, in words.
     """
 
     convention: str
@@ -122,7 +137,9 @@ class TaskTable:
 
     @property
     def judged(self) -> Score:
-        """How the headline is read. Two of whom one has an infinite value go by medians, whatever it says."""
+        """How the headline is read. Two of whom one has an infinite value go by medians, whatever
+        it says.
+        """
         return self.legend.score(self.headline) if self.headline else PLAIN
 
     @property
@@ -160,8 +177,8 @@ class TaskTable:
 
 @dataclass(frozen=True)
 class MeasureNote:
-    """How to read the numbers of one measure. scores: those of the report. known is False when the measure is not
-    installed here: then there is what the records say.
+    """How to read the numbers of one measure. scores: those of the report. known is False when the
+    measure is not installed here: then there is what the records say.
     """
 
     id: str
@@ -186,7 +203,9 @@ class Place:
 
 @dataclass(frozen=True)
 class ChangeRow:
-    """One score of one learner under each convention (None where it was not run), and corrected minus published."""
+    """One score of one learner under each convention (None where it was not run), and corrected
+    minus published.
+    """
 
     learner: str
     role: str
@@ -207,8 +226,9 @@ class Change:
 
 @dataclass(frozen=True)
 class ReportData:
-    """A whole report. tables: by convention, family and task. notes: what a reader must be told first. command: what
-    was typed last. days: when the runs were made, in words, where the records say so.
+    """A whole report. tables: by convention, family and task. notes: what a reader must be told
+    first. command: what was typed last. days: when the runs were made, in words, where the records
+    say so.
     """
 
     tables: tuple[TaskTable, ...]

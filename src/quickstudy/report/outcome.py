@@ -1,4 +1,6 @@
-"""Where the learners of a task end and when they get there, where the headline of its protocol is neither."""
+"""Where the learners of a task end and when they get there, where the headline of its protocol is
+neither.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ class Outcome:
     """The learners of one role, best first by where they end.
 
     judged: those with enough runs. above, below: of these, by their interval, the best control.
-    control: the best one by this score. when: the score of when a learner gets there, if there is one.
+    control: the best one by this score. when: the score of when a learner gets there, if there is
+    one.
     """
 
     table: TaskTable
@@ -31,7 +34,9 @@ class Outcome:
     when: Score | None
 
     def text(self, *, leads: bool) -> str:
-        """One or two sentences: where they end, when they get there. leads: with a capital letter."""
+        """One or two sentences: where they end, when they get there. leads: with a capital
+        letter.
+        """
         text = " ".join(f"{sentence}." for sentence in (self._ends(), *self._when()))
         return text if leads else f"a{text[1:]}"
 
@@ -42,7 +47,11 @@ class Outcome:
             return f"At the end {listing(list(map(self._valued, self.rows)))}{rest}"
         parts = [
             f"{listing(list(map(self._valued, rows)))} {'is' if len(rows) == 1 else 'are'} {side}"
-            for side, rows in (("above", self.above), ("not shown to be above", self._open), ("below", self.below))
+            for side, rows in (
+                ("above", self.above),
+                ("not shown to be above", self._open),
+                ("below", self.below),
+            )
             if rows
         ]
         return f"At the end {parts[0]} {control}" + "".join(f"; {part} it" for part in parts[1:])
@@ -80,14 +89,22 @@ def outcome_of(table: TaskTable, role: str) -> Outcome | None:
     rows.sort(key=lambda row: -score.sign * (table.middle(row, names[0]) or 0.0))
     if not rows:
         return None
-    rules = {row.learner: values for row in table.of_role(CONTROL) if (values := row.values(names[0]))}
+    rules = {
+        row.learner: values for row in table.of_role(CONTROL) if (values := row.values(names[0]))
+    }
     first = best(rules, score)
     control = next((row for row in table.of_role(CONTROL) if row.learner == first), None)
     enough = first is not None and len(rules[first]) >= FEWEST
     judged = [row for row in rows if enough and len(row.values(names[0])) >= FEWEST]
-    gaps = {row.learner: advantage(row.values(names[0]), rules, first, score) for row in judged if first}
+    gaps = {
+        row.learner: advantage(row.values(names[0]), rules, first, score) for row in judged if first
+    }
     sides = {
-        side: [row for row in judged if gaps[row.learner].standing == side and gaps[row.learner].matters(score)]
+        side: [
+            row
+            for row in judged
+            if gaps[row.learner].standing == side and gaps[row.learner].matters(score)
+        ]
         for side in (ABOVE, BELOW)
     }
     when = table.legend.score(names[1]) if len(names) > 1 else None

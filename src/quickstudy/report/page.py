@@ -1,5 +1,5 @@
-"""The report of results folders as a page: in short, every task with its picture and tables, how to read it, and the
-whole record of what was run.
+"""The report of results folders as a page: in short, every task with its picture and tables, how to
+read it, and the whole record of what was run.
 """
 
 from __future__ import annotations
@@ -8,7 +8,18 @@ import pathlib
 from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 
-from quickstudy.base.blocks import LEARNER, PERSON, REPLAY, ROLES, Block, Details, Page, Section, Terms, Text
+from quickstudy.base.blocks import (
+    LEARNER,
+    PERSON,
+    REPLAY,
+    ROLES,
+    Block,
+    Details,
+    Page,
+    Section,
+    Terms,
+    Text,
+)
 from quickstudy.base.errors import UsageError
 from quickstudy.render.files import write_page
 from quickstudy.render.html import as_html
@@ -17,7 +28,15 @@ from quickstudy.render.terminal import as_text
 from quickstudy.report.facts import as_csv, facts_of
 from quickstudy.report.model import LEARNING, ReportData, TaskTable
 from quickstudy.report.sections import about, figure, how_to_read, record
-from quickstudy.report.tables import Marks, change_table, cost_table, failure_table, glance_table, marks_of, score_table
+from quickstudy.report.tables import (
+    Marks,
+    change_table,
+    cost_table,
+    failure_table,
+    glance_table,
+    marks_of,
+    score_table,
+)
 from quickstudy.report.words import counted
 from quickstudy.runs.folder import write_output, writing_fault
 
@@ -36,18 +55,27 @@ def report_page(data: ReportData) -> Page:
     blocks += _changes(data)
     blocks.append(Section("How to read this", list(how_to_read(data, marks)), "read"))
     blocks.append(Section("The record", list(record(data)), "record"))
-    return Page(_title(data), blocks, [_counts(data), *_made(data)], "quickstudy report", facts_of(data))
+    return Page(
+        _title(data), blocks, [_counts(data), *_made(data)], "quickstudy report", facts_of(data)
+    )
 
 
 def screen_page(data: ReportData, *, pictures: bool = False) -> Page:
-    """What a terminal shows: numbers and verdicts. pictures: with the figures of every task, for a notebook."""
+    """What a terminal shows: numbers and verdicts. pictures: with the figures of every task, for a
+    notebook.
+    """
     marks = marks_of(data)
-    above = [list(figure(table, marks, f"{index}-")) if pictures else [] for index, table in enumerate(data.tables)]
+    above = [
+        list(figure(table, marks, f"{index}-")) if pictures else []
+        for index, table in enumerate(data.tables)
+    ]
     blocks: list[Block] = [
         *(Text(note, "note") for note in data.notes),
         *_in_short(data, marks),
         *(
-            Section(table.task, [*above[index], *_numbers(table, index, marks)], "", table.convention)
+            Section(
+                table.task, [*above[index], *_numbers(table, index, marks)], "", table.convention
+            )
             for index, table in enumerate(data.tables)
         ),
         *_changes(data),
@@ -55,11 +83,14 @@ def screen_page(data: ReportData, *, pictures: bool = False) -> Page:
     return Page(_title(data), blocks, [_counts(data)], "quickstudy report")
 
 
-def write_report(data: ReportData, target: str | pathlib.Path, *, replaces: bool = True) -> pathlib.Path:
+def write_report(
+    data: ReportData, target: str | pathlib.Path, *, replaces: bool = True
+) -> pathlib.Path:
     """Write the page as HTML; gives its path. A reader sees the old file or the whole new one.
 
-    target: the file, or a folder that exists, in which it is then called report.html. replaces: a file that is named
-    and there, whatever it is; else only a page of ours. Raises UsageError when the file cannot be written.
+    target: the file, or a folder that exists, in which it is then called report.html. replaces: a
+    file that is named and there, whatever it is; else only a page of ours. Raises UsageError when
+    the file cannot be written.
     """
     path = pathlib.Path(target)
     if path.is_dir():  # nobody has named the file that is in it
@@ -72,8 +103,9 @@ def write_report(data: ReportData, target: str | pathlib.Path, *, replaces: bool
 
 
 def write_files(data: ReportData, folder: pathlib.Path) -> pathlib.Path:
-    """Write the page into a folder as report.html, and beside it a CSV file for every table, an SVG and a CSV file for
-    every picture; gives its path. Raises UsageError when the folder cannot be written.
+    """Write the page into a folder as report.html, and beside it a CSV file for every table, an SVG
+    and a CSV file for every picture; gives its path. Raises UsageError when the folder cannot be
+    written.
     """
     check_ours(folder / "report.html")
     try:
@@ -93,17 +125,24 @@ FORMS: Mapping[str, Callable[[ReportData], str]] = {
 
 
 def check_ours(path: pathlib.Path) -> None:
-    """Raise UsageError for a file that is there and does not begin like a page of ours, whose title ends so."""
+    """Raise UsageError for a file that is there and does not begin like a page of ours, whose title
+    ends so.
+    """
     if path.is_file():
         with open(path, "rb") as file:
             ours = "· quickstudy</title>".encode() in file.read(4096)
         if not ours:
-            raise UsageError(f"{path} is there, and no page of quickstudy's; move it away, or name another by `-o`")
+            raise UsageError(
+                f"{path} is there, and no page of quickstudy's; move it away, or name another by"
+                " `-o`"
+            )
 
 
 def _families(data: ReportData) -> list[tuple[str, str, list[tuple[int, TaskTable]]]]:
     """(convention, family, tables with their numbers), in order."""
-    numbered = groupby(enumerate(data.tables), key=lambda pair: (pair[1].convention, pair[1].family))
+    numbered = groupby(
+        enumerate(data.tables), key=lambda pair: (pair[1].convention, pair[1].family)
+    )
     return [(*key, list(members)) for key, members in numbered]
 
 
@@ -112,13 +151,20 @@ _NAMED = (LEARNING, (PERSON,))
 
 
 def _title(data: ReportData) -> str:
-    found = [sorted({row.learner for table in data.tables for row in table.of_role(*roles)}) for roles in _NAMED]
+    found = [
+        sorted({row.learner for table in data.tables for row in table.of_role(*roles)})
+        for roles in _NAMED
+    ]
     names = found[0] or found[1]
     if not names:
         return "Controls and oracles"
     if len(names) > _ALL_NAMED:
         return f"How {len(names)} learners learn"
-    return f"How {', '.join(names[:-1])} and {names[-1]} learn" if len(names) > 1 else f"How {names[0]} learns"
+    return (
+        f"How {', '.join(names[:-1])} and {names[-1]} learn"
+        if len(names) > 1
+        else f"How {names[0]} learns"
+    )
 
 
 def _counts(data: ReportData) -> str:
@@ -126,20 +172,27 @@ def _counts(data: ReportData) -> str:
     ok, rest = sum(len(row.finished) for row in rows), sum(len(row.unfinished) for row in rows)
     facts = [counted(len({(found.family, found.task) for found in data.tables}), "task")]
     names = {role: {row.learner for row in rows if row.role == role} for role in ROLES}
-    facts += [counted(len(found), role) for role, found in names.items() if role not in (REPLAY, PERSON)]
+    facts += [
+        counted(len(found), role) for role, found in names.items() if role not in (REPLAY, PERSON)
+    ]
     # In the order of the table: after those who see every example once.
     facts[2:2] = [f"{counted(len(names[REPLAY]), LEARNER)} with replay"] if names[REPLAY] else []
     facts += [counted(len(names[PERSON]), PERSON)] if names[PERSON] else []
     facts.append(counted(ok, "finished run"))
     facts += [f"{counted(rest, 'run')} without result"] if rest else []
-    facts.append("convention " + " and ".join(dict.fromkeys(found.convention for found in data.tables)))
+    facts.append(
+        "convention " + " and ".join(dict.fromkeys(found.convention for found in data.tables))
+    )
     return " · ".join(facts)
 
 
 def _made(data: ReportData) -> Iterator[str]:
     """When, with which versions and by which command the runs were made, as far as it is known."""
     if data.days:
-        made = {", ".join(f"{name} {version}" for name, version in place.versions.items()) for place in data.places}
+        made = {
+            ", ".join(f"{name} {version}" for name, version in place.versions.items())
+            for place in data.places
+        }
         by = f" with {made.pop()}" if len(made) == 1 and made != {""} else ""
         yield f"Run {data.days}{by}"
     if data.command:
@@ -147,7 +200,9 @@ def _made(data: ReportData) -> Iterator[str]:
 
 
 def _in_short(data: ReportData, marks: Marks) -> Iterator[Block]:
-    """The headline of every learner on every task, and a sentence for each task; nothing where there is one task."""
+    """The headline of every learner on every task, and a sentence for each task; nothing where
+    there is one task.
+    """
     if len(data.tables) < 2:
         return
     tables: list[Block] = [
@@ -157,7 +212,11 @@ def _in_short(data: ReportData, marks: Marks) -> Iterator[Block]:
     ]
     several = len({table.convention for table in data.tables}) > 1
     said = [
-        (f"{table.task}, {table.convention}" if several else table.task, table.verdict.short, f"task-{number}")
+        (
+            f"{table.task}, {table.convention}" if several else table.task,
+            table.verdict.short,
+            f"task-{number}",
+        )
         for number, table in enumerate(data.tables)
     ]
     yield Section("In short", [*tables, Terms(said)], "short", listed=False)
@@ -171,7 +230,10 @@ def _task(table: TaskTable, number: int, marks: Marks) -> Section:
 
 def _numbers(table: TaskTable, number: int, marks: Marks) -> list[Block]:
     """The verdict first, then the tables of a task."""
-    cost, failures = cost_table(table, marks, f"cost-{number}"), failure_table(table, f"failures-{number}")
+    cost, failures = (
+        cost_table(table, marks, f"cost-{number}"),
+        failure_table(table, f"failures-{number}"),
+    )
     return [
         Text(table.verdict.text, "verdict"),
         score_table(table, marks, f"scores-{number}"),
@@ -183,5 +245,7 @@ def _numbers(table: TaskTable, number: int, marks: Marks) -> list[Block]:
 
 def _changes(data: ReportData) -> Iterator[Block]:
     if data.changes:
-        tables = [change_table(change, f"change-{index}") for index, change in enumerate(data.changes)]
+        tables = [
+            change_table(change, f"change-{index}") for index, change in enumerate(data.changes)
+        ]
         yield Section("What the convention changes", tables, "changes")

@@ -1,4 +1,6 @@
-"""How learners stand over all tasks together: mean ranks, the chance of an improvement, performance profiles."""
+"""How learners stand over all tasks together: mean ranks, the chance of an improvement, performance
+profiles.
+"""
 
 from __future__ import annotations
 
@@ -40,17 +42,21 @@ from quickstudy.report.statistics import CLOSEST, middle, stream
 from quickstudy.report.words import counted, listing
 from quickstudy.stats.ranks import Ranking, improvement, performance_profile, ranking
 
-_UNDER = "Paired by task and seed; verdicts by sign flips within a family, corrected by Holm over all families."
+_UNDER = (
+    "Paired by task and seed; verdicts by sign flips within a family, corrected by Holm over all"
+    " families."
+)
 LEVELS = np.round(np.arange(-0.5, 1.2001, 0.02), 6)
 """Of the scaled score, at which performance profiles are drawn."""
 
 
 @dataclass(frozen=True)
 class Overall:
-    """learners: as they were named. tasks: that all of them have run, with a known direction, all in one pass or all
-    with replay. ranking: over these. improvements: by (one, other), the chance that a run of the one is better, and its
-    interval. profiles: by learner, the share of runs above each level of the scaled score, on tasks that have a scale.
-    mixed: tasks left out because some learners saw every example once and others had replay.
+    """learners: as they were named. tasks: that all of them have run, with a known direction, all
+    in one pass or all with replay. ranking: over these. improvements: by (one, other), the chance
+    that a run of the one is better, and its interval. profiles: by learner, the share of runs above
+    each level of the scaled score, on tasks that have a scale. mixed: tasks left out because some
+    learners saw every example once and others had replay.
     """
 
     learners: Sequence[str]
@@ -86,25 +92,41 @@ class Overall:
         """What it says, for a terminal."""
         if self.mixed:
             which = counted(len(self.mixed), "task")
-            yield f"Not ranked on {which}, where some see every example once and others have replay."
+            yield (
+                f"Not ranked on {which}, where some see every example once and others have replay."
+            )
         if not self.tasks:
-            yield f"No task has two comparable runs of each of {listing(self.learners)}: there is no ranking."
+            yield (
+                f"No task has two comparable runs of each of {listing(self.learners)}: there is no"
+                " ranking."
+            )
             return
-        yield f"Over {counted(len(self.tasks), 'task')} that all have run (a description; verdicts are by family):"
+        yield (
+            f"Over {counted(len(self.tasks), 'task')} that all have run (a description; verdicts"
+            " are by family):"
+        )
         if self.ranking is not None and len(self.learners) > 1:
             order = np.argsort(self.ranking.ranks, kind="stable")
-            ranks = ", ".join(f"{self.learners[place]} {self.ranking.ranks[place]:.2f}" for place in order)
+            ranks = ", ".join(
+                f"{self.learners[place]} {self.ranking.ranks[place]:.2f}" for place in order
+            )
             yield f"  mean ranks, 1 is the best: {ranks}"
         for (one, other), (value, low, high) in self.improvements.items():
-            yield f"  a run of {one} is better than one of {other} with probability {value:.2f} [{low:.2f}, {high:.2f}]"
+            yield (
+                f"  a run of {one} is better than one of {other} with probability {value:.2f}"
+                f" [{low:.2f}, {high:.2f}]"
+            )
 
 
 def overall(merged: Merged, names: Sequence[str], score: str | None = None) -> Overall:
     """Learners compared two by two and over all tasks. Raises UsageError as `compare` does."""
     rows = comparisons(merged, names, score)
     wanted = identities(merged, names)
-    # Without their traces, from which nothing here is drawn, and which take minutes to read where they are many.
-    tables = build_report([replace(one, trace={}) for one in merged.records.values()], merged.trace).tables
+    # Without their traces, from which nothing here is drawn, and which take minutes to read where
+    # they are many.
+    tables = build_report(
+        [replace(one, trace={}) for one in merged.records.values()], merged.trace
+    ).tables
     shared, mixed = [], list[str]()
     runs, scaled = dict[str, dict[str, list[float]]](), dict[str, dict[str, list[float]]]()
     for table in tables:
@@ -119,29 +141,43 @@ def overall(merged: Merged, names: Sequence[str], score: str | None = None) -> O
             mixed.append(title)
             continue
         shared.append((title, [read.sign * read.place(middle(values[one], read)) for one in names]))
-        runs[title] = {one: [read.sign * read.place(value) for value in values[one].values()] for one in names}
+        runs[title] = {
+            one: [read.sign * read.place(value) for value in values[one].values()] for one in names
+        }
         if score is None and (ends := _ends(table)) is not None:
             floor, ceiling = ends
             scaled[title] = {
-                one: [(read.place(value) - floor) / (ceiling - floor) for value in values[one].values()]
+                one: [
+                    (read.place(value) - floor) / (ceiling - floor)
+                    for value in values[one].values()
+                ]
                 for one in names
             }
     keys = sorted(merged.records)
     return Overall(
-        names, rows, [title for title, _ in shared],
+        names,
+        rows,
+        [title for title, _ in shared],
         ranking([values for _, values in shared]) if shared else None,
         {
             (one, other): improvement(
-                [(own[one], own[other]) for own in runs.values()], stream(keys, f"improvement {one} {other}")
+                [(own[one], own[other]) for own in runs.values()],
+                stream(keys, f"improvement {one} {other}"),
             )
             for one, other in itertools.combinations(names, 2)
             if runs
         },
-        {one: performance_profile({task: own[one] for task, own in scaled.items()}, LEVELS) for one in names}
-        if scaled else {},
+        (
+            {
+                one: performance_profile({task: own[one] for task, own in scaled.items()}, LEVELS)
+                for one in names
+            }
+            if scaled
+            else {}
+        ),
         list(scaled),
         mixed,
-    )  # fmt: skip
+    )
 
 
 def _row(table: TaskTable, wanted: set[str]) -> Row | None:
@@ -149,7 +185,9 @@ def _row(table: TaskTable, wanted: set[str]) -> Row | None:
 
 
 def _ends(table: TaskTable) -> tuple[float, float] | None:
-    """Best control and oracle of a task, on the axis of its headline; None where there is no scale between them."""
+    """Best control and oracle of a task, on the axis of its headline; None where there is no scale
+    between them.
+    """
     found = []
     for role in table.ends:
         row = table.end(role)
@@ -171,8 +209,7 @@ def comparison_page(found: Overall, command: str = "") -> Page:
     if command:
         blocks.append(Text(command, "command"))
     title = f"{listing(found.learners)} compared"
-    return Page(title, blocks, [_UNDER],
-                "quickstudy comparison", found.facts())  # fmt: skip
+    return Page(title, blocks, [_UNDER], "quickstudy comparison", found.facts())
 
 
 def _verdicts(rows: Sequence[Comparison]) -> Iterator[Text]:
@@ -188,21 +225,32 @@ def _critical(found: Overall, ranks: Ranking) -> Plot:
     half = 0.0 if math.isnan(ranks.critical) else ranks.critical / 2
     series = [
         Plotted(
-            found.learners[place], Mark(number=int(place)), [number], [float(ranks.ranks[place])],
-            [float(ranks.ranks[place]) - half], [float(ranks.ranks[place]) + half], POINTS,
+            found.learners[place],
+            Mark(number=int(place)),
+            [number],
+            [float(ranks.ranks[place])],
+            [float(ranks.ranks[place]) - half],
+            [float(ranks.ranks[place]) + half],
+            POINTS,
         )
         for number, place in enumerate(order)
-    ]  # fmt: skip
+    ]
     ticks = [(number, found.learners[place]) for number, place in enumerate(order)]
     caption = (
-        f"Mean rank over {counted(ranks.tasks, 'task')}, 1 is the best; whiskers are half of Nemenyi's critical "
-        "difference at 5 % to either side. A description: verdicts are by family"
+        f"Mean rank over {counted(ranks.tasks, 'task')}, 1 is the best; whiskers are half of"
+        " Nemenyi's critical difference at 5 % to either side. A description: verdicts are by"
+        " family"
     )
     told = ", ".join(f"{found.learners[place]} {ranks.ranks[place]:.2f}" for place in order)
     return Plot(
-        "critical-difference", caption, f"Mean ranks: {told}", Axis("", LINEAR, (-0.5, len(order) - 0.5), ticks),
-        Axis("mean rank"), [Panel(series)], direct=False,
-    )  # fmt: skip
+        "critical-difference",
+        caption,
+        f"Mean ranks: {told}",
+        Axis("", LINEAR, (-0.5, len(order) - 0.5), ticks),
+        Axis("mean rank"),
+        [Panel(series)],
+        direct=False,
+    )
 
 
 def _profiles(found: Overall) -> Plot:
@@ -211,22 +259,38 @@ def _profiles(found: Overall) -> Plot:
         for place, name in enumerate(found.learners)
     ]
     caption = (
-        f"Performance profiles: the share of runs whose scaled score is above each level, over "
-        f"{counted(len(found.scaled_tasks), 'task')} that have a scale, every task counting the same"
+        "Performance profiles: the share of runs whose scaled score is above each level, over"
+        f" {counted(len(found.scaled_tasks), 'task')} that have a scale, every task counting the"
+        " same"
     )
     return Plot(
-        "performance-profiles", caption, f"One falling line each: {listing(found.learners)}",
-        Axis("scaled: 0 best control, 1 oracle"), Axis("share of runs above", LINEAR, (0.0, 1.0)),
+        "performance-profiles",
+        caption,
+        f"One falling line each: {listing(found.learners)}",
+        Axis("scaled: 0 best control, 1 oracle"),
+        Axis("share of runs above", LINEAR, (0.0, 1.0)),
         [Panel(series, guides=[Guide(x=0.0), Guide(x=1.0)])],
-    )  # fmt: skip
+    )
 
 
 def _table(rows: Sequence[Comparison]) -> Table:
-    columns = [Column(title, numeric=numeric) for title, numeric in (
-        ("task", False), ("first", False), ("second", False), ("score", False), ("values", False), ("difference", True),
-        ("p, uncorrected", True), ("effect", True), ("improvement", True), ("detectable", True), ("pairs", True),
-        ("remark", False),
-    )]  # fmt: skip
+    columns = [
+        Column(title, numeric=numeric)
+        for title, numeric in (
+            ("task", False),
+            ("first", False),
+            ("second", False),
+            ("score", False),
+            ("values", False),
+            ("difference", True),
+            ("p, uncorrected", True),
+            ("effect", True),
+            ("improvement", True),
+            ("detectable", True),
+            ("pairs", True),
+            ("remark", False),
+        )
+    ]
     lines = []
     for row in rows:
         interval = None if math.isnan(row.low) else (row.low, row.high)
@@ -235,12 +299,20 @@ def _table(rows: Sequence[Comparison]) -> Table:
         lines.append(
             Line(
                 [
-                    Name(f"{row.task} ({row.convention})"), Name(row.first), Name(row.second), title, middles,
+                    Name(f"{row.task} ({row.convention})"),
+                    Name(row.first),
+                    Name(row.second),
+                    title,
+                    middles,
                     Number(row.difference, interval, signed=True),
                     *(Number(None if math.isnan(one) else one) for one in numbers),
-                    Number(row.pairs, form="count"), remark,
+                    Number(row.pairs, form="count"),
+                    remark,
                 ]
             )
-        )  # fmt: skip
-    caption = "Every two, task by task: first minus second, of decimal logarithms where orders of magnitude count"
+        )
+    caption = (
+        "Every two, task by task: first minus second, of decimal logarithms where orders of"
+        " magnitude count"
+    )
     return Table("comparisons", caption, columns, [Group(lines)], HALF, paper=True)

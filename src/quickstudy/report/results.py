@@ -1,8 +1,10 @@
-"""The finished runs of a results folder by what was run: exactly the setting asked for, and nothing near it.
+"""The finished runs of a results folder by what was run: exactly the setting asked for, and nothing
+near it.
 
-A run belongs to a cell of a study when its identity, apart from the repetition, is the one that the study asks for: the
-same ids, versions and parameters of task, learner and protocol, the same convention and root seed. How many repetitions
-are asked for says what is run, not what is shown: a cell has all that are there.
+A run belongs to a cell of a study when its identity, apart from the repetition, is the one that the
+study asks for: the same ids, versions and parameters of task, learner and protocol, the same
+convention and root seed. How many repetitions are asked for says what is run, not what is shown: a
+cell has all that are there.
 """
 
 from __future__ import annotations
@@ -35,20 +37,24 @@ Runs = Mapping[tuple[int, int], Record]
 
 @dataclass(frozen=True)
 class Found:
-    """records: finished runs, in any order. folder: where their traces are. measures: those that are applied to the
-    traces of all runs that are looked up, besides what their records have. Without them no trace is read.
+    """records: finished runs, in any order. folder: where their traces are. measures: those that
+    are applied to the traces of all runs that are looked up, besides what their records have.
+    Without them no trace is read.
     """
 
     records: Sequence[Record]
     folder: pathlib.Path = pathlib.Path()
     measures: Sequence[str] = ()
-    _identities: dict[tuple[str, ...], dict[str, Any]] = field(default_factory=dict, repr=False, compare=False)
+    _identities: dict[tuple[str, ...], dict[str, Any]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
     _scored: dict[str, Record] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def on(cls, shelf: Shelf, measures: Sequence[str] = ()) -> Found:
         """The finished runs of a folder as it is now."""
-        # A record from elsewhere need not say all that makes an identity; then no study asks for it.
+        # A record from elsewhere need not say all that makes an identity; then no study asks for
+        # it.
         known = {"task", "learner", "protocol", "convention", "root", "repetition"}
         every = shelf.reading().records.values()
         finished = [record for record in every if record.status == OK and known <= {*record.what}]
@@ -64,20 +70,28 @@ class Found:
         return {str(record.what["convention"]) for record in self.records}
 
     def has(self, setting: Setting) -> bool:
-        """Whether there is a run on a setting's task under its protocol and convention, whoever learns."""
+        """Whether there is a run on a setting's task under its protocol and convention, whoever
+        learns.
+        """
         return _subject(plain(self.identity(setting))) in self._subjects
 
     def like(self, what: Mapping[str, Any]) -> Runs:
         """All runs of one identity, whatever its repetition."""
         runs = self._places.get(place_of(plain(what)), {})
-        return {place: self._measured(record) for place, record in runs.items()} if self.measures else runs
+        return (
+            {place: self._measured(record) for place, record in runs.items()}
+            if self.measures
+            else runs
+        )
 
     def score(self, name: str, runs: Iterable[Record] = ()) -> Score:
-        """How a score is read, by what the runs carry: all, or those under the protocol of some. The measures of two
-        protocols may use one name for two things.
+        """How a score is read, by what the runs carry: all, or those under the protocol of some.
+        The measures of two protocols may use one name for two things.
         """
         legends = (self._legends[_protocol(record)] for record in runs)
-        return MEAN_CURVE if name == MAXIMUM_OF_MEAN else next(legends, self._legends[""]).score(name)
+        return (
+            MEAN_CURVE if name == MAXIMUM_OF_MEAN else next(legends, self._legends[""]).score(name)
+        )
 
     def trace(self, record: Record) -> Trace:
         """What happened in a run. Raises QuickstudyError if that cannot be read."""
@@ -91,11 +105,15 @@ class Found:
         return {**self._identities[name], "root": setting.root}
 
     def _measured(self, record: Record) -> Record:
-        """A record with the scores of the measures that it lacks, where they are for traces of its kind."""
+        """A record with the scores of the measures that it lacks, where they are for traces of its
+        kind.
+        """
         if record.key not in self._scored:
             trace = self.trace(record)
             known = find_measures(self.measures)
-            lacking = [one for one in known if one.id not in record.scores and trace.kind in one.kinds]
+            lacking = [
+                one for one in known if one.id not in record.scores and trace.kind in one.kinds
+            ]
             scores = score_trace(trace, lacking, str(record.what["convention"]))
             self._scored[record.key] = replace(record, scores={**record.scores, **scores})
         return self._scored[record.key]
@@ -123,7 +141,9 @@ class Found:
 
 @dataclass
 class Shelf:
-    """A results folder that is read when it is first asked for, and again only when its journals have changed."""
+    """A results folder that is read when it is first asked for, and again only when its journals
+    have changed.
+    """
 
     folder: pathlib.Path
     _mark: list[tuple[str, int, int]] | None = None
@@ -144,7 +164,10 @@ class Shelf:
 
     def _renew(self) -> None:
         # Before reading: what is written meanwhile is then seen the next time.
-        mark = [(path.name, *_size_and_time(path)) for path in sorted((self.folder / RUNS).glob("*.jsonl"))]
+        mark = [
+            (path.name, *_size_and_time(path))
+            for path in sorted((self.folder / RUNS).glob("*.jsonl"))
+        ]
         if mark != self._mark:
             self._reading = read_results(self.folder)
             self._mark = mark
@@ -153,7 +176,9 @@ class Shelf:
 
 @dataclass(frozen=True)
 class Merged:
-    """The records of several folders by key, each with the folder that has its trace, and what of them is damaged."""
+    """The records of several folders by key, each with the folder that has its trace, and what of
+    them is damaged.
+    """
 
     records: Mapping[str, Record]
     folders: Mapping[str, pathlib.Path]
@@ -167,10 +192,11 @@ class Merged:
 def read_folders(
     folders: Sequence[str | pathlib.Path], readings: Mapping[pathlib.Path, Reading] | None = None
 ) -> Merged:
-    """Read result folders and merge them by key: an ok run comes before a failed one, then the first folder's. Two
-    records of one and the same run are one, with the newest scores of both.
+    """Read result folders and merge them by key: an ok run comes before a failed one, then the
+    first folder's. Two records of one and the same run are one, with the newest scores of both.
 
-    readings: of folders that have just been read. Raises UsageError when there is no folder, or no such folder.
+    readings: of folders that have just been read. Raises UsageError when there is no folder, or no
+    such folder.
     """
     if not folders:
         raise UsageError("no results folder given; name at least one")

@@ -1,4 +1,6 @@
-"""What stands around the numbers of a report: what a task asks, its picture, how to read it all, and the record."""
+"""What stands around the numbers of a report: what a task asks, its picture, how to read it all,
+and the record.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,17 @@ from quickstudy.report.tables import Marks, run_table
 from quickstudy.report.words import TERMS
 
 _LONGEST_EXAMPLE, _END_OF_EXAMPLE = 240, 40
-"""Letters of an example that are shown, and those of its end, where the question stands, if that is not all of it."""
+"""Letters of an example that are shown, and those of its end, where the question stands, if that is
+not all of it.
+"""
 _READ = "/read"
 """Behind a kind of trace: the figure that explains how scores are read off such a trace."""
 
 
 def about(table: TaskTable) -> Iterator[Block]:
-    """What the task asks, how much there was of it, and one example, where the very task is installed."""
+    """What the task asks, how much there was of it, and one example, where the very task is
+    installed.
+    """
     task = table.rows[0].setting.get("task")
     said = task if isinstance(task, Mapping) else {}  # a record from elsewhere may say anything
     id = f"{said.get('id', '')}@{said.get('version', '')}"
@@ -45,31 +51,48 @@ def _shortened(example: str) -> str:
 
 
 def _example(id: str, parameters: Any, convention: str) -> str:
-    """The first draw of a task that writes strings, as `quickstudy sample --text` prints it; else nothing.
+    """The first draw of a task that writes strings, as `quickstudy sample --text` prints it; else
+    nothing.
 
-    Only of a task as it is by default: what is drawn with parameters out of somebody's record may fill the memory.
+    Only of a task as it is by default: what is drawn with parameters out of somebody's record may
+    fill the memory.
     """
     try:
         task = catalogue.typed_task(id, convention)
-        # One on data of elsewhere (`ready`) would read them all, and make a vocabulary of them, for a line.
-        if not isinstance(task, ExampleTask) or parameters_of(task) != parameters or hasattr(task, "ready"):
+        # One on data of elsewhere (`ready`) would read them all, and make a vocabulary of them, for
+        # a line.
+        if (
+            not isinstance(task, ExampleTask)
+            or parameters_of(task) != parameters
+            or hasattr(task, "ready")
+        ):
             return ""
         released = getattr(task, "released", None) if convention == "published" else None
-        drawn = released(0, 1) if released else task.sample(Streams(0, id.partition("@")[0], 0).numpy("data"), 1)
+        drawn = (
+            released(0, 1)
+            if released
+            else task.sample(Streams(0, id.partition("@")[0], 0).numpy("data"), 1)
+        )
         if not drawn.sequential:
             return ""
         ids, _ = drawn.sequence(0)
         if callable(own := getattr(task, "text", None)):
             return str(own(ids))
         vocabulary = getattr(task, "vocabulary", None)
-        words = getattr(task, "words", lambda ids: [vocabulary[id] for id in ids] if vocabulary else ids)
+        words = getattr(
+            task, "words", lambda ids: [vocabulary[id] for id in ids] if vocabulary else ids
+        )
         return " ".join(map(str, words(ids)))
-    except Exception:  # a task of somebody's, or one whose data are not here: the report stands without
+    except (
+        Exception
+    ):  # a task of somebody's, or one whose data are not here: the report stands without
         return ""
 
 
 def figure(table: TaskTable, marks: Marks, name: str) -> Iterator[Block]:
-    """The picture of a task, by the kind of trace that its runs left; of a kind without a figure, that it has none."""
+    """The picture of a task, by the kind of trace that its runs left; of a kind without a figure,
+    that it has none.
+    """
     kinds = sorted({trace.kind for row in table.rows for trace in row.traces})
     if not kinds:
         yield Text("No run left a trace that could be drawn.", "remark")
@@ -78,12 +101,18 @@ def figure(table: TaskTable, marks: Marks, name: str) -> Iterator[Block]:
             yield Text(f'There is no figure for traces of the kind "{kind}".', "remark")
             continue
         drawn = _drawn(kind, table.task, _traced(table.rows, marks, kind))
-        yield from _prefixed(drawn or [Text(f'No trace of the kind "{kind}" could be drawn.', "remark")], name)
+        yield from _prefixed(
+            drawn or [Text(f'No trace of the kind "{kind}" could be drawn.', "remark")], name
+        )
 
 
 def _traced(rows: Sequence[Row], marks: Marks, kind: str) -> list[Traced]:
     found = [(row, [trace for trace in row.traces if trace.kind == kind]) for row in rows]
-    return [Traced(row.learner, row.role, marks[row.role, row.learner], traces) for row, traces in found if traces]
+    return [
+        Traced(row.learner, row.role, marks[row.role, row.learner], traces)
+        for row, traces in found
+        if traces
+    ]
 
 
 def _drawn(figure: str, task: str, rows: Sequence[Traced]) -> Sequence[Block]:
@@ -105,9 +134,16 @@ def _prefixed(parts: Sequence[Block], name: str) -> Iterator[Block]:
 
 
 def how_to_read(data: ReportData, marks: Marks) -> Iterator[Block]:
-    """What the words mean, how scores are read off a trace, and every measure with its equation, unit and range."""
+    """What the words mean, how scores are read off a trace, and every measure with its equation,
+    unit and range.
+    """
     yield _terms(TERMS)
-    kinds = {trace.kind for table in data.tables for row in table.of_role(*LEARNING) for trace in row.traces}
+    kinds = {
+        trace.kind
+        for table in data.tables
+        for row in table.of_role(*LEARNING)
+        for trace in row.traces
+    }
     for kind in sorted(kind for kind in kinds if f"{kind}{_READ}" in catalogue.figure):
         drawn = (
             _drawn(f"{kind}{_READ}", table.task, _traced(table.of_role(*LEARNING), marks, kind))
@@ -123,12 +159,19 @@ def _measure(note: MeasureNote) -> Section:
         ("equation", note.equation),
         ("unit", _each(note, lambda score: score.unit)),
         ("better", _each(note, lambda score: score.better)),
-        ("range", _each(note, lambda score: " to ".join(map(_bound, score.range))) if note.known else ""),
+        (
+            "range",
+            _each(note, lambda score: " to ".join(map(_bound, score.range))) if note.known else "",
+        ),
         ("chance", note.chance),
     ]
     names = ", ".join(score.name for score in note.scores)
     version = f"version {note.version}" + (f": {names}" if names != note.id else "")
-    summary = note.summary if note.known else "This measure is not installed here: all that is known is in the records."
+    summary = (
+        note.summary
+        if note.known
+        else "This measure is not installed here: all that is known is in the records."
+    )
     return Section(note.id, [Text(summary), _terms(facts)], note=version)
 
 
@@ -139,7 +182,11 @@ def _terms(facts: Iterable[tuple[str, str]]) -> Terms:
 def _each(note: MeasureNote, say: Callable[[Score], str]) -> str:
     """What is said of the scores of a measure: once where it is the same of all."""
     said = {score.name: say(score) for score in note.scores}
-    return next(iter(said.values()), "") if len(set(said.values())) < 2 else "; ".join(map(": ".join, said.items()))
+    return (
+        next(iter(said.values()), "")
+        if len(set(said.values())) < 2
+        else "; ".join(map(": ".join, said.items()))
+    )
 
 
 def _bound(value: float) -> str:
@@ -150,13 +197,15 @@ def record(data: ReportData) -> Iterator[Block]:
     """Where, with what and how everything was run; every setting whole; every run."""
     if data.command:
         yield Text(
-            "The last command that wrote this report; given again, it runs nothing twice. Runs of earlier commands "
-            "in the same folder are in the report too: their settings are below."
+            "The last command that wrote this report; given again, it runs nothing twice. Runs of"
+            " earlier commands in the same folder are in the report too: their settings are below."
         )
         yield Text(data.command, "command")
     yield where(data.places)
     for index, table in enumerate(data.tables):
-        settings: list[Block] = [Details(f"{row.learner}, {row.role}", [Stored(row.setting)]) for row in table.rows]
+        settings: list[Block] = [
+            Details(f"{row.learner}, {row.role}", [Stored(row.setting)]) for row in table.rows
+        ]
         runs = run_table(table, f"runs-{index}")
         every = Details(f"All runs ({len(runs.lines):,})", [runs])
         yield Section(table.task, [*settings, every], f"settings-{index}", table.convention)

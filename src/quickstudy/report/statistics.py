@@ -1,11 +1,12 @@
-"""The statistics of a report, each once: a mean with its interval, a difference, what a learner is ahead of the best
-control, its place between control and oracle, and how many runs a verdict needs.
+"""The statistics of a report, each once: a mean with its interval, a difference, what a learner is
+ahead of the best control, its place between control and oracle, and how many runs a verdict needs.
 
-Every interval is at 95 %, in closed form (`stats/intervals.py`): the same records give the same report, whatever else
-stands in it. Intervals of means are cut at the ends of the score's range, those of differences are not.
+Every interval is at 95 %, in closed form (`stats/intervals.py`): the same records give the same
+report, whatever else stands in it. Intervals of means are cut at the ends of the score's range,
+those of differences are not.
 
-Values are read as their score says: of one that is read by orders of magnitude, means are geometric, differences are of
-decimal logarithms, and so is the standard deviation.
+Values are read as their score says: of one that is read by orders of magnitude, means are
+geometric, differences are of decimal logarithms, and so is the standard deviation.
 """
 
 from __future__ import annotations
@@ -21,7 +22,14 @@ from numpy.typing import NDArray
 from quickstudy.base.canonical import digest
 from quickstudy.base.measure import LOG, MEAN, MEDIAN, PLAIN, Score
 from quickstudy.stats.intervals import LEVEL as CONFIDENCE
-from quickstudy.stats.intervals import Interval, combined_interval, mean_interval, mean_of, median_interval, summarise
+from quickstudy.stats.intervals import (
+    Interval,
+    combined_interval,
+    mean_interval,
+    mean_of,
+    median_interval,
+    summarise,
+)
 
 Values = Mapping[tuple[int, int], float]
 """Values of one score by (root seed, repetition); none is nan."""
@@ -34,9 +42,11 @@ _NOT_FINITE = "a run has no finite score"
 
 
 def fewest(comparisons: int = 1) -> int:
-    """The fewest pairs with which a test could tell two learners apart at 0.05, corrected for so many comparisons.
+    """The fewest pairs with which a test could tell two learners apart at 0.05, corrected for so
+    many comparisons.
 
-    An exact test of n pairs cannot give less than 2 / 2^n, and Holm multiplies the smallest by their number.
+    An exact test of n pairs cannot give less than 2 / 2^n, and Holm multiplies the smallest by
+    their number.
 
     >>> fewest(), fewest(10)
     (6, 9)
@@ -45,17 +55,20 @@ def fewest(comparisons: int = 1) -> int:
 
 
 FEWEST = fewest()
-"""Runs, or pairs of runs, below which no verdict is given. So few could not be told apart by a test either."""
+"""Runs, or pairs of runs, below which no verdict is given. So few could not be told apart by a test
+either.
+"""
 
 
 @dataclass(frozen=True)
 class Estimate:
     """One score of one learner over its runs.
 
-    n: runs that have a value (nan is none, infinity is one). mean, sd and interval (of the mean) are None where a value
-    is infinite; sd and interval are None for one run. Median and quartiles may be infinite: "never" has a place in an
-    order, though not in a sum. Where orders of magnitude count, the mean is the geometric one, a value of 0 has no
-    place in it, and sd is of decimal logarithms.
+    n: runs that have a value (nan is none, infinity is one). mean, sd and interval (of the mean)
+    are None where a value is infinite; sd and interval are None for one run. Median and quartiles
+    may be infinite: "never" has a place in an order, though not in a sum. Where orders of magnitude
+    count, the mean is the geometric one, a value of 0 has no place in it, and sd is of decimal
+    logarithms.
     """
 
     n: int
@@ -67,7 +80,9 @@ class Estimate:
     interval: Interval | None
 
     def shown(self, score: Score) -> tuple[float, Interval | None]:
-        """The number of a column: the mean with its interval, or the median where that is shown or there is no mean."""
+        """The number of a column: the mean with its interval, or the median where that is shown or
+        there is no mean.
+        """
         if score.shown == MEDIAN or self.mean is None:
             return self.median, None
         return self.mean, self.interval
@@ -75,8 +90,8 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Contrast:
-    """A difference or ratio between learners. value is None where it is not defined, and reason then says why; with a
-    value, reason says what the interval cannot.
+    """A difference or ratio between learners. value is None where it is not defined, and reason
+    then says why; with a value, reason says what the interval cannot.
 
     n: runs on each side, the fewer of the two; as many pairs where both have the same seeds.
     """
@@ -88,7 +103,9 @@ class Contrast:
 
     @property
     def standing(self) -> str:
-        """Above or below where the interval says so, level where it holds 0, untold with too few runs."""
+        """Above or below where the interval says so, level where it holds 0, untold with too few
+        runs.
+        """
         if self.interval is None or self.n < FEWEST:
             return UNTOLD
         return ABOVE if self.interval.low > 0 else BELOW if self.interval.high < 0 else LEVEL
@@ -100,7 +117,9 @@ class Contrast:
 
 
 def stream(keys: Sequence[str], purpose: str) -> np.random.Generator:
-    """The random stream for what is drawn about some runs: the same whatever else stands in a report."""
+    """The random stream for what is drawn about some runs: the same whatever else stands in a
+    report.
+    """
     return np.random.Generator(np.random.PCG64(int(digest([sorted(keys), purpose])[:32], 16)))
 
 
@@ -124,14 +143,18 @@ def estimate(values: Sequence[float], score: Score = PLAIN) -> Estimate | None:
 
 
 def middle(values: Values, score: Score = PLAIN) -> float:
-    """What one learner's values are compared by: their mean, or the median where that is shown or one is infinite."""
+    """What one learner's values are compared by: their mean, or the median where that is shown or
+    one is infinite.
+    """
     found = summarise([score.place(value) for value in values.values()])
-    return score.value(found.mean if score.shown == MEAN and math.isfinite(found.mean) else found.median)
+    return score.value(
+        found.mean if score.shown == MEAN and math.isfinite(found.mean) else found.median
+    )
 
 
 def best(samples: Mapping[str, Values], score: Score = PLAIN) -> str | None:
-    """Whose values are the best by their middle, by name where two are level; None where nobody has any, or nobody
-    knows which direction is better.
+    """Whose values are the best by their middle, by name where two are level; None where nobody has
+    any, or nobody knows which direction is better.
     """
     middles = {name: middle(values, score) for name, values in samples.items() if values}
     if not middles or not score.sign:
@@ -139,10 +162,12 @@ def best(samples: Mapping[str, Values], score: Score = PLAIN) -> str | None:
     return min(middles, key=lambda name: (-score.sign * middles[name], name))
 
 
-def difference(one: Values, other: Values, score: Score = PLAIN, level: float = CONFIDENCE) -> Contrast:
-    """Mean of one minus that of the other, or median where the score is shown so. Runs with the same seeds saw the same
-    data and are compared in pairs. Where one of these two has an infinite value it is medians, whoever else has none;
-    two that are infinite alike do not differ.
+def difference(
+    one: Values, other: Values, score: Score = PLAIN, level: float = CONFIDENCE
+) -> Contrast:
+    """Mean of one minus that of the other, or median where the score is shown so. Runs with the
+    same seeds saw the same data and are compared in pairs. Where one of these two has an infinite
+    value it is medians, whoever else has none; two that are infinite alike do not differ.
     """
     one, other = _places(one, score), _places(other, score)
     if not one or not other:
@@ -154,21 +179,32 @@ def difference(one: Values, other: Values, score: Score = PLAIN, level: float = 
     if n < 2:
         return Contrast(value, n=n)
     if set(one) == set(other):
-        return Contrast(value, mean_interval([one[seed] - other[seed] for seed in one], level=level), n=n)
-    return Contrast(value, combined_interval([[*one.values()], [*other.values()]], [1.0, -1.0], level=level), n=n)
+        return Contrast(
+            value, mean_interval([one[seed] - other[seed] for seed in one], level=level), n=n
+        )
+    return Contrast(
+        value,
+        combined_interval([[*one.values()], [*other.values()]], [1.0, -1.0], level=level),
+        n=n,
+    )
 
 
-def advantage(own: Values, controls: Mapping[str, Values], best: str, score: Score = PLAIN) -> Contrast:
-    """What a learner is ahead of the best control, positive when better. best: the one that looks best in these runs.
+def advantage(
+    own: Values, controls: Mapping[str, Values], best: str, score: Score = PLAIN
+) -> Contrast:
+    """What a learner is ahead of the best control, positive when better. best: the one that looks
+    best in these runs.
 
-    Which control is truly the best is not known, so that the interval is of the distance from whichever it is: its low
-    end is the lowest of those against each control; its high end the lowest of those at a level corrected for their
-    number (Bonferroni). Above all is then said rightly, and below is not said because the luckiest was chosen.
+    Which control is truly the best is not known, so that the interval is of the distance from
+    whichever it is: its low end is the lowest of those against each control; its high end the
+    lowest of those at a level corrected for their number (Bonferroni). Above all is then said
+    rightly, and below is not said because the luckiest was chosen.
 
-    Few pairs have no interval of the median at that level. Their greatest difference is exceeded by the median with
-    1 / 2^n, so that it ends the interval where one such error below and one for each control make at most 5 % (two
-    controls at six pairs). Where they make more, nothing corrects for the choice: the high end is then the highest of
-    those against each control, which is below 0 for a learner below all of them, and reason says so.
+    Few pairs have no interval of the median at that level. Their greatest difference is exceeded by
+    the median with 1 / 2^n, so that it ends the interval where one such error below and one for
+    each control make at most 5 % (two controls at six pairs). Where they make more, nothing
+    corrects for the choice: the high end is then the highest of those against each control, which
+    is below 0 for a learner below all of them, and reason says so.
     """
 
     def against(name: str, level: float = CONFIDENCE) -> Contrast:
@@ -197,9 +233,9 @@ def advantage(own: Values, controls: Mapping[str, Values], best: str, score: Sco
 def scaled(own: Values, control: Values, oracle: Values, score: Score = PLAIN) -> Contrast:
     """(own - control) / (oracle - control) of the means: 0 at the best control, 1 at the oracle.
 
-    Of errors, which are read by orders of magnitude, it is the share of the best control's error that
-    is removed, from geometric means. On a logarithmic scale the place of an exact oracle, whose error
-    is that of rounding, would set the number.
+    Of errors, which are read by orders of magnitude, it is the share of the best control's error
+    that is removed, from geometric means. On a logarithmic scale the place of an exact oracle,
+    whose error is that of rounding, would set the number.
 
     The interval is that of a sum of the three means, to which the ratio comes near (delta method).
     """
@@ -218,16 +254,20 @@ def scaled(own: Values, control: Values, oracle: Values, score: Score = PLAIN) -
 
 
 def scaled_mean(tasks: Sequence[tuple[Values, Values, Values, Score]]) -> Contrast:
-    """The mean over tasks of `scaled`, each given as (own, control, oracle, score). Tasks that have no scale are left
-    out, and reason says how many.
+    """The mean over tasks of `scaled`, each given as (own, control, oracle, score). Tasks that have
+    no scale are left out, and reason says how many.
 
-    The interval is over seeds, of which each counts with all its tasks at once: a seed that is lucky on several tasks
-    is one piece of luck. Only seeds that everybody has on every task are in it; below two there is none.
+    The interval is over seeds, of which each counts with all its tasks at once: a seed that is
+    lucky on several tasks is one piece of luck. Only seeds that everybody has on every task are in
+    it; below two there is none.
     """
     sampled = [[_places(sample, score) for sample in three] for *three, score in tasks]
     scales = [_scale(samples, task[-1]) for samples, task in zip(sampled, tasks, strict=True)]
-    known = [(samples, value, weights) for samples, (value, weights, _) in zip(sampled, scales, strict=True)
-             if value is not None]  # fmt: skip
+    known = [
+        (samples, value, weights)
+        for samples, (value, weights, _) in zip(sampled, scales, strict=True)
+        if value is not None
+    ]
     without = len(tasks) - len(known)
     reason = f"{without} of {len(tasks)} tasks have no scale" if without else ""
     if not known:
@@ -237,17 +277,29 @@ def scaled_mean(tasks: Sequence[tuple[Values, Values, Values, Score]]) -> Contra
     if len(seeds) < 2:
         return Contrast(value, reason=reason, n=len(seeds))
     apart = [
-        mean_of([math.fsum(weights * [sample[seed] for sample in samples]) for samples, _, weights in known])
+        mean_of(
+            [
+                math.fsum(weights * [sample[seed] for sample in samples])
+                for samples, _, weights in known
+            ]
+        )
         for seed in sorted(seeds)
     ]
     # Where some have more seeds than others, the sum over the common ones need not be 0.
     around, centre = mean_interval(apart), mean_of(apart)
-    return Contrast(value, Interval(value + around.low - centre, value + around.high - centre), reason, len(seeds))
+    return Contrast(
+        value,
+        Interval(value + around.low - centre, value + around.high - centre),
+        reason,
+        len(seeds),
+    )
 
 
-def _scale(samples: Sequence[Values], score: Score) -> tuple[float | None, NDArray[np.float64], str]:
-    """Where the first mean lies between the two others, the weights of the three in the sum that the ratio comes near
-    to, and why there is none.
+def _scale(
+    samples: Sequence[Values], score: Score
+) -> tuple[float | None, NDArray[np.float64], str]:
+    """Where the first mean lies between the two others, the weights of the three in the sum that
+    the ratio comes near to, and why there is none.
     """
     if not _all_finite(*samples):
         return None, np.zeros(3), _NOT_FINITE
@@ -263,9 +315,10 @@ def _scale(samples: Sequence[Values], score: Score) -> tuple[float | None, NDArr
 
 
 def _between_medians(one: Values, other: Values, level: float) -> Contrast:
-    """The interval of pairs is that of the median of their differences, and holds the difference of the medians; None
-    below six. That of others is between the ends of the two medians' intervals, each at the level at which two that
-    just do not touch are apart at the one wanted (two errors make one of sqrt(2)): 83 % for 95 %. None below four.
+    """The interval of pairs is that of the median of their differences, and holds the difference of
+    the medians; None below six. That of others is between the ends of the two medians' intervals,
+    each at the level at which two that just do not touch are apart at the one wanted (two errors
+    make one of sqrt(2)): 83 % for 95 %. None below four.
     """
     n = min(len(one), len(other))
     samples = list(one.values()), list(other.values())
@@ -277,7 +330,9 @@ def _between_medians(one: Values, other: Values, level: float) -> Contrast:
         each = 2 * normal.cdf(normal.inv_cdf((1 + level) / 2) / math.sqrt(2)) - 1
         first, second = (median_interval(sample, level=each) for sample in samples)
         low, high = _less(first.low, second.high), _less(first.high, second.low)
-    return Contrast(value, None if math.isnan(low) else Interval(min(low, value), max(high, value)), n=n)
+    return Contrast(
+        value, None if math.isnan(low) else Interval(min(low, value), max(high, value)), n=n
+    )
 
 
 def _less(one: float, other: float) -> float:
@@ -286,7 +341,9 @@ def _less(one: float, other: float) -> float:
 
 
 def _cut(interval: Interval, mean: float, score: Score) -> Interval:
-    """An interval of places as one of values, cut at the ends of the score's range unless the mean is beyond."""
+    """An interval of places as one of values, cut at the ends of the score's range unless the mean
+    is beyond.
+    """
     low, middle, high = map(score.value, (interval.low, mean, interval.high))
     return Interval(max(low, min(score.range[0], middle)), min(high, max(score.range[1], middle)))
 

@@ -1,5 +1,5 @@
-"""The tables of a report, as blocks: scores, cost, runs without a result, what the convention changes, all tasks at a
-glance, and every run.
+"""The tables of a report, as blocks: scores, cost, runs without a result, what the convention
+changes, all tasks at a glance, and every run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from quickstudy.base.blocks import (
     Name,
     Number,
     Table,
-)  # fmt: skip
+)
 from quickstudy.base.measure import LOG, MEDIAN, PLAIN, Score
 from quickstudy.render.numbers import scored, written
 from quickstudy.report.model import LEARNING, Change, ReportData, Row, TaskTable
@@ -45,7 +45,9 @@ _NAME = Column("learner", numeric=False)
 
 
 def marks_of(data: ReportData) -> Marks:
-    """The same mark for a learner in all tables and pictures of a report; people come behind those that learn."""
+    """The same mark for a learner in all tables and pictures of a report; people come behind those
+    that learn.
+    """
     names: dict[str, set[str]] = {role: set() for role in ROLES}
     for row in (row for table in data.tables for row in table.rows):
         names[row.role].add(row.learner)
@@ -57,14 +59,19 @@ def marks_of(data: ReportData) -> Marks:
         for role in LEARNING
         if name in names[role]
     }
-    found |= {(PERSON, name): Mark(PERSON, len(learning) + n) for n, name in enumerate(sorted(names[PERSON]))}
+    found |= {
+        (PERSON, name): Mark(PERSON, len(learning) + n)
+        for n, name in enumerate(sorted(names[PERSON]))
+    }
     for role in (CONTROL, ORACLE):
         found |= {(role, name): Mark(role, index) for index, name in enumerate(sorted(names[role]))}
     return found
 
 
 def score_table(table: TaskTable, marks: Marks, name: str) -> Table:
-    """All scores of a task; the best learner is strong only where it is clearly ahead of the next."""
+    """All scores of a task; the best learner is strong only where it is clearly ahead of the
+    next.
+    """
     legend, scores = table.legend, table.columns
     titles = {
         LEARNER: f"Learners: {legend.once}" if legend.replay_apart else "Learners",
@@ -73,7 +80,10 @@ def score_table(table: TaskTable, marks: Marks, name: str) -> Table:
         CONTROL: "Controls: rules that never learn",
         ORACLE: "Oracle: the best that can be done",
     }
-    columns = [Column(one.title, one.better, note="median" if one.shown == MEDIAN else "") for one in scores]
+    columns = [
+        Column(one.title, one.better, note="median" if one.shown == MEDIAN else "")
+        for one in scores
+    ]
     # The headline first: where there is room for few columns, it is one of them.
     columns[1:1] = [Column("runs"), Column("scaled", "higher")] if scores else [Column("runs")]
     groups = [
@@ -88,7 +98,8 @@ def score_table(table: TaskTable, marks: Marks, name: str) -> Table:
 def _score_line(row: Row, table: TaskTable, scores: Sequence[Score], marks: Marks) -> Line:
     strong = table.is_ahead(row)
     cells: list[Cell] = [
-        _estimated(row.scores.get(score.name), score, bound=row.is_bound(score.name)) for score in scores
+        _estimated(row.scores.get(score.name), score, bound=row.is_bound(score.name))
+        for score in scores
     ]
     counts = Counter(run.status for run in row.unfinished)
     missing = ", ".join(f"{count} {status.replace('-', ' ')}" for status, count in counts.items())
@@ -97,14 +108,24 @@ def _score_line(row: Row, table: TaskTable, scores: Sequence[Score], marks: Mark
         found = row.scores.get(scores[0].name)
         note = f"of {counted(found.n, 'run')}" if found and found.n < FEWEST else ""
         bound = row.is_bound(scores[0].name)
-        cells[:1] = [_estimated(found, scores[0], bound, strong=strong, note=note), runs, _scaled(row)]
+        cells[:1] = [
+            _estimated(found, scores[0], bound, strong=strong, note=note),
+            runs,
+            _scaled(row),
+        ]
     else:
         cells = [runs]
-    return Line([_named(row, marks, strong), *cells], row.role, first=row.learner == table.ends.get(row.role))
+    return Line(
+        [_named(row, marks, strong), *cells],
+        row.role,
+        first=row.learner == table.ends.get(row.role),
+    )
 
 
 def _scaled(row: Row) -> Number:
-    """The place of a row between best control and oracle; an interval as wide as that scale is only named so."""
+    """The place of a row between best control and oracle; an interval as wide as that scale is only
+    named so.
+    """
     shown = contrast(row.scaled)
     wide = shown.interval is not None and shown.interval[1] - shown.interval[0] > 2
     return replace(shown, interval=None, note="± more than 1") if wide else shown
@@ -118,9 +139,17 @@ def _estimated(found: Estimate | None, score: Score, bound: bool = False, **more
 
 
 def contrast(found: Contrast, score: Score = PLAIN, signed: bool = False) -> Number:
-    """A contrast with its interval; a factor where orders of magnitude count; the reason where it is not defined."""
+    """A contrast with its interval; a factor where orders of magnitude count; the reason where it
+    is not defined.
+    """
     form = FACTOR if score.read == LOG else SCORE
-    return Number(found.value, found.interval, form, signed=signed, note=found.reason if found.value is None else "")
+    return Number(
+        found.value,
+        found.interval,
+        form,
+        signed=signed,
+        note=found.reason if found.value is None else "",
+    )
 
 
 def _named(row: Row, marks: Marks, strong: bool = False) -> Name:
@@ -131,16 +160,27 @@ def cost_table(table: TaskTable, marks: Marks, name: str) -> Table | None:
     """The mean cost of a run; costs that nobody has are left out."""
     titles = {**COST_TITLES, **MODEL_TITLES}
     names = [cost for cost in titles if any(row.cost.get(cost) for row in table.rows)]
-    lines = [Line([_named(row, marks), *(_cost(cost, row) for cost in names)], row.role) for row in table.rows]
+    lines = [
+        Line([_named(row, marks), *(_cost(cost, row) for cost in names)], row.role)
+        for row in table.rows
+    ]
     columns = [_NAME, *(Column(titles[cost]) for cost in names)]
-    return Table(name, f"Mean cost of a run on {table.task}", columns, [Group(lines)]) if names else None
+    return (
+        Table(name, f"Mean cost of a run on {table.task}", columns, [Group(lines)])
+        if names
+        else None
+    )
 
 
 def _cost(name: str, row: Row) -> Number:
     value = row.cost.get(name)
     # One that ran and does not say has parameters, and nobody has counted them.
     unknown = name == "trained_parameters" and value is None and row.cost
-    return Number(value, form=SECONDS if name.endswith("_seconds") else COUNT, word="unknown" if unknown else "")
+    return Number(
+        value,
+        form=SECONDS if name.endswith("_seconds") else COUNT,
+        word="unknown" if unknown else "",
+    )
 
 
 def failure_table(table: TaskTable, name: str) -> Table | None:
@@ -151,11 +191,20 @@ def failure_table(table: TaskTable, name: str) -> Table | None:
         for run in row.unfinished:
             reasons.setdefault((run.status, run.reason), []).append(f"{run.root}/{run.repetition}")
         for (status, reason), seeds in reasons.items():
-            cells: list[Cell] = [Name(row.learner), status, Number(len(seeds), form=COUNT), reason or "–"]
+            cells: list[Cell] = [
+                Name(row.learner),
+                status,
+                Number(len(seeds), form=COUNT),
+                reason or "–",
+            ]
             lines.append(Line([*cells, ", ".join(seeds)], row.role))
     titles = ("status", "runs", "reason", "seeds (root/repetition)")
     columns = [_NAME, *(Column(title, numeric=title == "runs") for title in titles)]
-    return Table(name, f"Runs without a result on {table.task}", columns, [Group(lines)]) if lines else None
+    return (
+        Table(name, f"Runs without a result on {table.task}", columns, [Group(lines)])
+        if lines
+        else None
+    )
 
 
 def change_table(change: Change, name: str) -> Table:
@@ -166,27 +215,44 @@ def change_table(change: Change, name: str) -> Table:
         means = [scored(row.score, mean) for mean in row.means]
         gap = contrast(row.difference, row.score, signed=True)
         lines.append(Line([Name(row.learner), row.score.title, *means, gap], row.role))
-    columns = [_NAME, Column("score", numeric=False), *map(Column, change.conventions), Column(f"{last} − {first}")]
+    columns = [
+        _NAME,
+        Column("score", numeric=False),
+        *map(Column, change.conventions),
+        Column(f"{last} − {first}"),
+    ]
     return Table(name, f"What the convention changes on {change.task}", columns, [Group(lines)])
 
 
 def glance_table(tables: Sequence[TaskTable], marks: Marks, name: str) -> Table:
-    """The headline of every learner on every task of a family; below, of the best control and the oracle of each."""
+    """The headline of every learner on every task of a family; below, of the best control and the
+    oracle of each.
+    """
     groups = []
     for role, title in ((LEARNER, ""), (REPLAY, "With replay"), (PERSON, "People")):
         names = {row.learner for table in tables for row in table.of_role(role)}
         ordered = sorted(names, key=lambda name: (_rank(name, role, tables), name))
         lines = [
-            Line([Name(name, marks[role, name]), *(_glanced(table, role, name) for table in tables)], role)
+            Line(
+                [Name(name, marks[role, name]), *(_glanced(table, role, name) for table in tables)],
+                role,
+            )
             for name in ordered
         ]
         groups += [Group(lines, title)] if lines else []
     ends = [
-        Line([Name(title), *(_glanced(table, role, table.ends[role]) for table in tables)], role, first=True)
+        Line(
+            [Name(title), *(_glanced(table, role, table.ends[role]) for table in tables)],
+            role,
+            first=True,
+        )
         for title, role in (("best control", CONTROL), ("oracle", ORACLE))
         if any(table.ends[role] for table in tables)
     ]
-    columns = [_NAME, *(Column(one.task.removeprefix(f"{one.family}/"), one.judged.better) for one in tables)]
+    columns = [
+        _NAME,
+        *(Column(one.task.removeprefix(f"{one.family}/"), one.judged.better) for one in tables),
+    ]
     titles = dict.fromkeys(table.judged.title for table in tables if table.headline)
     groups += [Group(ends, "Controls and oracle")] if ends else []
     every = [cell for group in groups for line in group.lines for cell in line.cells]
@@ -197,13 +263,18 @@ def glance_table(tables: Sequence[TaskTable], marks: Marks, name: str) -> Table:
 
 
 def _rank(learner: str, role: str, tables: Sequence[TaskTable]) -> float:
-    """The mean rank of a learner among its like over the tasks that it has run; those that are tied share a rank."""
+    """The mean rank of a learner among its like over the tasks that it has run; those that are tied
+    share a rank.
+    """
     ranks = []
     for table in tables:
         values = {row.learner: _placed(table, row) for row in table.of_role(role)}
         if learner in values:
             own = values[learner]
-            better, equal = sum(one > own for one in values.values()), sum(one == own for one in values.values())
+            better, equal = (
+                sum(one > own for one in values.values()),
+                sum(one == own for one in values.values()),
+            )
             ranks.append(better + (equal - 1) / 2)
     return sum(ranks) / len(ranks)
 
@@ -232,10 +303,35 @@ def run_table(table: TaskTable, name: str) -> Table:
         for run in row.runs:
             seed = [Number(number, form=EXACT) for number in (run.root, run.repetition)]
             scores = [scored(read[score], run.scores.get(score)) for score in read]
-            last = [Number(run.cost.get("learn_seconds"), form=SECONDS), Number(run.place + 1, form=COUNT)]
-            cells: list[Cell] = [run.key[:_KEY_LETTERS], name_cell, *seed, run.status, *scores, *last]
+            last = [
+                Number(run.cost.get("learn_seconds"), form=SECONDS),
+                Number(run.place + 1, form=COUNT),
+            ]
+            cells: list[Cell] = [
+                run.key[:_KEY_LETTERS],
+                name_cell,
+                *seed,
+                run.status,
+                *scores,
+                *last,
+            ]
             lines.append(Line([*cells, *([run.look_ahead] if watched else [])], row.role))
-    words = {title: Column(title, numeric=False) for title in ("run", "learner", "status", "looks ahead")}
-    columns = [words["run"], words["learner"], Column("root"), Column("repetition"), words["status"]]
-    columns += [*map(Column, read), Column("learn s"), Column("place"), *([words["looks ahead"]] if watched else [])]
-    return Table(name, f"All runs on {table.task}, convention {table.convention}", columns, [Group(lines)])
+    words = {
+        title: Column(title, numeric=False) for title in ("run", "learner", "status", "looks ahead")
+    }
+    columns = [
+        words["run"],
+        words["learner"],
+        Column("root"),
+        Column("repetition"),
+        words["status"],
+    ]
+    columns += [
+        *map(Column, read),
+        Column("learn s"),
+        Column("place"),
+        *([words["looks ahead"]] if watched else []),
+    ]
+    return Table(
+        name, f"All runs on {table.task}, convention {table.convention}", columns, [Group(lines)]
+    )

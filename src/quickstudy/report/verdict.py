@@ -1,4 +1,6 @@
-"""What the numbers of one task say, in plain words: computed once, read by every form of a report."""
+"""What the numbers of one task say, in plain words: computed once, read by every form of a
+report.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,16 @@ from quickstudy.base.measure import LOG, MEAN, PLAIN
 from quickstudy.render.numbers import bounds, scored, spoken, written
 from quickstudy.report.model import LEARNING, Row, TaskTable, Verdict
 from quickstudy.report.outcome import Outcome, outcome_of
-from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, advantage, best, difference
+from quickstudy.report.statistics import (
+    ABOVE,
+    BELOW,
+    FEWEST,
+    LEVEL,
+    UNTOLD,
+    advantage,
+    best,
+    difference,
+)
 from quickstudy.report.words import counted, listing, span
 
 PER_STEP = "per step"
@@ -18,11 +29,11 @@ PER_STEP = "per step"
 
 
 def judge(table: TaskTable) -> Verdict:
-    """Which learners are above the best control and by how much, and whether the best is clearly ahead of the next: the
-    interval of their difference leaves 0 out, and it matters.
+    """Which learners are above the best control and by how much, and whether the best is clearly
+    ahead of the next: the interval of their difference leaves 0 out, and it matters.
 
-    One sentence for those who see every example once, another for those with replay: the two are no match. Fewer than
-    FEWEST runs give no verdict, and the text says so.
+    One sentence for those who see every example once, another for those with replay: the two are no
+    match. Fewer than FEWEST runs give no verdict, and the text says so.
     """
     ends, sentences, lines, ahead = [], [], [], {}
     for role in LEARNING:
@@ -39,7 +50,10 @@ def judge(table: TaskTable) -> Verdict:
         lines.append(f"{before}{_short(table, role, outcome)}{ahead_of}.")
     people = bool(table.of_role(PERSON))
     rules = "controls and oracles" if table.of_role(CONTROL, ORACLE) or not people else ""
-    alone = f"Only {', '.join(filter(None, ('people' * people, rules)))} were {'examined' if people else 'run'}"
+    alone = (
+        f"Only {', '.join(filter(None, ('people' * people, rules)))} were"
+        f" {'examined' if people else 'run'}"
+    )
     if ends:
         first = sentences.pop(0)
         named = not first.startswith(("Above", "No ", "With"))  # a name keeps its letters
@@ -60,7 +74,11 @@ def _short(table: TaskTable, role: str, outcome: Outcome | None) -> str:
         return "No control was run"
     if not judged:
         return "Too few runs for a verdict"
-    above = [row for row in judged if row.advantage.standing == ABOVE and row.advantage.matters(table.judged)]
+    above = [
+        row
+        for row in judged
+        if row.advantage.standing == ABOVE and row.advantage.matters(table.judged)
+    ]
     if outcome is None or not outcome.judged:
         return f"{len(above)} of {len(judged)} above the best control"
     first = f"{len(outcome.above)} of {len(outcome.judged)} above the best control at the end"
@@ -68,8 +86,8 @@ def _short(table: TaskTable, role: str, outcome: Outcome | None) -> str:
 
 
 def _remarks(table: TaskTable) -> Iterator[str]:
-    """How many answers of language models were understood, what traces remark on their scores, why there is no scale,
-    which learner has no score, and which could not be checked for looking ahead.
+    """How many answers of language models were understood, what traces remark on their scores, why
+    there is no scale, which learner has no score, and which could not be checked for looking ahead.
     """
     for row in table.rows:
         if any("answers" in run.cost for run in row.finished):
@@ -82,7 +100,11 @@ def _remarks(table: TaskTable) -> Iterator[str]:
             if kind == "cannot be told" and row.learner not in untold.setdefault(reason, []):
                 untold[reason].append(row.learner)
     for reason, names in untold.items():
-        again = "; another run of the same seed may give another number" if "two answers" in reason else ""
+        again = (
+            "; another run of the same seed may give another number"
+            if "two answers" in reason
+            else ""
+        )
         yield f"{listing(names)} could not be checked for looking ahead: {reason}{again}."
     scored_rows = [row for role in LEARNING for row in _ranked(table, role)]
     reasons = dict.fromkeys(row.scaled.reason for row in scored_rows if row.scaled.reason)
@@ -95,15 +117,21 @@ def _remarks(table: TaskTable) -> Iterator[str]:
 def _asked(row: Row) -> str:
     """Of all finished runs of a language model together."""
     answers, understood, tokens = (
-        round(sum(run.cost.get(name, 0.0) for run in row.finished)) for name in ("answers", "understood", "tokens")
+        round(sum(run.cost.get(name, 0.0) for run in row.finished))
+        for name in ("answers", "understood", "tokens")
     )
     rest = "" if understood == answers else "; the others count as guesses"
     share = f" ({understood / answers:.0%})" if answers else ""
-    return f"{row.learner}: {understood:,} of {answers:,} answers understood{share}{rest}; {tokens:,} tokens."
+    return (
+        f"{row.learner}: {understood:,} of {answers:,} answers understood{share}{rest}; {tokens:,}"
+        " tokens."
+    )
 
 
 def _of_traces(table: TaskTable) -> Iterator[str]:
-    """The remarks of traces, each once, with the learners they belong to unless that is every one."""
+    """The remarks of traces, each once, with the learners they belong to unless that is every
+    one.
+    """
     finished = [row for row in table.rows if row.finished]
     owners: dict[str, list[str]] = {}
     for row in finished:
@@ -117,13 +145,22 @@ def _sentence(table: TaskTable, role: str, race: str) -> str:
     ranked = _ranked(table, role)
     if not ranked or table.headline is None:
         return "No learner has a finished run with a score: there is nothing to compare."
-    scores = listing([f"{row.learner} has {table.judged.title} {_written(row, table)}" for row in ranked])
+    scores = listing(
+        [f"{row.learner} has {table.judged.title} {_written(row, table)}" for row in ranked]
+    )
     if not table.judged.sign:
-        return f"{scores}: direction unknown, so there is no verdict: nobody says whether higher or lower is better."
+        return (
+            f"{scores}: direction unknown, so there is no verdict: nobody says whether higher or"
+            " lower is better."
+        )
     few = [row for row in ranked if _runs(row, table) < FEWEST]
     if len(few) == len(ranked):
         known = table.best_control is not None
-        control = f"best control {table.best_control} {_written(_control(table), table)}" if known else "no control"
+        control = (
+            f"best control {table.best_control} {_written(_control(table), table)}"
+            if known
+            else "no control"
+        )
         return f"{scores}, {control}: {_too_few(few, table)}{race}."
     rest = f"; {_too_few(few, table)}" if few else ""
     if table.best_control is None:
@@ -155,8 +192,12 @@ def _against_control(ranked: Sequence[Row], table: TaskTable) -> str:
         why = f" ({'; '.join(few)})" if few else ""
         parts.append(f"{listing([row.learner for row in level])} cannot be told from it{why}")
     if sides[BELOW]:
-        parts.append(f"{listing([row.learner for row in sides[BELOW]])} {_be(sides[BELOW])} below it")
-    return "; ".join([*parts, *_second_opinion([*slight[ABOVE], *slight[BELOW], *level], sides[ABOVE], table)])
+        parts.append(
+            f"{listing([row.learner for row in sides[BELOW]])} {_be(sides[BELOW])} below it"
+        )
+    return "; ".join(
+        [*parts, *_second_opinion([*slight[ABOVE], *slight[BELOW], *level], sides[ABOVE], table)]
+    )
 
 
 def _gain(row: Row, table: TaskTable) -> str:
@@ -177,19 +218,26 @@ def _slightly(rows: Sequence[Row], table: TaskTable, side: str) -> str:
 
 
 def _second_opinion(unclear: Sequence[Row], above: Sequence[Row], table: TaskTable) -> list[str]:
-    """Which learners, of whom the headline says little, are above the best control by the score that is asked then;
-    and which of those that are above by the headline are not. A rate per step is compared only where as many steps were
-    made: the rate of a learner that ended early, because it passed, is that of its search alone.
+    """Which learners, of whom the headline says little, are above the best control by the score
+    that is asked then; and which of those that are above by the headline are not. A rate per step
+    is compared only where as many steps were made: the rate of a learner that ended early, because
+    it passed, is that of its search alone.
     """
     name = table.legend.second
     score = table.legend.score(name) if name else PLAIN
-    rules = {row.learner: values for row in table.of_role(CONTROL) if name and (values := row.values(name))}
+    rules = {
+        row.learner: values
+        for row in table.of_role(CONTROL)
+        if name and (values := row.values(name))
+    }
     first = best(rules, score)
     if first is None or name == table.headline or name in table.legend.outcome:
         return []
     if score.unit.endswith(PER_STEP):
         steps = _control(table, first).cost.get("examples")
-        unclear, above = ([row for row in rows if row.cost.get("examples") == steps] for rows in (unclear, above))
+        unclear, above = (
+            [row for row in rows if row.cost.get("examples") == steps] for rows in (unclear, above)
+        )
     better = []
     for row in (*unclear, *above):
         gap = advantage(row.values(name), rules, first, score)
@@ -198,10 +246,13 @@ def _second_opinion(unclear: Sequence[Row], above: Sequence[Row], table: TaskTab
     rival = f"the best control, {_valued(_control(table, first), name, table)}"
     said = {
         "above": [row for row in unclear if row in better],
-        "not above": [row for row in above if row not in better and table.middle(row, name) is not None],
+        "not above": [
+            row for row in above if row not in better and table.middle(row, name) is not None
+        ],
     }
     return [
-        f"by {score.title} {listing([_valued(row, name, table) for row in found])} {_be(found)} {side} {rival}"
+        f"by {score.title} {listing([_valued(row, name, table) for row in found])} {_be(found)}"
+        f" {side} {rival}"
         for side, found in said.items()
         if found
     ]
@@ -220,24 +271,40 @@ def _race(table: TaskTable, role: str) -> tuple[str, Row | None]:
     own, other = (row.values(table.headline or "") for row in foremost)
     gap = difference(own, other, table.judged)
     if gap.standing not in (ABOVE, BELOW):
-        return f"; {first.learner} and {second.learner} cannot be told apart{_by_second(first, second, table)}", None
+        return (
+            (
+                f"; {first.learner} and {second.learner} cannot be told"
+                f" apart{_by_second(first, second, table)}"
+            ),
+            None,
+        )
     if gap.matters(table.judged):
-        return f"; {first.learner} is clearly ahead of {second.learner}", first if table.judged.sign else None
+        return (
+            f"; {first.learner} is clearly ahead of {second.learner}",
+            first if table.judged.sign else None,
+        )
     return f"; {first.learner} is ahead of {second.learner} by too little to matter", None
 
 
 def _by_second(one: Row, other: Row, table: TaskTable) -> str:
-    """Which of two that the headline does not tell apart is ahead by the score that is asked then."""
+    """Which of two that the headline does not tell apart is ahead by the score that is asked
+    then.
+    """
     name = table.legend.second
     score = table.legend.score(name) if name else PLAIN
-    unequal = score.unit.endswith(PER_STEP) and one.cost.get("examples") != other.cost.get("examples")
+    unequal = score.unit.endswith(PER_STEP) and one.cost.get("examples") != other.cost.get(
+        "examples"
+    )
     if name == table.headline or not score.sign or unequal:
         return ""
     gap = difference(one.values(name), other.values(name), score)
     if gap.standing not in (ABOVE, BELOW) or not gap.matters(score):
         return ""
     ahead, behind = (one, other) if (gap.standing == ABOVE) == (score.sign > 0) else (other, one)
-    return f", but by {score.title} {_valued(ahead, name, table)} is ahead of {_valued(behind, name, table)}"
+    return (
+        f", but by {score.title} {_valued(ahead, name, table)} is ahead of"
+        f" {_valued(behind, name, table)}"
+    )
 
 
 def _too_few(few: Sequence[Row], table: TaskTable) -> str:
@@ -247,7 +314,10 @@ def _too_few(few: Sequence[Row], table: TaskTable) -> str:
     who = "each learner" if every else listing([row.learner for row in short or [_control(table)]])
     counts = [_count(row, table) for row in short or [_control(table)]]
     number = counted(counts[0], "run") if len(set(counts)) == 1 else f"{span(counts)} runs"
-    return f"{number} of {who} {'is' if number == '1 run' else 'are'} too few for a verdict, {FEWEST} would do"
+    return (
+        f"{number} of {who} {'is' if number == '1 run' else 'are'} too few for a verdict, {FEWEST}"
+        " would do"
+    )
 
 
 def _runs(row: Row, table: TaskTable) -> int:
@@ -261,7 +331,9 @@ def _count(row: Row, table: TaskTable) -> int:
 
 def _control(table: TaskTable, learner: str | None = None) -> Row:
     """A control, or the best one."""
-    return next(row for row in table.of_role(CONTROL) if row.learner == (learner or table.best_control))
+    return next(
+        row for row in table.of_role(CONTROL) if row.learner == (learner or table.best_control)
+    )
 
 
 def _written(row: Row, table: TaskTable) -> str:

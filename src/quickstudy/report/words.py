@@ -9,7 +9,9 @@ from quickstudy.base.wording import counted as counted
 from quickstudy.report.statistics import CLOSEST, FEWEST
 
 MOST_NAMED, MOST_LETTERS = 5, 130
-"""A sentence with more names in it, or more letters of names, is a list that nobody reads; the table has them all."""
+"""A sentence with more names in it, or more letters of names, is a list that nobody reads; the
+table has them all.
+"""
 
 
 def span(numbers: Sequence[int]) -> str:
@@ -36,7 +38,9 @@ def listing(names: Sequence[str]) -> str:
 
 
 def described(score: Score) -> str:
-    """The title of a score with its unit and which direction is better, as far as they are known."""
+    """The title of a score with its unit and which direction is better, as far as they are
+    known.
+    """
     better = f"{score.better} is better" if score.sign else "direction unknown"
     return f"{score.title} ({', '.join(filter(None, (score.unit, better)))})"
 
@@ -56,42 +60,57 @@ MODEL_TITLES = {"tokens": "tokens", "answers": "answers", "understood": "underst
 TERMS = (
     (
         "Interval",
-        "The numbers in brackets are a 95 % interval of the mean over runs: Student's t, longer on the side to which "
-        "the runs are skewed, and cut at the ends of the score's range. One run has none; runs that are all alike, and "
-        "medians, are shown without; that of two or three is wide. "
-        f"Fewer than {FEWEST} runs, or pairs of runs, give no verdict. "
-        "Where orders of magnitude count, the mean is the geometric one, and ×÷ stands before the factor from it to "
-        "either end.",
+        (
+            "The numbers in brackets are a 95 % interval of the mean over runs: Student's t,"
+            " longer on the side to which the runs are skewed, and cut at the ends of the score's"
+            " range. One run has none; runs that are all alike, and medians, are shown without;"
+            f" that of two or three is wide. Fewer than {FEWEST} runs, or pairs of runs, give no"
+            " verdict. Where orders of magnitude count, the mean is the geometric one, and ×÷"
+            " stands before the factor from it to either end."
+        ),
     ),
     (
         "Scaled",
-        "(headline − best control) ÷ (oracle − best control): 0 is the best rule that never learns, 1 the best that "
-        "can be done. The headline is the first score of a table; the best control has the best mean. Not defined "
-        f"without a control or an oracle, or where the two are closer than {CLOSEST}. Runs of the same seed are "
-        "compared with one another.",
+        (
+            "(headline − best control) ÷ (oracle − best control): 0 is the best rule that never"
+            " learns, 1 the best that can be done. The headline is the first score of a table; the"
+            " best control has the best mean. Not defined without a control or an oracle, or where"
+            f" the two are closer than {CLOSEST}. Runs of the same seed are compared with one"
+            " another."
+        ),
     ),
     ("Control", "A rule that never learns, run under the same protocol on the same data."),
     (
         "Above the best control",
-        "Above: the interval of the difference from every control lies above 0. Below: that from some control lies "
-        "below 0 at a level corrected for their number, since the one that looks best was chosen in the same runs. "
-        "Nothing is corrected for the number of learners and tasks.",
+        (
+            "Above: the interval of the difference from every control lies above 0. Below: that"
+            " from some control lies below 0 at a level corrected for their number, since the one"
+            " that looks best was chosen in the same runs. Nothing is corrected for the number of"
+            " learners and tasks."
+        ),
     ),
     ("Oracle", "The best that can be done with what a learner is shown, run the same way."),
     (
         "Bold",
-        "The best learner is bold only where the interval of its difference from the next one leaves 0 out, and both "
-        f"have {FEWEST} runs or more.",
+        (
+            "The best learner is bold only where the interval of its difference from the next one"
+            f" leaves 0 out, and both have {FEWEST} runs or more."
+        ),
     ),
     (
         "Curves",
-        "Each run is read as a step function, on the steps of all runs together. Line and shading are the mean and "
-        "its 95 % interval, at every step by itself. Where a line ends before the others, its last value holds.",
+        (
+            "Each run is read as a step function, on the steps of all runs together. Line and"
+            " shading are the mean and its 95 % interval, at every step by itself. Where a line"
+            " ends before the others, its last value holds."
+        ),
     ),
     (
         "Convention",
-        "corrected does it right; written follows the paper's text; published repeats what produced the published "
-        "numbers. Two conventions never share a table.",
+        (
+            "corrected does it right; written follows the paper's text; published repeats what"
+            " produced the published numbers. Two conventions never share a table."
+        ),
     ),
 )
 """What the words of a report mean."""

@@ -14,8 +14,8 @@ from quickstudy.runs.setting import Setting
 
 @dataclass(frozen=True)
 class Asked:
-    """Questions and tokens, by estimate, of all runs together. runs: how many of them were counted. prompt: the first
-    one that is sent.
+    """Questions and tokens, by estimate, of all runs together. runs: how many of them were counted.
+    prompt: the first one that is sent.
     """
 
     runs: int = 0
@@ -26,14 +26,15 @@ class Asked:
     def __str__(self) -> str:
         """How much that is, in a line."""
         return (
-            f"{self.questions:,} questions to language models and about {self.tokens:,} tokens at most, in "
-            f"{self.runs} runs; answers that are kept are not asked again"
+            f"{self.questions:,} questions to language models and about {self.tokens:,} tokens at"
+            f" most, in {self.runs} runs; answers that are kept are not asked again"
         )
 
 
 def asked_of(cells: Iterable[Cell]) -> Asked:
-    """What the runs of these cells would ask: the protocol is gone through once for each setting, with a learner that
-    only counts, and multiplied by its repetitions. Answers that are kept are not asked again: these are the most.
+    """What the runs of these cells would ask: the protocol is gone through once for each setting,
+    with a learner that only counts, and multiplied by its repetitions. Answers that are kept are
+    not asked again: these are the most.
     """
     settings: dict[int, tuple[Setting, list[int]]] = {}
     for cell in cells:
@@ -51,15 +52,17 @@ def asked_of(cells: Iterable[Cell]) -> Asked:
 
 
 def _counted(setting: Setting, repetition: int) -> Any:
-    """A counter that has gone through the examination; None for learners that are no language models, or that cannot
-    be examined so.
+    """A counter that has gone through the examination; None for learners that are no language
+    models, or that cannot be examined so.
     """
     parts = setting.resolve()
     if not getattr(parts.learner, "counting", False):
         return None
     counter: Any = parts.learner.make(parts.task).counting()  # type: ignore[attr-defined]
     try:
-        parts.protocol.examine(parts.task, counter, [Streams(setting.root, parts.task.id, repetition)])
+        parts.protocol.examine(
+            parts.task, counter, [Streams(setting.root, parts.task.id, repetition)]
+        )
     except QuickstudyError:  # the run will say why
         return None
     return counter

@@ -1,9 +1,11 @@
-"""What is wrong with a results folder, and the repair. Nothing is thrown away that could hold a result.
+"""What is wrong with a results folder, and the repair. Nothing is thrown away that could hold a
+result.
 
-Cut and damaged lines, records without their traces, and files without their record go to `damaged/`; what is good
-stays where it is. Only folders that are ours are looked at: with our marker, or with one good record at least. Journals
-that a running process still writes are left alone, and what is deleted are only files written aside, and calls that
-have ended, by processes that are gone.
+Cut and damaged lines, records without their traces, and files without their record go to
+`damaged/`; what is good stays where it is. Only folders that are ours are looked at: with our
+marker, or with one good record at least. Journals that a running process still writes are left
+alone, and what is deleted are only files written aside, and calls that have ended, by processes
+that are gone.
 """
 
 from __future__ import annotations
@@ -41,11 +43,17 @@ from quickstudy.runs.unfinished import keys_of
 
 
 def examine_folder(folder: str | pathlib.Path) -> list[Damage]:
-    """Everything that is not as it should be, cut last lines and leftovers included. Changes nothing."""
+    """Everything that is not as it should be, cut last lines and leftovers included. Changes
+    nothing.
+    """
     folder = pathlib.Path(folder)
     lines = _ours(folder)
     found = [Damage(MARKER, None, problem) for problem in _marker_faults(folder)]
-    found += [Damage(line.file, line.number or None, line.problem) for line in lines if line.record is None]
+    found += [
+        Damage(line.file, line.number or None, line.problem)
+        for line in lines
+        if line.record is None
+    ]
     left_over = [*_half_written(folder), *_finished(folder, lines)]
     files = [(path, "left over from a run that was killed") for path in left_over]
     files += [(path, "no record names it") for path in _orphans(folder, lines)]
@@ -55,15 +63,23 @@ def examine_folder(folder: str | pathlib.Path) -> list[Damage]:
 
 
 def repair(folder: str | pathlib.Path) -> list[str]:
-    """Set aside what is damaged, so that the same command runs it again. Says what was done, one line each."""
+    """Set aside what is damaged, so that the same command runs it again. Says what was done, one
+    line each.
+    """
     folder = pathlib.Path(folder)
     lines = _ours(folder)
     # Listed before the locks are asked for: who writes a file aside has locked a journal before.
     half_written = list(_half_written(folder))
     unread = [line.file for line in lines if not line.number]
-    journals = [path for path in sorted((folder / RUNS).glob("*.jsonl")) if f"{RUNS}/{path.name}" not in unread]
+    journals = [
+        path
+        for path in sorted((folder / RUNS).glob("*.jsonl"))
+        if f"{RUNS}/{path.name}" not in unread
+    ]
     busy = {path.name for path in journals if _in_use(path)}
-    done = [f"{RUNS}/{name} is being written by a running process: left alone" for name in sorted(busy)]
+    done = [
+        f"{RUNS}/{name} is being written by a running process: left alone" for name in sorted(busy)
+    ]
     for problem in _marker_faults(folder):
         done.append(_set_aside(folder, folder / MARKER, problem))
         prepare_folder(folder)
@@ -98,7 +114,10 @@ def _ours(folder: pathlib.Path) -> list[Line]:
     lines = _read(folder)
     # A folder put together by copying has no marker; its records then say whose it is.
     if not (folder / MARKER).exists() and not any(line.record for line in lines):
-        raise UsageError(f"{folder} is not a results folder: it has neither {MARKER} nor one good record in {RUNS}/")
+        raise UsageError(
+            f"{folder} is not a results folder: it has neither {MARKER} nor one good record in"
+            f" {RUNS}/"
+        )
     return lines
 
 
@@ -113,7 +132,9 @@ def _with_trace(folder: pathlib.Path, line: Line) -> Line:
 
 
 def _marker_faults(folder: pathlib.Path) -> list[str]:
-    """What is wrong with the file that says how the folder is written; one that is missing is no fault."""
+    """What is wrong with the file that says how the folder is written; one that is missing is no
+    fault.
+    """
     try:
         read_marker(folder)
     except FileNotFoundError:
@@ -130,7 +151,8 @@ def _repair_journal(folder: pathlib.Path, name: str, lines: list[Line]) -> list[
     if not bad:
         return []
     good = [line for line in lines if line.record is not None or line.newer]
-    # First a safe place for what is taken out, then the journal without it: nothing is lost at any moment.
+    # First a safe place for what is taken out, then the journal without it: nothing is lost at any
+    # moment.
     target = _free(folder / DAMAGED / pathlib.PurePath(name).name)
     if any(not line.content for line in bad):  # too long to be read: all of it is kept
         with open(folder / name, "rb") as whole:
@@ -140,7 +162,10 @@ def _repair_journal(folder: pathlib.Path, name: str, lines: list[Line]) -> list[
     write_lines(folder / name, "doctor", good)
     if not good:
         (folder / name).unlink()
-    return [f"moved {name} line {line.number} to {_name(folder, target)}: {line.problem}" for line in bad]
+    return [
+        f"moved {name} line {line.number} to {_name(folder, target)}: {line.problem}"
+        for line in bad
+    ]
 
 
 def _set_aside(folder: pathlib.Path, path: pathlib.Path, why: str) -> str:
@@ -150,7 +175,9 @@ def _set_aside(folder: pathlib.Path, path: pathlib.Path, why: str) -> str:
 
 
 def _free(path: pathlib.Path) -> pathlib.Path:
-    """The path, or the first of path.2, path.3 ... that is not taken: an earlier repair keeps what it set aside."""
+    """The path, or the first of path.2, path.3 ... that is not taken: an earlier repair keeps what
+    it set aside.
+    """
     number, free = 1, path
     while free.exists():
         number += 1
@@ -159,7 +186,10 @@ def _free(path: pathlib.Path) -> pathlib.Path:
 
 
 def _in_use(path: pathlib.Path) -> bool:
-    for mode in ("r+b", "rb"):  # some disks lock only what can be written, and some folders can only be read
+    for mode in (
+        "r+b",
+        "rb",
+    ):  # some disks lock only what can be written, and some folders can only be read
         try:
             with open(path, mode, buffering=0) as file:
                 return not lock(file)
@@ -177,8 +207,8 @@ def _half_written(folder: pathlib.Path) -> Iterator[pathlib.Path]:
 
 
 def _finished(folder: pathlib.Path, lines: list[Line]) -> Iterator[pathlib.Path]:
-    """Unfinished calls whose runs are there, which nobody will read. One whose runs are missing or failed is none: the
-    same command goes on from it.
+    """Unfinished calls whose runs are there, which nobody will read. One whose runs are missing or
+    failed is none: the same command goes on from it.
     """
     finished = {line.key for line in lines if line.record and line.record.status != FAILED}
     for path in sorted((folder / UNFINISHED).glob("*.npz")):
@@ -187,7 +217,12 @@ def _finished(folder: pathlib.Path, lines: list[Line]) -> Iterator[pathlib.Path]
 
 
 def _orphans(folder: pathlib.Path, lines: list[Line]) -> Iterator[pathlib.Path]:
-    named = {name for line in lines if line.record for name in (line.record.trace.get("file"), line.record.saved)}
+    named = {
+        name
+        for line in lines
+        if line.record
+        for name in (line.record.trace.get("file"), line.record.saved)
+    }
     for room in (TRACES, LEARNERS):
         for path in sorted((folder / room).glob("*.npz")):
             if f"{room}/{path.name}" not in named:
@@ -195,14 +230,20 @@ def _orphans(folder: pathlib.Path, lines: list[Line]) -> Iterator[pathlib.Path]:
 
 
 def _unreadable(folder: pathlib.Path, lines: list[Line]) -> Iterator[tuple[pathlib.Path, str]]:
-    """Files that cannot be read, with the reason. Where several records name a file, one must have its checksum."""
+    """Files that cannot be read, with the reason. Where several records name a file, one must have
+    its checksum.
+    """
     said: dict[str, set[str | None]] = {}
     for line in lines:
         for name in (line.record.trace.get("file"), line.record.saved) if line.record else ():
             if name is not None:
-                said.setdefault(name, set()).add(line.record.files.get(name) if line.record else None)
+                said.setdefault(name, set()).add(
+                    line.record.files.get(name) if line.record else None
+                )
     for name, sums in sorted(said.items()):
-        faults = [fault for found in sorted(sums, key=str) if (fault := _fault(folder / name, found))]
+        faults = [
+            fault for found in sorted(sums, key=str) if (fault := _fault(folder / name, found))
+        ]
         if len(faults) == len(sums):
             yield folder / name, faults[0]
     for path in sorted((folder / UNFINISHED).glob("*.npz")):

@@ -26,13 +26,16 @@ from quickstudy.runs.reader import Damage, Reading, read_results
 from quickstudy.runs.timing import MEASURED
 
 PIECES_PER_WORKER = 2
-"""Bundles are cut to about this many per worker: one slow bundle at the end then keeps few others waiting. Of settings
-that were never timed any may be the slow one, and each is cut so."""
+"""Bundles are cut to about this many per worker: one slow bundle at the end then keeps few others
+waiting. Of settings that were never timed any may be the slow one, and each is cut so.
+"""
 
 
 @dataclass(frozen=True)
 class Started:
-    """A run begins. cells: what is to do; found: cells that are there already; workers: who share the work."""
+    """A run begins. cells: what is to do; found: cells that are there already; workers: who share
+    the work.
+    """
 
     cells: tuple[Cell, ...]
     found: int
@@ -46,8 +49,8 @@ class Stopping:
 
 @dataclass(frozen=True)
 class Execution:
-    """How a run went. found: cells that were there before, by status; the rest were run now. damage: lines of the
-    folder that could not be read, and were left out.
+    """How a run went. found: cells that were there before, by status; the rest were run now.
+    damage: lines of the folder that could not be read, and were left out.
     """
 
     found: dict[str, int] = field(default_factory=dict)
@@ -93,13 +96,15 @@ def execute(
     reading: Reading | None = None,
     report: Report = lambda event: None,
 ) -> Execution:
-    """Run the cells that the folder does not hold, and give the counts. `report` hears everything on the way.
+    """Run the cells that the folder does not hold, and give the counts. `report` hears everything
+    on the way.
 
-    limit_seconds: how long the call that a repetition is part of may take. keep_learners, keep_answers: of the runs
-    that are made now. Cells that have failed before run again only with retry_failed, and all of them with rerun, which
-    first puts what is there aside (`quickstudy.runs.pack`). reading: of the folder, if it has just been read. The
-    engine is shut down at the end. Raises QuickstudyError if results cannot be written, UsageError if the data of a run
-    that is to be made is not here.
+    limit_seconds: how long the call that a repetition is part of may take. keep_learners,
+    keep_answers: of the runs that are made now. Cells that have failed before run again only with
+    retry_failed, and all of them with rerun, which first puts what is there aside
+    (`quickstudy.runs.pack`). reading: of the folder, if it has just been read. The engine is shut
+    down at the end. Raises QuickstudyError if results cannot be written, UsageError if the data of
+    a run that is to be made is not here.
     """
     if limit_seconds is not None and not limit_seconds > 0:
         raise UsageError(f"the time limit must be above 0 seconds, got {limit_seconds}")
@@ -129,7 +134,9 @@ def execute(
                 cells[0].room,
                 plan.apart(cells[0]),
                 keep_answers,
-                tuple(cell.setting for cell in cells) if len({id(cell.setting) for cell in cells}) > 1 else (),
+                tuple(cell.setting for cell in cells)
+                if len({id(cell.setting) for cell in cells}) > 1
+                else (),
             )
         )
     counts: Counter[str] = Counter()
@@ -174,7 +181,13 @@ def _watch(
             for key in message.keys:
                 cell, seconds = cells[key], message.seconds
                 journal.write(
-                    failed_record(cell.setting, cell.repetition, message.reason, time.time() - seconds, seconds)
+                    failed_record(
+                        cell.setting,
+                        cell.repetition,
+                        message.reason,
+                        time.time() - seconds,
+                        seconds,
+                    )
                 )
                 yield Done(key, FAILED, message.reason, seconds)
         elif isinstance(message, Begun | Done | Tick):
@@ -182,11 +195,11 @@ def _watch(
 
 
 def cut(cells: Sequence[Cell], workers: int) -> list[list[Cell]]:
-    """Cells of one setting together, on a GPU also those that may run beside them; long settings in several pieces, so
-    that every worker has work.
+    """Cells of one setting together, on a GPU also those that may run beside them; long settings in
+    several pieces, so that every worker has work.
 
-    No number depends on the cut; time does: each piece may compile its programs again, and one of fewer repetitions
-    than there are lanes takes as long as a full one.
+    No number depends on the cut; time does: each piece may compile its programs again, and one of
+    fewer repetitions than there are lanes takes as long as a full one.
     """
     on_gpu = has_gpu()
     groups: dict[str | int, list[Cell]] = {}
@@ -195,18 +208,23 @@ def cut(cells: Sequence[Cell], workers: int) -> list[list[Cell]]:
     total = sum(cell.seconds for cell in cells)
     pieces = []
     for group in groups.values():
-        share = sum(cell.seconds for cell in group) / total if total > 0 else len(group) / len(cells)
+        share = (
+            sum(cell.seconds for cell in group) / total if total > 0 else len(group) / len(cells)
+        )
         if group[0].source != MEASURED and not on_gpu:
             share = 1.0
         most = math.ceil(len(group) / (group[0].lanes if on_gpu else 1))
-        count = min(most, max(1, math.ceil(share * PIECES_PER_WORKER * workers))) if workers > 1 else 1
+        count = (
+            min(most, max(1, math.ceil(share * PIECES_PER_WORKER * workers))) if workers > 1 else 1
+        )
         bounds = [len(group) * piece // count for piece in range(count + 1)]
         pieces += [group[start:stop] for start, stop in pairwise(bounds)]
     return pieces
 
 
 class Interrupts:
-    """While this context is open, the first interrupt calls `finish` and is noted; the next is a KeyboardInterrupt.
+    """While this context is open, the first interrupt calls `finish` and is noted; the next is a
+    KeyboardInterrupt.
 
     Outside the main thread, where Python takes no signals, it does nothing.
     """
@@ -221,7 +239,12 @@ class Interrupts:
             self._before = signal.signal(signal.SIGINT, self._take)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
 

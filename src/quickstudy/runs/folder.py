@@ -1,4 +1,6 @@
-"""The results folder on disk: its rooms, its marker, and how a file gets into it whole or not at all."""
+"""The results folder on disk: its rooms, its marker, and how a file gets into it whole or not at
+all.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ SEALED, DAMAGED = "sealed", "damaged"
 SOURCES, FORGOTTEN = "sources", "forgotten"
 ROOMS = (RUNS, TRACES, LEARNERS, UNFINISHED, SEALED, DAMAGED, SOURCES)
 TEMPORARY = ".tmp"
-_WRITTEN_ASIDE = re.compile(r"\..+\.(?:(?P<host>[A-Za-z0-9._-]+)-(?P<of>\d+)-[0-9a-z]+|(?P<pid>\d+)|doctor|pack)\.tmp")
+_WRITTEN_ASIDE = re.compile(
+    r"\..+\.(?:(?P<host>[A-Za-z0-9._-]+)-(?P<of>\d+)-[0-9a-z]+|(?P<pid>\d+)|doctor|pack)\.tmp"
+)
 _MARKER_BYTES = 1 << 16
 """More of a marker is not read: it has forty."""
 
@@ -36,15 +40,21 @@ _USERS_MISTAKES = {
 
 
 def writing_fault(error: OSError, path: str | os.PathLike[str]) -> QuickstudyError:
-    """The one line that says why a file of the results folder could not be written, and what to do."""
+    """The one line that says why a file of the results folder could not be written, and what to
+    do.
+    """
     reason = error.strerror or str(error)
     if error.errno in _USERS_MISTAKES:
         return UsageError(f"cannot write {path}: {reason}; choose another folder")
-    return QuickstudyError(f"cannot write {path}: {reason}; mend that, then give the same command again")
+    return QuickstudyError(
+        f"cannot write {path}: {reason}; mend that, then give the same command again"
+    )
 
 
 def prepare_folder(folder: pathlib.Path) -> None:
-    """Make the folder, its rooms and its marker, where they are missing; UsageError if that cannot be."""
+    """Make the folder, its rooms and its marker, where they are missing; UsageError if that cannot
+    be.
+    """
     if folder.resolve() == pathlib.Path(folder.resolve().anchor):
         raise UsageError(f"{folder} is the root of the disk; name a folder for the results")
     check_format(folder)
@@ -53,7 +63,9 @@ def prepare_folder(folder: pathlib.Path) -> None:
         try:
             make_folder(room)
         except FileExistsError as error:
-            raise UsageError(f"{room} is a file, not a folder; choose another folder for the results") from error
+            raise UsageError(
+                f"{room} is a file, not a folder; choose another folder for the results"
+            ) from error
         except OSError as error:
             raise writing_fault(error, room) from error
     if not (folder / MARKER).exists():
@@ -62,14 +74,17 @@ def prepare_folder(folder: pathlib.Path) -> None:
 
 
 def check_format(folder: pathlib.Path) -> None:
-    """Raise UsageError if a later quickstudy has written the folder in a way that this one does not know."""
+    """Raise UsageError if a later quickstudy has written the folder in a way that this one does not
+    know.
+    """
     try:
         found = read_marker(folder)
     except (OSError, ValueError):
         return  # a folder put together by copying has no marker, and needs none
     if found > FORMAT:
         raise UsageError(
-            f"{folder} has format {found}, this quickstudy reads up to {FORMAT}; install a later quickstudy"
+            f"{folder} has format {found}, this quickstudy reads up to {FORMAT}; install a later"
+            " quickstudy"
         )
 
 
@@ -80,12 +95,15 @@ def refuse_links(folder: pathlib.Path) -> None:
     for room in (*ROOMS, FORGOTTEN):
         if (folder / room).is_symlink():
             raise UsageError(
-                f"{folder / room} is a link; make it a folder of its own, or link the whole results folder"
+                f"{folder / room} is a link; make it a folder of its own, or link the whole results"
+                " folder"
             )
 
 
 def read_marker(folder: pathlib.Path) -> int:
-    """The format of a folder. Raises OSError if nothing says it, and ValueError if that cannot be understood."""
+    """The format of a folder. Raises OSError if nothing says it, and ValueError if that cannot be
+    understood.
+    """
     with open_ordinary(folder / MARKER) as file:
         content = file.read(_MARKER_BYTES)
     try:
@@ -101,14 +119,17 @@ def read_marker(folder: pathlib.Path) -> int:
 
 
 def open_ordinary(path: pathlib.Path) -> io.BufferedReader:
-    """A file to read. Raises OSError for one that is not ordinary: a pipe or a device might never end."""
+    """A file to read. Raises OSError for one that is not ordinary: a pipe or a device might never
+    end.
+    """
     if not stat.S_ISREG(path.stat().st_mode):
         raise OSError(errno.EINVAL, "not an ordinary file", str(path))
     return open(path, "rb")
 
 
 def write_aside(target: pathlib.Path, writer: str, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file beside its place, sync it, and rename it into its place: readers see all of it or nothing.
+    """Write a file beside its place, sync it, and rename it into its place: readers see all of it
+    or nothing.
 
     writer: a name that no other process uses. Nothing stays behind when writing fails.
     """
@@ -139,15 +160,21 @@ def move_aside(path: pathlib.Path, target: pathlib.Path) -> None:
 
 
 def write_output(target: pathlib.Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file that a user has named: through a link into the file that it names, and into a device or a pipe as it
-    is; all else aside and then in its place. Raises UsageError or QuickstudyError if it cannot be written.
+    """Write a file that a user has named: through a link into the file that it names, and into a
+    device or a pipe as it is; all else aside and then in its place. Raises UsageError or
+    QuickstudyError if it cannot be written.
     """
     if target.is_symlink() and not target.exists():
         raise UsageError(f"{target} is a link to nothing; remove it, or choose another file")
     try:
         ordinary = not target.exists() or stat.S_ISREG(target.stat().st_mode)
-        # What a process has open is found there too, as an ordinary file: replaced, nobody would read it.
-        if not ordinary or target.absolute().is_relative_to("/dev") or target.absolute().is_relative_to("/proc"):
+        # What a process has open is found there too, as an ordinary file: replaced, nobody would
+        # read it.
+        if (
+            not ordinary
+            or target.absolute().is_relative_to("/dev")
+            or target.absolute().is_relative_to("/proc")
+        ):
             with open(target, "wb") as file:
                 write(file)
             return
@@ -160,8 +187,8 @@ def write_output(target: pathlib.Path, write: Callable[[BinaryIO], object]) -> N
 
 
 def written_aside(path: pathlib.Path) -> bool:
-    """Whether a file is one that `write_aside` has left behind: of our pattern, and its writer is gone as far as can be
-    told from here.
+    """Whether a file is one that `write_aside` has left behind: of our pattern, and its writer is
+    gone as far as can be told from here.
     """
     found = _WRITTEN_ASIDE.fullmatch(path.name)
     if found is None or path.is_symlink() or not path.is_file():
@@ -189,7 +216,9 @@ def _alive(process: int) -> bool:
 
 
 def make_folder(folder: pathlib.Path) -> None:
-    """Make a folder where it is missing, and those above it, and bring the names of all to the disk. Raises OSError."""
+    """Make a folder where it is missing, and those above it, and bring the names of all to the
+    disk. Raises OSError.
+    """
     if not folder.is_dir():
         if not folder.parent.exists():
             make_folder(folder.parent)

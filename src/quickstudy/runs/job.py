@@ -1,4 +1,6 @@
-"""From a setting and a repetition to a record: the only place where task, learner, protocol and measures meet."""
+"""From a setting and a repetition to a record: the only place where task, learner, protocol and
+measures meet.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from quickstudy.base.canonical import digest
-from quickstudy.base.errors import LearnerFault, MissingExtra, NotApplicable, TooManyLanes, Unavailable, UsageError
+from quickstudy.base.errors import (
+    LearnerFault,
+    MissingExtra,
+    NotApplicable,
+    TooManyLanes,
+    Unavailable,
+    UsageError,
+)
 from quickstudy.base.file_origin import Origin
 from quickstudy.base.learner import Brief, Learner, Pupil, Snapshot
 from quickstudy.base.legend import Legend
@@ -33,9 +42,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A finished repetition: its record without the trace, the trace, and the trained learner if it was asked for.
+    """A finished repetition: its record without the trace, the trace, and the trained learner if it
+    was asked for.
 
-    unfinished: with the last repetition of a call, what it has handed in; to be dropped when all is written down.
+    unfinished: with the last repetition of a call, what it has handed in; to be dropped when all is
+    written down.
     """
 
     record: Record
@@ -53,14 +64,16 @@ def examine(
     keep_answers: bool = False,
     beside: Sequence[Setting] = (),
 ) -> Iterator[Outcome]:
-    """Run the repetitions, as many side by side as there are lanes, and give each outcome when its call ends.
+    """Run the repetitions, as many side by side as there are lanes, and give each outcome when its
+    call ends.
 
-    wanted: how many repetitions of the setting there are in all, by which lanes are chosen; default: these. A call
-    that does not fit the memory of the device is made again with fewer lanes. journal: whose folder keeps what
-    protocols hand in; default: nothing is kept. keep_answers: traces have every answer of the last test. beside: the
-    setting of each repetition, where they are several that may run side by side. A learner that raises or breaks the
-    protocol gives failed records with the reason and the traceback, one that is not made for what is asked gives
-    not-applicable ones; neither stops the run.
+    wanted: how many repetitions of the setting there are in all, by which lanes are chosen;
+    default: these. A call that does not fit the memory of the device is made again with fewer
+    lanes. journal: whose folder keeps what protocols hand in; default: nothing is kept.
+    keep_answers: traces have every answer of the last test. beside: the setting of each repetition,
+    where they are several that may run side by side. A learner that raises or breaks the protocol
+    gives failed records with the reason and the traceback, one that is not made for what is asked
+    gives not-applicable ones; neither stops the run.
     """
     resolved = {id(one): one.resolve() for one in (setting, *beside)}
     lanes = resolved[id(setting)].learner.lanes(wanted or len(repetitions))
@@ -74,7 +87,8 @@ def examine(
             left = left[lanes:]
         except TooManyLanes as error:
             lanes = fewer_lanes(lanes, error.fit)
-            # Frames of the error may still hold what is on the device; nothing of it may stand in the way.
+            # Frames of the error may still hold what is on the device; nothing of it may stand in
+            # the way.
             error.__cause__ = error.__traceback__ = None
             gc.collect()
 
@@ -89,17 +103,30 @@ class _Seat:
 
 
 def _call(
-    seats: Sequence[_Seat], lanes: int, keep_learners: bool, journal: Journal | None, keep_answers: bool
+    seats: Sequence[_Seat],
+    lanes: int,
+    keep_learners: bool,
+    journal: Journal | None,
+    keep_answers: bool,
 ) -> Iterator[Outcome]:
     started = time.time()
     setting, parts = seats[0].setting, seats[0].parts
-    # A short call is filled up with lanes whose results are dropped: the program, and so the numbers, stay the same.
+    # A short call is filled up with lanes whose results are dropped: the program, and so the
+    # numbers, stay the same.
     filled = [*seats, *[seats[-1]] * (lanes - len(seats))]
     streams = [Streams(setting.root, parts.task.id, seat.repetition) for seat in filled]
     whats = [identity(seat.setting, seat.parts, seat.repetition) for seat in seats]
     origins = _origins(parts)
-    place = {"versions": provenance.versions(origins), "device": parts.learner.device(), "lanes": lanes}
-    unfinished = None if journal is None else UnfinishedCall(journal, [digest(what) for what in whats], place)
+    place = {
+        "versions": provenance.versions(origins),
+        "device": parts.learner.device(),
+        "lanes": lanes,
+    }
+    unfinished = (
+        None
+        if journal is None
+        else UnfinishedCall(journal, [digest(what) for what in whats], place)
+    )
     learner: _Remembering | None = None
     status, reason, look_ahead, remark, traceback, passing = OK, "", "", "", "", False
     traces: list[Trace] = []
@@ -113,7 +140,9 @@ def _call(
         offered = {"unfinished": unfinished} if known else {}
         examination = parts.protocol.examine(parts.task, learner, streams, **offered)
         if keep_learners:
-            shots = zip(filled, examination.snapshots(), strict=False)  # of some learners there are none
+            shots = zip(
+                filled, examination.snapshots(), strict=False
+            )  # of some learners there are none
             kept = [_named(snapshot, seat.parts, seat.setting) for seat, snapshot in shots]
         look_ahead, remark = learner.look_ahead(), learner.remark()
         traces, snapshots = list(examination.traces), kept
@@ -164,8 +193,9 @@ def _no_memory(error: Exception) -> bool:
 
 
 class _Remembering:
-    """A learner that remembers the pupils it begins, so that what they have opened is closed whatever happens, and so
-    that those from outside (watched) can be asked whether they look ahead; ours are held to it by tests.
+    """A learner that remembers the pupils it begins, so that what they have opened is closed
+    whatever happens, and so that those from outside (watched) can be asked whether they look ahead;
+    ours are held to it by tests.
     """
 
     def __init__(self, learner: Learner, watched: bool) -> None:
@@ -175,11 +205,15 @@ class _Remembering:
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> Pupil:
         pupil: Any = self._learner.begin(brief, streams)
-        self._pupils.append(Watched(pupil, brief, streams[0].numpy("look-ahead")) if self._watched else pupil)
+        self._pupils.append(
+            Watched(pupil, brief, streams[0].numpy("look-ahead")) if self._watched else pupil
+        )
         return self._pupils[-1]  # type: ignore[no-any-return]
 
     def look_ahead(self) -> str:
-        """What was found out about the pupils from outside. Raises LearnerFault if one looks ahead."""
+        """What was found out about the pupils from outside. Raises LearnerFault if one looks
+        ahead.
+        """
         found = {pupil.look_ahead() for pupil in self._pupils} if self._watched else set[str]()
         return min(found - {""}, default="")  # "cannot be told" comes before "nothing found"
 
@@ -189,7 +223,9 @@ class _Remembering:
 
     def close(self) -> None:
         for pupil in self._pupils:
-            with contextlib.suppress(Exception):  # the outcome stands, however its learner says goodbye
+            with contextlib.suppress(
+                Exception
+            ):  # the outcome stands, however its learner says goodbye
                 getattr(pupil, "close", lambda: None)()
 
     def __getattr__(self, name: str) -> Any:
@@ -208,7 +244,9 @@ def _origins(parts: Parts) -> list[Origin]:
     return [*parts.learner.origins, *(origin_of(kind) for kind in kinds if not is_ours(kind))]
 
 
-def _where(place: Mapping[str, Any], started: float, unfinished: UnfinishedCall | None) -> dict[str, Any]:
+def _where(
+    place: Mapping[str, Any], started: float, unfinished: UnfinishedCall | None
+) -> dict[str, Any]:
     where = {
         **place,
         "machine": provenance.machine(),

@@ -1,11 +1,14 @@
-"""What a process writes down while it runs: one new file of JSON lines, which no other process ever opens to write.
+"""What a process writes down while it runs: one new file of JSON lines, which no other process ever
+opens to write.
 
-A line is written by a single call, so that only the last line of a file can be torn, and only by the death of the
-process or of the machine. A file that is open is locked (where the system can), so that a repair leaves it alone.
+A line is written by a single call, so that only the last line of a file can be torn, and only by
+the death of the process or of the machine. A file that is open is locked (where the system can), so
+that a repair leaves it alone.
 
-A line is on the disk at most SYNC_SECONDS after it was written: at once where the one before is older than that, as it
-is with all runs that take as long, else with the others of that time. Runs that were made side by side, in a call that
-has taken as long, are all there when the last of them is. A power cut loses no other run that has ended.
+A line is on the disk at most SYNC_SECONDS after it was written: at once where the one before is
+older than that, as it is with all runs that take as long, else with the others of that time. Runs
+that were made side by side, in a call that has taken as long, are all there when the last of them
+is. A power cut loses no other run that has ended.
 """
 
 from __future__ import annotations
@@ -46,7 +49,9 @@ if TYPE_CHECKING:
     from quickstudy.runs.job import Outcome
 
 SYNC_SECONDS = 0.5
-"""A line is on the disk after that. A sync takes some 5 ms, so this costs a hundredth of the time."""
+"""A line is on the disk after that. A sync takes some 5 ms, so this costs a hundredth of the
+time.
+"""
 _TRIES = 50
 
 
@@ -67,8 +72,8 @@ class Journal:
         self._fault: OSError | None = None
 
     def write(self, record: Record) -> None:
-        """Add one line. Raises QuickstudyError, with the file as it was before, if it cannot be written, or if what was
-        written earlier has not reached the disk or is no longer there.
+        """Add one line. Raises QuickstudyError, with the file as it was before, if it cannot be
+        written, or if what was written earlier has not reached the disk or is no longer there.
         """
         line = (record.to_line() + "\n").encode()
         with self.busy:
@@ -77,7 +82,10 @@ class Journal:
                     raise self._fault
                 file = self._open()
                 if os.fstat(file.fileno()).st_nlink == 0:
-                    raise QuickstudyError(f"{self.path} was removed while it was being written; run again what it held")
+                    raise QuickstudyError(
+                        f"{self.path} was removed while it was being written; run again what it"
+                        " held"
+                    )
                 start = file.tell()
                 try:
                     _write_whole(file, line)
@@ -96,14 +104,16 @@ class Journal:
                 raise writing_fault(error, self.path) from error
 
     def save(self, outcome: Outcome) -> Record:
-        """Write an outcome down: trace and trained learner first, then the line that names them. Gives the record.
+        """Write an outcome down: trace and trained learner first, then the line that names them.
+        Gives the record.
 
-        An outcome that cannot be written (an unknown status, values that are no plain numbers or words) becomes a
-        failed record that says so.
+        An outcome that cannot be written (an unknown status, values that are no plain numbers or
+        words) becomes a failed record that says so.
         """
         with self.busy:
             try:
-                # Locked before the first file is written aside: a repair sees by it that somebody is at work.
+                # Locked before the first file is written aside: a repair sees by it that somebody
+                # is at work.
                 self._open()
                 record = self._with_files(outcome)
                 if record.status not in STATUSES:
@@ -112,7 +122,9 @@ class Journal:
             except (TypeError, ValueError) as error:
                 original = outcome.record
                 reason = f"the outcome cannot be written down: {error}"
-                record = Record(original.what, FAILED, reason, where=original.where, labels=original.labels)
+                record = Record(
+                    original.what, FAILED, reason, where=original.where, labels=original.labels
+                )
                 self.write(record)
             except OSError as error:
                 raise writing_fault(error, self.path) from error
@@ -148,7 +160,12 @@ class Journal:
     def __enter__(self) -> Journal:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         if error is None:
             self.close()
         else:
@@ -169,14 +186,19 @@ class Journal:
             record = replace(record, saved=name, files={**record.files, **files})
         return record
 
-    def _keep(self, room: str, key: str, arrays: Mapping[str, NDArray[Any]]) -> tuple[str, dict[str, str]]:
-        """Write arrays into a room of the folder. Gives the file's name, and its checksum by that name."""
+    def _keep(
+        self, room: str, key: str, arrays: Mapping[str, NDArray[Any]]
+    ) -> tuple[str, dict[str, str]]:
+        """Write arrays into a room of the folder. Gives the file's name, and its checksum by that
+        name.
+        """
         made = io.BytesIO()
         write_arrays(made, arrays)
         content = made.getbuffer()
         found = hashlib.sha256(content).hexdigest()
         name = f"{room}/{key}.npz"
-        # Another run of the same key, on another machine perhaps, has a record that says what is in its file.
+        # Another run of the same key, on another machine perhaps, has a record that says what is in
+        # its file.
         if (self.folder / name).exists() and checksum_of(self.folder / name) != found:
             name = f"{room}/{key}.{found[:12]}.npz"
         write_aside(self.folder / name, self.writer, lambda file: file.write(content))
@@ -216,7 +238,9 @@ class Journal:
 
 
 def lock(file: io.FileIO) -> bool:
-    """Try to be the only one who holds the file. True as well where the system knows no such locks."""
+    """Try to be the only one who holds the file. True as well where the system knows no such
+    locks.
+    """
     try:
         import fcntl
 

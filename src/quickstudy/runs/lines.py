@@ -1,4 +1,6 @@
-"""Lines of journals: every one is read and checked by itself. A folder from elsewhere can hold anything."""
+"""Lines of journals: every one is read and checked by itself. A folder from elsewhere can hold
+anything.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from quickstudy.base.record import STATUSES, Record, too_deep
 from quickstudy.runs.folder import LEARNERS, RUNS, TRACES, check_format, write_aside
 
 LONGEST_LINE = 1 << 26
-"""Bytes of a line that is read: 64 MiB, a thousand times what a record with an inline trace takes."""
+"""Bytes of a line that is read: 64 MiB, a thousand times what a record with an inline trace
+takes.
+"""
 _BUFFER = 1 << 20
 _PLAIN = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 _KEPT = re.compile(rf"(?:{TRACES}|{LEARNERS})/[^./\\][^/\\]*\.npz")
@@ -27,9 +31,10 @@ _KEPT = re.compile(rf"(?:{TRACES}|{LEARNERS})/[^./\\][^/\\]*\.npz")
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a journal: its bytes, and either the record in it, with its key, or what is wrong with it. torn: a
-    last line that was cut off. number: from 1; 0 for a file that cannot be read at all. A line that is too long to be
-    read has no content. newer: whole, and of a later version: it is left out, and left where it is.
+    """One line of a journal: its bytes, and either the record in it, with its key, or what is wrong
+    with it. torn: a last line that was cut off. number: from 1; 0 for a file that cannot be read at
+    all. A line that is too long to be read has no content. newer: whole, and of a later version: it
+    is left out, and left where it is.
     """
 
     file: str
@@ -66,19 +71,26 @@ def read_lines(folder: pathlib.Path, *, expected: bool = False) -> Iterator[Line
 def expect_results(folder: pathlib.Path) -> None:
     """Raise UsageError if nothing has ever been run into a folder."""
     if not (folder / RUNS).is_dir():
-        raise UsageError(f"no results in {folder}; run something there first, or name another folder")
+        raise UsageError(
+            f"no results in {folder}; run something there first, or name another folder"
+        )
 
 
 class _Known:
     """What is known of a folder while its lines are read.
 
-    Traces and learners are listed once, and looked for again before one is called missing, since a run that goes on
-    writes a trace, and then the line that names it, after the listing. Legends are looked at once: most runs share one.
+    Traces and learners are listed once, and looked for again before one is called missing, since a
+    run that goes on writes a trace, and then the line that names it, after the listing. Legends are
+    looked at once: most runs share one.
     """
 
     def __init__(self, folder: pathlib.Path) -> None:
         self._folder = folder
-        self._files = {f"{room}/{path.name}" for room in (TRACES, LEARNERS) for path in (folder / room).glob("*.npz")}
+        self._files = {
+            f"{room}/{path.name}"
+            for room in (TRACES, LEARNERS)
+            for path in (folder / room).glob("*.npz")
+        }
         self._understood: dict[int, bool] = {}
         self._shared: dict[str, Mapping[str, Any]] = {}
 
@@ -88,7 +100,9 @@ class _Known:
 
     def legend(self, legend: Mapping[str, Any]) -> Mapping[str, Any]:
         """An equal legend that was read before, the same for all, or this one."""
-        return self._shared.setdefault(repr(legend), legend)  # by its text: True is equal to 1, and another value
+        return self._shared.setdefault(
+            repr(legend), legend
+        )  # by its text: True is equal to 1, and another value
 
     def understands(self, legend: Mapping[str, Any]) -> bool:
         """Whether a record's legend can be read, one that `legend` gave."""
@@ -102,7 +116,14 @@ def _can_be_read(legend: Mapping[str, Any]) -> bool:
         return False
     try:
         found = Legend.from_facts(legend)
-        texts = [found.headline, found.second, found.question, found.once, found.again, *found.columns]
+        texts = [
+            found.headline,
+            found.second,
+            found.question,
+            found.once,
+            found.again,
+            *found.columns,
+        ]
         for score in (score for scores in found.scores.values() for score in scores):
             texts += [score.title, score.unit, *score.words.values()]
     except (UsageError, TypeError, ValueError, AttributeError, KeyError):
@@ -141,15 +162,20 @@ def _lines(file: BinaryIO, name: str, known: _Known) -> Iterator[Line]:
             line = _line(name, number, content, known)
             # Only the newline may be missing; then nothing is lost.
             torn = line.problem.startswith(_NOT_JSON) and _is_beginning(content)
-            yield Line(name, number, content, problem="last line is cut off", torn=True) if torn else line
+            yield (
+                Line(name, number, content, problem="last line is cut off", torn=True)
+                if torn
+                else line
+            )
 
 
 _NOT_JSON = "not a line of JSON"
 
 
 def _is_beginning(content: bytes) -> bool:
-    """Whether bytes can be the first part of one record. A whole one with something after it, since the end of its line
-    was overwritten, and zeros in place of lines are more than a last line cut off.
+    """Whether bytes can be the first part of one record. A whole one with something after it, since
+    the end of its line was overwritten, and zeros in place of lines are more than a last line cut
+    off.
     """
     if not content.startswith(b"{") or not content.isascii() or not content.decode().isprintable():
         return False
@@ -172,7 +198,9 @@ def _line(name: str, number: int, content: bytes, known: _Known) -> Line:
     try:
         record = Record.from_facts({**facts, "legend": known.legend(facts.get("legend", {}))})
         key = _key(record)
-        problem = _problem(facts, record, key, known) or ("" if intact(content, facts) else _CHANGED)
+        problem = _problem(facts, record, key, known) or (
+            "" if intact(content, facts) else _CHANGED
+        )
     except (TypeError, ValueError, AttributeError, KeyError, RecursionError) as error:
         return Line(name, number, content, problem=f"not a record ({error})")
     if problem:
@@ -180,16 +208,24 @@ def _line(name: str, number: int, content: bytes, known: _Known) -> Line:
         newer = problem == _unknown(record.status) and CHECK in facts and intact(content, facts)
         return Line(name, number, content, None, key, problem, newer=newer)
     if b"\\ud" in content:
-        said = {part.name: spoken(getattr(record, part.name)) for part in fields(record) if part.name != "what"}
+        said = {
+            part.name: spoken(getattr(record, part.name))
+            for part in fields(record)
+            if part.name != "what"
+        }
         record = replace(record, **said)
     if record.saved is not None and not known.has(record.saved):
-        record = replace(record, saved=None)  # its scores stand all the same: learners are large, and may be deleted
+        record = replace(
+            record, saved=None
+        )  # its scores stand all the same: learners are large, and may be deleted
     vars(record)["key"] = key  # as it would find itself, which takes longer than all the rest
     return Line(name, number, content, record, key)
 
 
 def _key(record: Record) -> str:
-    """The record's key. What comes out of JSON is of plain types, unless a number in it is not finite."""
+    """The record's key. What comes out of JSON is of plain types, unless a number in it is not
+    finite.
+    """
     try:
         text = _PLAIN.encode(record.what)
     except ValueError:

@@ -1,6 +1,7 @@
 """What is to be run: cells in a fixed order, each with its key. Making a plan runs nothing.
 
-More seeds, tasks or learners only add cells; a cell's key, and so its numbers, depend on nothing but itself.
+More seeds, tasks or learners only add cells; a cell's key, and so its numbers, depend on nothing
+but itself.
 """
 
 from __future__ import annotations
@@ -28,12 +29,13 @@ EXAMINER = "quickstudy.runs.job:examine"
 class Cell:
     """One repetition of one setting.
 
-    task, learner, family, role: as shown to people. seconds: estimated; source: `measured` or `guessed`. programs:
-    how many programs its setting needs compiled. beside: what it has in common with the cells that may run in one call
-    with it on a GPU. wanted: how many these are in the plan. lanes: how many of them run side by side there, if its
-    memory is large enough. room: the modules from outside this
-    package that its task, learner and protocol come from. unfit: why its protocol cannot examine its task, so that the
-    run will be not applicable; empty where it can.
+    task, learner, family, role: as shown to people. seconds: estimated; source: `measured` or
+    `guessed`. programs: how many programs its setting needs compiled. beside: what it has in common
+    with the cells that may run in one call with it on a GPU. wanted: how many these are in the
+    plan. lanes: how many of them run side by side there, if its memory is large enough. room: the
+    modules from outside this
+    package that its task, learner and protocol come from. unfit: why its protocol cannot examine
+    its task, so that the run will be not applicable; empty where it can.
     """
 
     key: str
@@ -55,8 +57,8 @@ class Cell:
 
 @dataclass(frozen=True)
 class Preview:
-    """What a dry run prints. found: cells that need not run; measured: of those to do, how many have been measured
-    here before, with other seeds; seconds: of these together, on one worker.
+    """What a dry run prints. found: cells that need not run; measured: of those to do, how many
+    have been measured here before, with other seeds; seconds: of these together, on one worker.
     """
 
     cells: int
@@ -69,7 +71,8 @@ class Preview:
 
 @dataclass(frozen=True)
 class Plan:
-    """Cells by task, then learner, then repetition. found: status by key of what the results folder already holds.
+    """Cells by task, then learner, then repetition. found: status by key of what the results folder
+    already holds.
 
     includes: files that every worker imports first.
     """
@@ -80,17 +83,25 @@ class Plan:
     examiner: str = EXAMINER
 
     def apart(self, cell: Cell) -> bool:
-        """Whether a cell must not run in the process that made the plan, which has imported files of the plan that are
-        not this cell's. A cell made of what no other process has runs there all the same.
+        """Whether a cell must not run in the process that made the plan, which has imported files
+        of the plan that are not this cell's. A cell made of what no other process has runs there
+        all the same.
         """
         return self._imported != set(cell.room) and all(map(others_have, cell.room))
 
     @cached_property
     def _imported(self) -> set[str]:
-        return {*map(module_of, self.includes), *(module for cell in self.cells for module in cell.room)}
+        return {
+            *map(module_of, self.includes),
+            *(module for cell in self.cells for module in cell.room),
+        }
 
-    def missing(self, found: dict[str, str] | None = None, *, retry_failed: bool = False) -> list[Cell]:
-        """The cells still to be run; found: what the folder holds now, if it may have changed since the plan."""
+    def missing(
+        self, found: dict[str, str] | None = None, *, retry_failed: bool = False
+    ) -> list[Cell]:
+        """The cells still to be run; found: what the folder holds now, if it may have changed since
+        the plan.
+        """
         found = self.found if found is None else found
         wanted = {None, FAILED} if retry_failed else {None}
         return [cell for cell in self.cells if found.get(cell.key) in wanted]
@@ -123,11 +134,12 @@ def make_plan(
     examiner: str = EXAMINER,
     rules: int | None = None,
 ) -> Plan:
-    """The plan of some settings, each with the repetitions 0 .. n-1 or with those named; controls and oracles with
-    0 .. rules-1, where that is given.
+    """The plan of some settings, each with the repetitions 0 .. n-1 or with those named; controls
+    and oracles with 0 .. rules-1, where that is given.
 
-    Settings that are the same run under two spellings (`esn` and `esn:units=1800`) are one. reading: what the results
-    folder holds, for estimates and for what is found. Raises UsageError for anything that does not exist.
+    Settings that are the same run under two spellings (`esn` and `esn:units=1800`) are one.
+    reading: what the results folder holds, for estimates and for what is found. Raises UsageError
+    for anything that does not exist.
     """
     for path in includes:
         include(path)
@@ -147,7 +159,10 @@ def make_plan(
             (setting.convention, names["task"], names["learner"]), (typed.learner, what["learner"])
         )
         if other != what["learner"]:
-            raise UsageError(f'two learners are called "{names["learner"]}": {known} and {typed.learner}; rename one')
+            raise UsageError(
+                f'two learners are called "{names["learner"]}": {known} and {typed.learner};'
+                " rename one"
+            )
         estimate = run_times.of(what, names["learner"])
         around = filter(_foreign, (type(setting).__module__, examiner.partition(":")[0]))
         room = tuple(sorted({*parts.strangers, *around}))
@@ -161,18 +176,25 @@ def make_plan(
         for repetition in range(rules or 0) if is_rule else numbers:
             key = digest({**what, "repetition": repetition})
             shown = (names["task"], names["learner"], names["family"], names["role"])
-            cell = Cell(key, setting, repetition, *shown, *estimate, programs, 1, 1, room, unfit, beside)
+            cell = Cell(
+                key, setting, repetition, *shown, *estimate, programs, 1, 1, room, unfit, beside
+            )
             if cells.setdefault(key, cell) is cell:
                 choices.setdefault(beside, []).append(parts.learner)
     absolute = tuple(str(pathlib.Path(path).expanduser().resolve()) for path in includes)
-    sizes = {beside: (len(found), found[0].lanes(len(found), "gpu")) for beside, found in choices.items()}
-    sized = (replace(cell, wanted=sizes[cell.beside][0], lanes=sizes[cell.beside][1]) for cell in cells.values())
+    sizes = {
+        beside: (len(found), found[0].lanes(len(found), "gpu")) for beside, found in choices.items()
+    }
+    sized = (
+        replace(cell, wanted=sizes[cell.beside][0], lanes=sizes[cell.beside][1])
+        for cell in cells.values()
+    )
     return Plan(tuple(sized), reading.statuses(), absolute, examiner)
 
 
 def check_data(cells: Iterable[Cell]) -> None:
-    """Raise UsageError, which says what to do, if the data that a task of these cells is made of is not here, or if
-    something is missing that a learner needs.
+    """Raise UsageError, which says what to do, if the data that a task of these cells is made of is
+    not here, or if something is missing that a learner needs.
     """
     tasks: dict[tuple[str, str], Setting] = {}
     learners: dict[tuple[str, str], Setting] = {}
@@ -186,13 +208,20 @@ def check_data(cells: Iterable[Cell]) -> None:
 
 
 def failed_record(
-    setting: Setting, repetition: int, reason: str, began: float, seconds: float, traceback: str = ""
+    setting: Setting,
+    repetition: int,
+    reason: str,
+    began: float,
+    seconds: float,
+    traceback: str = "",
 ) -> Record:
     """The record of a repetition whose outcome never came. began: seconds since the epoch."""
     parts = setting.resolve()
     where = {"started": round(began, 3), "seconds": round(seconds, 6)}
     what = identity(setting, parts, repetition)
-    return Record(what, FAILED, reason, where=where, labels=labels(setting, parts), traceback=traceback)
+    return Record(
+        what, FAILED, reason, where=where, labels=labels(setting, parts), traceback=traceback
+    )
 
 
 def _foreign(module: str) -> bool:
@@ -200,6 +229,12 @@ def _foreign(module: str) -> bool:
 
 
 def _ordered(settings: list[Setting]) -> list[Setting]:
-    tasks = {name: place for place, name in reversed(list(enumerate(setting.task for setting in settings)))}
-    learners = {name: place for place, name in reversed(list(enumerate(setting.learner for setting in settings)))}
+    tasks = {
+        name: place
+        for place, name in reversed(list(enumerate(setting.task for setting in settings)))
+    }
+    learners = {
+        name: place
+        for place, name in reversed(list(enumerate(setting.learner for setting in settings)))
+    }
     return sorted(settings, key=lambda setting: (tasks[setting.task], learners[setting.learner]))

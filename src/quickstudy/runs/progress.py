@@ -1,4 +1,6 @@
-"""What is seen while a run goes on: nothing, plain lines, or bars. Each is a function of the events of `execute`."""
+"""What is seen while a run goes on: nothing, plain lines, or bars. Each is a function of the events
+of `execute`.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,8 @@ STOPPING = "stopping after the runs in progress; Ctrl-C again stops now"
 
 
 def choose_progress(*, quiet: bool = False, stream: TextIO | None = None) -> Report:
-    """Only what goes wrong, bars on a terminal, or plain lines into a file or a pipe. On standard error unless said
-    otherwise.
+    """Only what goes wrong, bars on a terminal, or plain lines into a file or a pipe. On standard
+    error unless said otherwise.
     """
     stream = stream or sys.stderr
     if quiet:
@@ -32,8 +34,8 @@ def choose_progress(*, quiet: bool = False, stream: TextIO | None = None) -> Rep
 
 
 def follow(progress: bool | Report | None) -> Report:
-    """What Python shows: plain lines on standard error (True), nothing (False), or what a function makes of the events.
-    None: lines where somebody looks, at a terminal or in a notebook.
+    """What Python shows: plain lines on standard error (True), nothing (False), or what a function
+    makes of the events. None: lines where somebody looks, at a terminal or in a notebook.
     """
     if callable(progress):
         return progress
@@ -47,8 +49,8 @@ def silent(event: Event) -> None:
 
 
 class Tally:
-    """The counts that every kind of progress shows, what is running, and the first reason of each learner's failures on
-    each task. clock: seconds that only grow.
+    """The counts that every kind of progress shows, what is running, and the first reason of each
+    learner's failures on each task. clock: seconds that only grow.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -71,17 +73,23 @@ class Tally:
         self.remaining.begun(event.keys, self._clock())
 
     def count(self, event: Done) -> str:
-        """One more is done. Gives a line about a failure, or about a learner that does not fit the task, the first time
-        for its task and learner.
+        """One more is done. Gives a line about a failure, or about a learner that does not fit the
+        task, the first time for its task and learner.
         """
         self.remaining.done(event.key, event.seconds)
         self.done += 1
         self.failed += event.status == FAILED
-        self._calls = [call for keys in self._calls if (call := tuple(key for key in keys if key != event.key))]
+        self._calls = [
+            call for keys in self._calls if (call := tuple(key for key in keys if key != event.key))
+        ]
         cell = self.cells.get(event.key)
         if cell is not None:
             self._compiled.add((cell.task, cell.learner))
-        if event.status not in (FAILED, NOT_APPLICABLE) or cell is None or (cell.task, cell.learner) in self._told:
+        if (
+            event.status not in (FAILED, NOT_APPLICABLE)
+            or cell is None
+            or (cell.task, cell.learner) in self._told
+        ):
             return ""
         self._told.add((cell.task, cell.learner))
         if event.status == NOT_APPLICABLE:
@@ -98,8 +106,8 @@ class Tally:
         return f"about {duration(seconds)} left"
 
     def running(self) -> str:
-        """What runs now: `language/qa lstm 0 (compiles first)`. Of a setting of which nothing is done yet, the programs
-        are compiled first, or fetched from the cache.
+        """What runs now: `language/qa lstm 0 (compiles first)`. Of a setting of which nothing is
+        done yet, the programs are compiled first, or fetched from the cache.
         """
         if not self._calls and not self.done:
             return "workers that start"
@@ -107,13 +115,17 @@ class Tally:
 
     def _call(self, keys: tuple[str, ...]) -> str:
         cell, last = self.cells[keys[0]], self.cells[keys[-1]]
-        repetitions = f"{cell.repetition}" if cell is last else f"{cell.repetition} to {last.repetition}"
+        repetitions = (
+            f"{cell.repetition}" if cell is last else f"{cell.repetition} to {last.repetition}"
+        )
         compiles = cell.programs and (cell.task, cell.learner) not in self._compiled
         return f"{cell.task} {cell.learner} {repetitions}{' (compiles first)' if compiles else ''}"
 
 
 class _Progress:
-    """Hears the events, and says what each has to say; the kinds differ in how, and in what else is seen."""
+    """Hears the events, and says what each has to say; the kinds differ in how, and in what else is
+    seen.
+    """
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream, self._clock, self._tally = stream, clock, Tally(clock)
@@ -147,8 +159,8 @@ class _Progress:
 
 
 class FaultsOnly(_Progress):
-    """A line about the first failure or misfit of each learner on each task, and the counts at the end if anything
-    failed.
+    """A line about the first failure or misfit of each learner on each task, and the counts at the
+    end if anything failed.
     """
 
     def __call__(self, event: Event) -> None:
@@ -172,7 +184,8 @@ class PlainProgress(_Progress):
         tally, now = self._tally, self._clock()
         if isinstance(event, Started):
             self._last = now
-        # The first that begins is told at once: it may compile for long, and without workers nothing is heard by then.
+        # The first that begins is told at once: it may compile for long, and without workers
+        # nothing is heard by then.
         due = now - self._last >= LINE_SECONDS or (isinstance(event, Begun) and not self._said)
         if tally.cells and due and not isinstance(event, Execution):
             failed = f"{tally.failed} failed" if tally.failed else ""
@@ -185,11 +198,19 @@ class PlainProgress(_Progress):
 
 
 class RichProgress(_Progress):
-    """One bar per family, with what is done and the time since the start; below, what is left and what runs now."""
+    """One bar per family, with what is done and the time since the start; below, what is left and
+    what runs now.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+        )
         from rich.text import Text
 
         class Bars(Progress):
@@ -200,7 +221,12 @@ class RichProgress(_Progress):
                 if self.note:
                     yield Text(self.note, style="dim", no_wrap=True, overflow="ellipsis")
 
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+        )
         self._progress = Bars(*columns, console=Console(file=stream))
         super().__init__(stream, self._progress.get_time)
         self._bars: dict[str, Any] = {}
@@ -214,15 +240,21 @@ class RichProgress(_Progress):
             self._open_bars(event.cells)
         elif isinstance(event, Done) and event.key in self._tally.cells:
             self._progress.advance(self._bars[self._tally.cells[event.key].family])
-        # What is left and what runs: here and not when the bars are drawn, which another thread does.
+        # What is left and what runs: here and not when the bars are drawn, which another thread
+        # does.
         now = self._clock()
         if isinstance(event, Begun) or now - self._last >= NOTE_SECONDS:
             self._last = now
-            self._progress.note = "; ".join(filter(None, (self._tally.left(), self._tally.running())))
+            self._progress.note = "; ".join(
+                filter(None, (self._tally.left(), self._tally.running()))
+            )
 
     def _open_bars(self, cells: tuple[Cell, ...]) -> None:
         totals = Counter(cell.family for cell in cells)
-        self._bars = {family: self._progress.add_task(visible(family), total=total) for family, total in totals.items()}
+        self._bars = {
+            family: self._progress.add_task(visible(family), total=total)
+            for family, total in totals.items()
+        }
         for bar in self._progress.tasks:
             bar.start_time = self._began
         if cells:
@@ -236,7 +268,11 @@ class RichProgress(_Progress):
 def failed_before(event: Execution) -> str:
     """That runs which were found have failed, if any have."""
     count = event.found.get(FAILED)
-    return f"{count} of the runs found have failed before; --retry-failed runs them again" if count else ""
+    return (
+        f"{count} of the runs found have failed before; --retry-failed runs them again"
+        if count
+        else ""
+    )
 
 
 def found_line(event: Started) -> str:
@@ -250,7 +286,9 @@ def found_line(event: Started) -> str:
 
 
 def end_line(event: Execution, seconds: float) -> str:
-    """What was run now, how it went, and how long it took from the start on; nothing if nothing was run."""
+    """What was run now, how it went, and how long it took from the start on; nothing if nothing was
+    run.
+    """
     counts = {"ok": event.ok, "failed": event.failed, "not applicable": event.not_applicable}
     words = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
     if not words and not event.interrupted:

@@ -1,6 +1,8 @@
-"""What runs rest on besides their identity: the machine, what is installed, and the code of users' own components.
+"""What runs rest on besides their identity: the machine, what is installed, and the code of users'
+own components.
 
-Of a run it goes into `where` of its record: it says how a number came about, and is no part of what was run.
+Of a run it goes into `where` of its record: it says how a number came about, and is no part of what
+was run.
 """
 
 from __future__ import annotations
@@ -28,13 +30,17 @@ if TYPE_CHECKING:
     from quickstudy.runs.journal import Journal
 
 _LIBRARIES = ("numpy", "scipy", "jax", "equinox", "optax", "numba")
-_REQUIREMENT = re.compile(r"""(?P<name>[A-Za-z0-9_.-]+)[^;]*(?:;.*extra\s*==\s*["'](?P<extra>[^"']+)["'])?""")
+_REQUIREMENT = re.compile(
+    r"""(?P<name>[A-Za-z0-9_.-]+)[^;]*(?:;.*extra\s*==\s*["'](?P<extra>[^"']+)["'])?"""
+)
 _NOT_FOR_USERS = ("all", "dev")
 _PLUGINS = ("jax-cuda12-plugin", "jax-cuda13-plugin", "jax-rocm7-plugin")
 
 
 def versions(origins: Iterable[Origin] = ()) -> dict[str, str]:
-    """Versions of Python, of the package, of libraries that it has loaded, and of those that users' code imports."""
+    """Versions of Python, of the package, of libraries that it has loaded, and of those that users'
+    code imports.
+    """
     found = {"quickstudy": __version__, "python": platform.python_version()}
     for library in _LIBRARIES:
         if (module := sys.modules.get(library)) is not None:
@@ -54,8 +60,14 @@ def _version(library: str) -> str:
 
 @functools.cache
 def machine() -> dict[str, str]:
-    """The machine: its name, its system, the kind of its processor and, where that can be told, the model."""
-    found = {"host": platform.node(), "system": platform.platform(), "processor": platform.machine()}
+    """The machine: its name, its system, the kind of its processor and, where that can be told, the
+    model.
+    """
+    found = {
+        "host": platform.node(),
+        "system": platform.platform(),
+        "processor": platform.machine(),
+    }
     model = _model()
     return {**found, "model": model} if model else found
 
@@ -72,8 +84,9 @@ def _model() -> str:
 
 
 def code(origins: Sequence[Origin], journal: Journal | None) -> dict[str, Any]:
-    """Of users' own code: `sources`, the file in the results folder for every text by name, each kept there once; and
-    `repository`, the commit that the files belong to, and whether they differ from it. Nothing where there is none.
+    """Of users' own code: `sources`, the file in the results folder for every text by name, each
+    kept there once; and `repository`, the commit that the files belong to, and whether they differ
+    from it. Nothing where there is none.
     """
     found: dict[str, Any] = {}
     if journal is not None and origins:
@@ -102,7 +115,9 @@ def _keep(text: bytes, journal: Journal) -> str:
 
 @functools.cache
 def _repository(files: tuple[str, ...]) -> dict[str, Any]:
-    """The commit of the first file's repository, asked of git once a process; nothing without git or a repository."""
+    """The commit of the first file's repository, asked of git once a process; nothing without git
+    or a repository.
+    """
     if not files:
         return {}
     said = (_git(files[0], "rev-parse", "--show-toplevel", "HEAD") or "").split("\n")
@@ -116,15 +131,17 @@ def _repository(files: tuple[str, ...]) -> dict[str, Any]:
 def _git(file: str, *arguments: str) -> str | None:
     command = ["git", "-C", str(pathlib.Path(file).parent), *arguments]
     try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=20, check=True
+        ).stdout
     except (OSError, subprocess.SubprocessError):
         return None
 
 
 @dataclass(frozen=True)
 class Library:
-    """A library that quickstudy can use. extra: which extra brings it, empty for the plain install; version: None if
-    it is not installed.
+    """A library that quickstudy can use. extra: which extra brings it, empty for the plain install;
+    version: None if it is not installed.
     """
 
     name: str
@@ -134,7 +151,9 @@ class Library:
 
 @dataclass(frozen=True)
 class Installation:
-    """Versions and machine. graphics: names of the NVIDIA GPUs the driver announces; plugins: JAX's device plugins."""
+    """Versions and machine. graphics: names of the NVIDIA GPUs the driver announces; plugins: JAX's
+    device plugins.
+    """
 
     quickstudy: str
     python: str
@@ -155,7 +174,8 @@ class Installation:
             f"{self.cores} cores{memory}; {graphics}",
             f"installed: {found or 'nothing is declared (run from source)'}",
             *(
-                f"not installed: {', '.join(names)}; type: pip install 'quickstudy{f'[{extra}]' if extra else ''}'"
+                f"not installed: {', '.join(names)}; type: pip install"
+                f" 'quickstudy{f'[{extra}]' if extra else ''}'"
                 for extra, names in self.missing().items()
             ),
         ]
@@ -195,7 +215,9 @@ def _libraries(requirements: list[str]) -> list[Library]:
     for text in requirements:
         match = _REQUIREMENT.match(text)
         if match and match["extra"] not in _NOT_FOR_USERS:
-            libraries.append(Library(match["name"], match["extra"] or "", _installed_version(match["name"])))
+            libraries.append(
+                Library(match["name"], match["extra"] or "", _installed_version(match["name"]))
+            )
     return libraries
 
 
@@ -219,5 +241,8 @@ def _graphics(folder: pathlib.Path) -> tuple[str, ...]:
     except OSError:
         return ()
     return tuple(
-        line.partition(":")[2].strip() for text in texts for line in text.splitlines() if line.startswith("Model")
+        line.partition(":")[2].strip()
+        for text in texts
+        for line in text.splitlines()
+        if line.startswith("Model")
     )

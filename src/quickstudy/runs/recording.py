@@ -23,20 +23,30 @@ from quickstudy.runs.setting import make_task, protocol_of
 
 
 def recorded_lines(
-    name: str, convention: str, root: int, repetition: int, protocol: Mapping[str, Any], learner: str = ""
+    name: str,
+    convention: str,
+    root: int,
+    repetition: int,
+    protocol: Mapping[str, Any],
+    learner: str = "",
 ) -> list[dict[str, Any]]:
-    """A run of a task as the lines of a recording; without answers if nobody is named who gives them.
+    """A run of a task as the lines of a recording; without answers if nobody is named who gives
+    them.
 
-    Raises UsageError where nobody but a learner that answers can say what is asked: a world, a test that ends at the
-    first mistake, a system that reads its own answers.
+    Raises UsageError where nobody but a learner that answers can say what is asked: a world, a test
+    that ends at the first mistake, a system that reads its own answers.
     """
     task = make_task(name, convention)
-    examiner = configure(protocol_of(task), catalogue.protocol.get(protocol_of(task)), protocol, convention)
+    examiner = configure(
+        protocol_of(task), catalogue.protocol.get(protocol_of(task)), protocol, convention
+    )
     inner: Any = None
     if learner:
         inner = choose_learner(learner, convention, task, asked_of(task, examiner)).make(task)
         if not isinstance(inner, Hosted):
-            raise UsageError(f"{learner} is compiled; recorded are learners in plain Python, as file.py:Class")
+            raise UsageError(
+                f"{learner} is compiled; recorded are learners in plain Python, as file.py:Class"
+            )
     declared = (inner.declared or inner.make) if inner else None
     streams = Streams(root, task.id, repetition)
     if inner is None and runs_free(task, streams):
@@ -56,11 +66,17 @@ def recorded_lines(
     try:
         begun, *rest = told_to(inner)
         if inner is None:
-            # To who is always wrong, whatever it is that he says, and to who knows all answers, the same must be said.
+            # To who is always wrong, whatever it is that he says, and to who knows all answers, the
+            # same must be said.
             right = oracle_of(task, convention)
             others = [told_to(None, 1.0), *([told_to(right)] if right else [])]
-            if any([_question(line) for line in other[1:]] != [_question(line) for line in rest] for other in others):
-                raise NotApplicable("what is asked depends on what is answered; record a learner that answers")
+            if any(
+                [_question(line) for line in other[1:]] != [_question(line) for line in rest]
+                for other in others
+            ):
+                raise NotApplicable(
+                    "what is asked depends on what is answered; record a learner that answers"
+                )
     except (NotApplicable, LearnerFault) as error:
         raise UsageError(f"{name}: {error}") from error
     run = {
@@ -84,7 +100,9 @@ def runs_free(task: Any, streams: Streams) -> bool:
 def oracle_of(task: Any, convention: str) -> Hosted | None:
     """The rule that knows all answers, where there is one in plain Python."""
     oracle = str(getattr(task, "oracle", None))
-    made: Any = choose_learner(oracle, convention, task).make(task) if oracle in catalogue.control else None
+    made: Any = (
+        choose_learner(oracle, convention, task).make(task) if oracle in catalogue.control else None
+    )
     return made if isinstance(made, Hosted) else None
 
 
@@ -92,14 +110,18 @@ def _question(line: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in line.items() if name != "answers"}
 
 
-def _noted(make: Any, filled: float, told: bool, lines: list[dict[str, Any]], brief: Brief, seed: int) -> _Noted:
+def _noted(
+    make: Any, filled: float, told: bool, lines: list[dict[str, Any]], brief: Brief, seed: int
+) -> _Noted:
     inner = None if make is None else make(brief, seed)
     said = {name: getattr(inner, name) for name in ("scale", "learns") if hasattr(inner, name)}
     lines.append({"seed": seed, "host": said})
 
     def filler(call: str, inputs: Any) -> Any:
         if call == "states":  # that hold something: of constant ones nothing is measured
-            return np.stack([np.ravel(inputs)[: len(inputs)], np.arange(len(inputs)) * (1.0 + filled)], axis=1)
+            return np.stack(
+                [np.ravel(inputs)[: len(inputs)], np.arange(len(inputs)) * (1.0 + filled)], axis=1
+            )
         width = brief.outputs.width
         return np.full((len(inputs), width), filled) * np.arange(1, width + 1)
 
@@ -110,9 +132,13 @@ def _noted(make: Any, filled: float, told: bool, lines: list[dict[str, Any]], br
 
 
 class _Noted:
-    """A host that writes down what it is told; `inner` answers, or `filler` where there is nobody."""
+    """A host that writes down what it is told; `inner` answers, or `filler` where there is
+    nobody.
+    """
 
-    def __init__(self, inner: Any, filler: Callable[[str, Any], Any], lines: list[dict[str, Any]]) -> None:
+    def __init__(
+        self, inner: Any, filler: Callable[[str, Any], Any], lines: list[dict[str, Any]]
+    ) -> None:
         self._inner, self._filler, self._lines = inner, filler, lines
         self.called = "a file of questions" if inner is None else name_of(inner)
         self.learns: bool

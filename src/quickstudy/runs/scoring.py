@@ -1,7 +1,8 @@
-"""Numbers out of traces: when a run ends, and again whenever somebody has a new measure for what is stored.
+"""Numbers out of traces: when a run ends, and again whenever somebody has a new measure for what is
+stored.
 
-A record never changes. Scoring again writes the record once more, with more scores, into a journal of its own; the
-reader puts the two together (`quickstudy.runs.reader`).
+A record never changes. Scoring again writes the record once more, with more scores, into a journal
+of its own; the reader puts the two together (`quickstudy.runs.reader`).
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ _MOST_SAID = 8
 
 
 class LeftOut(NamedTuple):
-    """A run that a measure was not applied to, and why. key: empty where the measure fits no run; measure: empty where
-    the trace itself cannot be read.
+    """A run that a measure was not applied to, and why. key: empty where the measure fits no run;
+    measure: empty where the trace itself cannot be read.
     """
 
     key: str
@@ -55,8 +56,9 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True)
 class Scoring:
-    """What was scored again, or in a dry run would be. runs: finished runs that were looked at; scored: those that have
-    new scores now; measures: by id, the version and how many runs; left_out: what was not scored.
+    """What was scored again, or in a dry run would be. runs: finished runs that were looked at;
+    scored: those that have new scores now; measures: by id, the version and how many runs;
+    left_out: what was not scored.
     """
 
     runs: int = 0
@@ -72,8 +74,12 @@ class Scoring:
 
     def lines(self) -> list[str]:
         """What happened, for people: the first few of what was left out, one line each."""
-        done = ", ".join(f"{id} v{found['version']} ({found['runs']})" for id, found in self.measures.items())
-        what = f"{self.scored} of {self.runs} runs {'would be ' if self.dry_run else ''}scored again"
+        done = ", ".join(
+            f"{id} v{found['version']} ({found['runs']})" for id, found in self.measures.items()
+        )
+        what = (
+            f"{self.scored} of {self.runs} runs {'would be ' if self.dry_run else ''}scored again"
+        )
         said = [what + (f": {done}" if done else "" if self.left_out else ", nothing was missing")]
         said += [f"left out: {one}" for one in self.left_out[:_MOST_SAID]]
         rest = len(self.left_out) - _MOST_SAID
@@ -81,13 +87,19 @@ class Scoring:
 
 
 def find_measures(names: str | Sequence[str] | None = None) -> list[Measure]:
-    """The measures of these names, or all that are installed or included; UsageError for one that does not exist."""
-    chosen = catalogue.measure.names() if names is None else [names] if isinstance(names, str) else names
+    """The measures of these names, or all that are installed or included; UsageError for one that
+    does not exist.
+    """
+    chosen = (
+        catalogue.measure.names() if names is None else [names] if isinstance(names, str) else names
+    )
     return [catalogue.measure.get(name) for name in dict.fromkeys(chosen)]
 
 
 def score_trace(trace: Trace, measures: Iterable[Measure], convention: str) -> dict[str, Any]:
-    """The scores of a record: by measure its version, the code of one that is not the package's, and its numbers."""
+    """The scores of a record: by measure its version, the code of one that is not the package's,
+    and its numbers.
+    """
     return {
         measure.id: {
             "version": measure.version,
@@ -106,19 +118,29 @@ def score_again(
     reading: Reading | None = None,
     dry_run: bool = False,
 ) -> Scoring:
-    """Apply measures to the stored traces whose kind they can read, where the record lacks their numbers.
+    """Apply measures to the stored traces whose kind they can read, where the record lacks their
+    numbers.
 
-    measures: ids; without them, every measure that is installed or included. What a record has of a measure's own or a
-    later version stays, unless it is of other code of a user's. keys: of these runs only. reading: of the folder, if it
-    has just been read. Killed at any moment, nothing is lost: the same command goes on.
+    measures: ids; without them, every measure that is installed or included. What a record has of a
+    measure's own or a later version stays, unless it is of other code of a user's. keys: of these
+    runs only. reading: of the folder, if it has just been read. Killed at any moment, nothing is
+    lost: the same command goes on.
     """
     folder, chosen = pathlib.Path(folder), find_measures(measures or None)
     records = (reading or read_results(folder, expected=True)).records
-    runs = {key: one for key, one in records.items() if one.status == OK and (keys is None or key in keys)}
+    runs = {
+        key: one
+        for key, one in records.items()
+        if one.status == OK and (keys is None or key in keys)
+    }
     kinds = {str(record.trace.get("kind")) for record in runs.values() if record.trace}
     # Nobody has asked for what is installed and fits nothing; what was named is answered for.
     left_out = [
-        LeftOut("", measure.id, f"reads {', '.join(measure.kinds)}; the runs have {', '.join(sorted(kinds)) or 'none'}")
+        LeftOut(
+            "",
+            measure.id,
+            f"reads {', '.join(measure.kinds)}; the runs have {', '.join(sorted(kinds)) or 'none'}",
+        )
         for measure in (chosen if measures and runs else ())
         if not kinds & set(measure.kinds)
     ]
@@ -137,18 +159,25 @@ def score_again(
                 try:
                     journal.write(_with(record, found, wanted))
                 except (TypeError, ValueError) as error:
-                    left_out.append(LeftOut(key, ", ".join(found), f"the scores cannot be written down: {error}"))
+                    left_out.append(
+                        LeftOut(
+                            key, ", ".join(found), f"the scores cannot be written down: {error}"
+                        )
+                    )
                     continue
             counts.update(found.keys())
             scored += bool(found)
     versions = {measure.id: measure.version for measure in chosen}
-    by_measure = {id: {"version": versions[id], "runs": count} for id, count in sorted(counts.items())}
+    by_measure = {
+        id: {"version": versions[id], "runs": count} for id, count in sorted(counts.items())
+    }
     return Scoring(len(runs), scored, by_measure, tuple(left_out), dry_run)
 
 
 class Compared(NamedTuple):
     """Scores in a folder against those computed again. equal: how many are the same; skipped: how
-    many have another version of their measure, or code that is not here; differences: one line each.
+    many have another version of their measure, or code that is not here; differences: one line
+    each.
     """
 
     equal: int
@@ -157,7 +186,9 @@ class Compared(NamedTuple):
 
 
 def compare_scores(folder: str | pathlib.Path) -> Compared:
-    """Compute every score of the finished runs of a folder again from its trace. Changes nothing."""
+    """Compute every score of the finished runs of a folder again from its trace. Changes
+    nothing.
+    """
     folder = pathlib.Path(folder)
     equal, skipped, differences = 0, 0, []
     for key, record in read_results(folder, expected=True).records.items():
@@ -174,7 +205,9 @@ def compare_scores(folder: str | pathlib.Path) -> Compared:
                 if _same(was, computed):
                     equal += 1
                 else:
-                    differences.append(f"{key[:12]}: {name} is {was} in the record, {computed} by its trace")
+                    differences.append(
+                        f"{key[:12]}: {name} is {was} in the record, {computed} by its trace"
+                    )
     return Compared(equal, skipped, tuple(differences))
 
 
@@ -201,8 +234,13 @@ def _same(one: float | None, other: float | None) -> bool:
 def _with(record: Record, scores: Mapping[str, Any], measures: Sequence[Measure]) -> Record:
     """The record with further scores, and with what their measures say of how they are read."""
     legend = read_legend([record])
-    read = {**legend.scores, **{measure.id: measure.scores for measure in measures if measure.id in scores}}
-    return replace(record, scores={**record.scores, **scores}, legend=replace(legend, scores=read).as_facts())
+    read = {
+        **legend.scores,
+        **{measure.id: measure.scores for measure in measures if measure.id in scores},
+    }
+    return replace(
+        record, scores={**record.scores, **scores}, legend=replace(legend, scores=read).as_facts()
+    )
 
 
 def _lacks(record: Record, measure: Measure) -> bool:
@@ -222,7 +260,9 @@ def _scores(
     try:
         trace = load_trace(folder, record)
     except (QuickstudyError, KeyError, TypeError, ValueError) as error:
-        return {}, [LeftOut(key, "", str(error) if isinstance(error, QuickstudyError) else described(error))]
+        return {}, [
+            LeftOut(key, "", str(error) if isinstance(error, QuickstudyError) else described(error))
+        ]
     found: dict[str, Any] = {}
     faults = []
     now = {"scored": round(time.time(), 3)}
@@ -239,9 +279,16 @@ def _scores(
 def check_scores(study: Study) -> None:
     """Raise UsageError for a score that the runs of some row will not have."""
     for row in (row for row in study.rows if row.learners):
-        protocol = catalogue.protocol.get(protocol_of(catalogue.task.get(row.task.partition(":")[0])))
+        protocol = catalogue.protocol.get(
+            protocol_of(catalogue.task.get(row.task.partition(":")[0]))
+        )
         measures = [catalogue.measure.get(id) for id in (*protocol.measures, *study.measures)]
         for score in study.scores:
             if score != MAXIMUM_OF_MEAN and not any(measure.gives(score) for measure in measures):
-                known = [*(one.name for measure in measures for one in measure.scores), MAXIMUM_OF_MEAN]
-                raise UsageError(f'{study.id}: {row.task} has no score "{score}"; {nearest(score, known)}')
+                known = [
+                    *(one.name for measure in measures for one in measure.scores),
+                    MAXIMUM_OF_MEAN,
+                ]
+                raise UsageError(
+                    f'{study.id}: {row.task} has no score "{score}"; {nearest(score, known)}'
+                )

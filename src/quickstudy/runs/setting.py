@@ -1,4 +1,6 @@
-"""A setting: what is run, as a user types it; the task, learner and protocol that it stands for; and its identity."""
+"""A setting: what is run, as a user types it; the task, learner and protocol that it stands for;
+and its identity.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +27,11 @@ from quickstudy.learners.naming import choose_learner
 
 @dataclass(frozen=True)
 class Setting:
-    """What is run, apart from the repetition; as a user types it, so that it travels to workers as plain text.
+    """What is run, apart from the repetition; as a user types it, so that it travels to workers as
+    plain text.
 
-    task: `language/qa` or `language/qa:verbs=1`; learner: `esn`, `esn+rls:units=200`, `majority`, `file.py:Class`;
-    protocol: parameters of the protocol that differ from its convention's.
+    task: `language/qa` or `language/qa:verbs=1`; learner: `esn`, `esn+rls:units=200`, `majority`,
+    `file.py:Class`; protocol: parameters of the protocol that differ from its convention's.
     """
 
     task: str
@@ -38,11 +41,14 @@ class Setting:
     protocol: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not -(2**63) <= self.root < 2**63:  # what every reader of a folder, SQL among them, can hold
+        if (
+            not -(2**63) <= self.root < 2**63
+        ):  # what every reader of a folder, SQL among them, can hold
             raise UsageError(f"the root seed must be a whole number of 64 bits, got {self.root}")
 
     def resolve(self) -> Parts:
-        """The task, the learner and the protocol themselves. Raises UsageError for anything that does not exist.
+        """The task, the learner and the protocol themselves. Raises UsageError for anything that
+        does not exist.
 
         Data from outside need not be here: what was run elsewhere is read without it.
         """
@@ -59,8 +65,8 @@ class Setting:
 
 
 def make_task(name: str, convention: str) -> Any:
-    """A task as a user types it, `language/qa:verbs=1`. Raises UsageError for one that does not exist, or whose data is
-    not here.
+    """A task as a user types it, `language/qa:verbs=1`. Raises UsageError for one that does not
+    exist, or whose data is not here.
     """
     task = catalogue.typed_task(name, convention)
     # A task on data that is not here says so before anything is run.
@@ -69,12 +75,15 @@ def make_task(name: str, convention: str) -> Any:
 
 
 def protocol_of(task: Any) -> str:
-    """The protocol of a registered task: the one it names, or that of its family. UsageError if there is none."""
+    """The protocol of a registered task: the one it names, or that of its family. UsageError if
+    there is none.
+    """
     name = getattr(task, "protocol", task.id.partition("/")[0])
     if name not in catalogue.protocol:
         raise UsageError(
-            f'task "{task.id}": no protocol "{name}"; {nearest(name, catalogue.protocol.names())}; name one of them, '
-            f'@task("{task.id}", ..., protocol="language"), or begin the id with it'
+            f'task "{task.id}": no protocol "{name}"; {nearest(name, catalogue.protocol.names())};'
+            f' name one of them, @task("{task.id}", ..., protocol="language"), or begin the id'
+            " with it"
         )
     return str(name)
 
@@ -82,7 +91,10 @@ def protocol_of(task: Any) -> str:
 def controls_of(task: Any) -> list[str]:
     """The controls that a task names, then its oracle if there is one."""
     oracle = getattr(task, "oracle", None)
-    return [*getattr(task, "controls", []), *([oracle] if oracle is not None and oracle in catalogue.control else [])]
+    return [
+        *getattr(task, "controls", []),
+        *([oracle] if oracle is not None and oracle in catalogue.control else []),
+    ]
 
 
 def task_controls(task: str) -> list[str]:
@@ -91,7 +103,9 @@ def task_controls(task: str) -> list[str]:
 
 
 def check_control(parts: Parts) -> None:
-    """Raise UsageError for a rule that was made for other tasks: it would read words that are not there."""
+    """Raise UsageError for a rule that was made for other tasks: it would read words that are not
+    there.
+    """
     learner, task = parts.learner, parts.task
     if learner.role == "learner":
         return
@@ -103,8 +117,8 @@ def check_control(parts: Parts) -> None:
 
 @dataclass(frozen=True)
 class Parts:
-    """A setting's components. strangers: the modules from outside this package that they come from; brought: the
-    learner comes from one of them.
+    """A setting's components. strangers: the modules from outside this package that they come from;
+    brought: the learner comes from one of them.
     """
 
     task: Any
@@ -115,8 +129,8 @@ class Parts:
 
 
 def identity(setting: Setting, parts: Parts, repetition: int) -> dict[str, Any]:
-    """`what` of the record: ids, declared versions (and code, for a user's own), parameters, convention, root seed and
-    repetition.
+    """`what` of the record: ids, declared versions (and code, for a user's own), parameters,
+    convention, root seed and repetition.
     """
     return {
         "task": component(parts.task),
@@ -129,8 +143,8 @@ def identity(setting: Setting, parts: Parts, repetition: int) -> dict[str, Any]:
 
 
 def built_in(parts: Parts) -> dict[str, Any]:
-    """The registered components of a run that come with the package, by `kind id`, newest versions or
-    not; those of a learner within a learner too.
+    """The registered components of a run that come with the package, by `kind id`, newest versions
+    or not; those of a learner within a learner too.
     """
     found = {f"task {parts.task.id}": type(parts.task), **_of_learner(parts.learner.what)}
     found[f"protocol {parts.protocol.id}"] = type(parts.protocol)
@@ -152,7 +166,9 @@ def _of_learner(what: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def labels(setting: Setting, parts: Parts) -> dict[str, str]:
-    """How task and learner are shown to people: what they would have to type; of the protocol what is not standard."""
+    """How task and learner are shown to people: what they would have to type; of the protocol what
+    is not standard.
+    """
     return {
         **task_labels(parts.task, setting.convention),
         "learner": parts.learner.label,
@@ -165,7 +181,10 @@ def task_labels(task: Any, convention: str) -> dict[str, str]:
     """The part of a task in them."""
     changed = changed_parameters(task, convention)
     family = task.id.partition("/")[0]
-    return {"task": task.id + (f":{write_assignments(changed)}" if changed else ""), "family": family}
+    return {
+        "task": task.id + (f":{write_assignments(changed)}" if changed else ""),
+        "family": family,
+    }
 
 
 def component(instance: Any) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""How long runs take: an estimate from what was measured before, and, while they run, how much longer."""
+"""How long runs take: an estimate from what was measured before, and, while they run, how much
+longer.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ SHORT_SECONDS = 10.0
 
 
 class RunTime(NamedTuple):
-    """seconds of one repetition; source: `measured` (this very setting, with other seeds) or `guessed`."""
+    """seconds of one repetition; source: `measured` (this very setting, with other seeds) or
+    `guessed`.
+    """
 
     seconds: float
     source: str
@@ -46,7 +50,9 @@ class RunTimes:
         return cls(_medians(settings), _medians(learners))
 
     def of(self, what: Mapping[str, Any], learner: str) -> RunTime:
-        """For one repetition of what is to be run, by a learner: from itself, from other tasks, or a modest guess."""
+        """For one repetition of what is to be run, by a learner: from itself, from other tasks, or
+        a modest guess.
+        """
         known = self.settings.get(_setting(what))
         if known is not None:
             return RunTime(known, MEASURED)
@@ -55,7 +61,9 @@ class RunTimes:
 
 def _setting(what: Mapping[str, Any]) -> str:
     """What decides how long a run takes: all but its seed."""
-    return canonical({name: part for name, part in what.items() if name not in ("root", "repetition")})
+    return canonical(
+        {name: part for name, part in what.items() if name not in ("root", "repetition")}
+    )
 
 
 def _medians(groups: dict[str, list[float]]) -> dict[str, float]:
@@ -63,7 +71,9 @@ def _medians(groups: dict[str, list[float]]) -> dict[str, float]:
 
 
 def _seconds(record: Record) -> float | None:
-    """All the time that a run alone in its call has taken; for one among others, its own learning and answering."""
+    """All the time that a run alone in its call has taken; for one among others, its own learning
+    and answering.
+    """
     if record.status != OK:
         return None
     parts = [record.cost.get(name, 0.0) for name in ("learn_seconds", "answer_seconds")]
@@ -76,9 +86,10 @@ def _seconds(record: Record) -> float | None:
 class Remaining:
     """Counts what has begun and what is done.
 
-    A pair of task and learner is known once one repetition of it is done, two where the first compiles its programs; or
-    if it was measured before, corrected by how wrong such measurements are today. Nothing is said while any pair
-    is unknown: by guesses, 34 runs that took six minutes were to take 17 s.
+    A pair of task and learner is known once one repetition of it is done, two where the first
+    compiles its programs; or if it was measured before, corrected by how wrong such measurements
+    are today. Nothing is said while any pair is unknown: by guesses, 34 runs that took six minutes
+    were to take 17 s.
     """
 
     workers: int
@@ -100,7 +111,9 @@ class Remaining:
         self._since[keys] = now
 
     def done(self, key: str, seconds: float) -> None:
-        """One cell is done; so long was waited for it, which is the whole call for its first cell."""
+        """One cell is done; so long was waited for it, which is the whole call for its first
+        cell.
+        """
         cell = self._left.pop(key, None)
         call = self._begun.pop(key, (key,))
         waited = self._waited[call] = self._waited.get(call, 0.0) + seconds
@@ -113,7 +126,9 @@ class Remaining:
                 self._before[cell.task, cell.learner] = cell.seconds
 
     def seconds(self, now: float | None = None) -> float | None:
-        """Wall seconds until all is done, if the workers stay busy; None where that cannot be told."""
+        """Wall seconds until all is done, if the workers stay busy; None where that cannot be
+        told.
+        """
         drift = self._drift()
         costs = [self._cost(cell, drift) for cell in self._left.values()]
         if any(cost is None for cost in costs):
@@ -121,7 +136,10 @@ class Remaining:
         own = dict(zip(self._left, (cost or 0.0 for cost in costs), strict=True))
         running = []
         for call, since in self._since.items():
-            whole, passed = sum(own.get(key, 0.0) for key in call), 0.0 if now is None else now - since
+            whole, passed = (
+                sum(own.get(key, 0.0) for key in call),
+                0.0 if now is None else now - since,
+            )
             if passed > whole + SHORT_SECONDS and passed > 1.5 * whole:
                 return None  # longer than any before it: nobody knows how much longer
             running.append(max(whole - passed, whole / 10))
@@ -138,11 +156,19 @@ class Remaining:
         return cell.seconds * drift if measured else None
 
     def _drift(self) -> float:
-        """How much longer runs take now than when they were measured, by those that have been done twice."""
-        again = {pair: seconds for pair, seconds in self._before.items() if len(self._taken[pair]) > 1}
+        """How much longer runs take now than when they were measured, by those that have been done
+        twice.
+        """
+        again = {
+            pair: seconds for pair, seconds in self._before.items() if len(self._taken[pair]) > 1
+        }
         before = sum(again.values())
         # Runs of milliseconds say nothing of those of minutes.
-        return sum(statistics.median_low(self._taken[pair]) for pair in again) / before if before >= 1.0 else 1.0
+        return (
+            sum(statistics.median_low(self._taken[pair]) for pair in again) / before
+            if before >= 1.0
+            else 1.0
+        )
 
 
 def duration(seconds: float) -> str:

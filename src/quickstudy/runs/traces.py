@@ -1,9 +1,11 @@
-"""Traces and trained learners in the results folder: small traces inside the record, all else in files of their own.
+"""Traces and trained learners in the results folder: small traces inside the record, all else in
+files of their own.
 
-Inline, an array is a nested list under `arrays`, and `types` says its dtype and shape, so that the very same array
-comes back. A trained learner is one npz file; its plain facts are JSON in an array of bytes. An npz file is written
-without pickle, the same bytes for the same arrays, and read with more care than NumPy takes: sizes are compared before
-memory is asked for, and every member is read to its end, where its checksum is looked at.
+Inline, an array is a nested list under `arrays`, and `types` says its dtype and shape, so that the
+very same array comes back. A trained learner is one npz file; its plain facts are JSON in an array
+of bytes. An npz file is written without pickle, the same bytes for the same arrays, and read with
+more care than NumPy takes: sizes are compared before memory is asked for, and every member is read
+to its end, where its checksum is looked at.
 """
 
 from __future__ import annotations
@@ -29,15 +31,28 @@ from quickstudy.base.trace import Trace
 from quickstudy.runs.folder import open_ordinary
 
 INLINE_BYTES = 16 * 1024
-"""Traces of at most this many bytes stand in the record; every reader of the journal must parse them."""
+"""Traces of at most this many bytes stand in the record; every reader of the journal must parse
+them.
+"""
 MOST_INLINE = 64 * INLINE_BYTES
-"""What is accepted of a record from elsewhere: a type of ten letters can ask for a gigabyte a number."""
+"""What is accepted of a record from elsewhere: a type of ten letters can ask for a gigabyte a
+number.
+"""
 
 FACTS = "__facts__"
 _COSTS = tuple(field.name for field in fields(Cost))
 MOST_BYTES = 2**31
-"""Of the arrays in one file that is smaller than they are: 12 MB of a file can be 12 GB of zeros."""
-_ALWAYS = (1980, 1, 1, 0, 0, 0)  # the earliest date of a zip file: when it was written must not change its bytes
+"""Of the arrays in one file that is smaller than they are: 12 MB of a file can be 12 GB of
+zeros.
+"""
+_ALWAYS = (
+    1980,
+    1,
+    1,
+    0,
+    0,
+    0,
+)  # the earliest date of a zip file: when it was written must not change its bytes
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -45,7 +60,9 @@ _HEADERS = {
 
 
 def inline_trace(trace: Trace) -> dict[str, Any] | None:
-    """The trace for the record's `trace` field, or None if it is too large or has values that JSON cannot spell."""
+    """The trace for the record's `trace` field, or None if it is too large or has values that JSON
+    cannot spell.
+    """
     arrays = {name: np.asarray(array) for name, array in trace.arrays.items()}
     if sum(array.nbytes for array in arrays.values()) > INLINE_BYTES:
         return None
@@ -55,14 +72,19 @@ def inline_trace(trace: Trace) -> dict[str, Any] | None:
         "kind": trace.kind,
         "facts": plain(trace.facts),
         "arrays": {name: array.tolist() for name, array in arrays.items()},
-        "types": {name: {"dtype": array.dtype.str, "shape": list(array.shape)} for name, array in arrays.items()},
+        "types": {
+            name: {"dtype": array.dtype.str, "shape": list(array.shape)}
+            for name, array in arrays.items()
+        },
     }
 
 
 def load_trace(folder: str | pathlib.Path, record: Record) -> Trace:
-    """The trace of a record, wherever it is. Raises QuickstudyError if the record has none or its file is damaged.
+    """The trace of a record, wherever it is. Raises QuickstudyError if the record has none or its
+    file is damaged.
 
-    Facts that are not finite numbers come back as the strings "nan", "inf" and "-inf"; arrays come back exactly.
+    Facts that are not finite numbers come back as the strings "nan", "inf" and "-inf"; arrays come
+    back exactly.
     """
     if not record.trace:
         raise QuickstudyError(f"record {record.key[:12]} has no trace (status {record.status})")
@@ -71,11 +93,25 @@ def load_trace(folder: str | pathlib.Path, record: Record) -> Trace:
     else:
         types = record.trace.get("types", {})
         try:
-            arrays = {name: _array(value, types.get(name)) for name, value in record.trace["arrays"].items()}
-        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+            arrays = {
+                name: _array(value, types.get(name))
+                for name, value in record.trace["arrays"].items()
+            }
+        except (
+            ValueError,
+            TypeError,
+            KeyError,
+            AttributeError,
+            OverflowError,
+            RecursionError,
+        ) as error:
             reason = str(error).partition("\n")[0][:200]
-            raise QuickstudyError(f"the trace of record {record.key[:12]} cannot be read: {reason}") from error
-    cost = {name: record.cost[name] for name in _COSTS if name in record.cost}  # without what a later version has added
+            raise QuickstudyError(
+                f"the trace of record {record.key[:12]} cannot be read: {reason}"
+            ) from error
+    cost = {
+        name: record.cost[name] for name in _COSTS if name in record.cost
+    }  # without what a later version has added
     return Trace(record.trace["kind"], arrays, dict(record.trace.get("facts", {})), Cost(**cost))
 
 
@@ -86,9 +122,13 @@ def snapshot_arrays(snapshot: Snapshot) -> dict[str, NDArray[Any]]:
 
 
 def load_snapshot(folder: str | pathlib.Path, record: Record) -> Snapshot:
-    """The trained learner that was kept with a record. Raises QuickstudyError if none was, or its file is damaged."""
+    """The trained learner that was kept with a record. Raises QuickstudyError if none was, or its
+    file is damaged.
+    """
     if record.saved is None:
-        raise QuickstudyError(f"record {record.key[:12]} has no trained learner; run again with learners kept")
+        raise QuickstudyError(
+            f"record {record.key[:12]} has no trained learner; run again with learners kept"
+        )
     return _snapshot(_read(folder, record, record.saved), record.saved)
 
 
@@ -116,7 +156,9 @@ def _array(value: Any, type_: Mapping[str, Any] | None) -> NDArray[Any]:
 
 
 def _length(value: Any) -> int:
-    """How many numbers nested lists hold, if they are all as long as the first; else NumPy refuses them."""
+    """How many numbers nested lists hold, if they are all as long as the first; else NumPy refuses
+    them.
+    """
     count = 1
     while isinstance(value, list):
         count *= len(value)
@@ -139,8 +181,8 @@ def _snapshot(arrays: dict[str, NDArray[Any]], path: str | pathlib.Path) -> Snap
 def write_arrays(file: BinaryIO, arrays: Mapping[str, NDArray[Any]], packed: bool = True) -> None:
     """Write the arrays. An array of Python objects raises ValueError: it could only be pickled.
 
-    packed: smaller, at 20 MB a second; what is soon written again is not worth it. What is larger than a reader accepts
-    packed is never packed.
+    packed: smaller, at 20 MB a second; what is soon written again is not worth it. What is larger
+    than a reader accepts packed is never packed.
     """
     fits = sum(np.asanyarray(array).nbytes for array in arrays.values()) <= MOST_BYTES
     method = zipfile.ZIP_DEFLATED if packed and fits else zipfile.ZIP_STORED
@@ -153,7 +195,8 @@ def write_arrays(file: BinaryIO, arrays: Mapping[str, NDArray[Any]], packed: boo
 
 
 def read_arrays(path: pathlib.Path, sha256: str | None = None) -> dict[str, NDArray[Any]]:
-    """All arrays of a file by name. Raises QuickstudyError, with the reason, for a file that is not whole.
+    """All arrays of a file by name. Raises QuickstudyError, with the reason, for a file that is not
+    whole.
 
     sha256: what the file's checksum must be; None where nobody has said it.
     """
@@ -165,7 +208,9 @@ def read_arrays(path: pathlib.Path, sha256: str | None = None) -> dict[str, NDAr
     # Damaged bytes reach deep into zipfile and NumPy, and come back as errors of any kind.
     except (Exception, MemoryError) as error:
         reason = (str(error) or type(error).__name__).partition("\n")[0][:200]
-        raise QuickstudyError(f"cannot read {path}: {reason}; `quickstudy doctor` can set it aside") from error
+        raise QuickstudyError(
+            f"cannot read {path}: {reason}; `quickstudy doctor` can set it aside"
+        ) from error
 
 
 def checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
@@ -182,7 +227,9 @@ def checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
 def _read_archive(file: BinaryIO) -> dict[str, NDArray[Any]]:
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
-        if sum(member.file_size for member in members) > max(MOST_BYTES, os.fstat(file.fileno()).st_size):
+        if sum(member.file_size for member in members) > max(
+            MOST_BYTES, os.fstat(file.fileno()).st_size
+        ):
             raise ValueError(f"its arrays are larger than {MOST_BYTES:,} bytes and than the file")
         names = [member.filename.removesuffix(".npy") for member in members]
         if len(set(names)) < len(names) or len(names) != _count(file, len(names)):
@@ -191,8 +238,8 @@ def _read_archive(file: BinaryIO) -> dict[str, NDArray[Any]]:
 
 
 def _count(file: BinaryIO, otherwise: int) -> int:
-    """How many arrays the end of the file says that there are; the zip library goes by its list alone, and a damaged
-    entry can swallow the next.
+    """How many arrays the end of the file says that there are; the zip library goes by its list
+    alone, and a damaged entry can swallow the next.
     """
     file.seek(-22, os.SEEK_END)
     end = file.read()
@@ -212,6 +259,8 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
             raise ValueError(f"{member.filename} is not as long as its shape says")
     with archive.open(member) as content:
         array = np.lib.format.read_array(content, allow_pickle=False)
-        if content.read(1):  # the checksum of a member is looked at when it has been read to its end
+        if content.read(
+            1
+        ):  # the checksum of a member is looked at when it has been read to its end
             raise ValueError(f"{member.filename} is longer than its shape says")
     return np.asarray(array)

@@ -1,8 +1,10 @@
-"""Calls that are not finished: what a protocol has handed in, so that an interrupted call goes on from there.
+"""Calls that are not finished: what a protocol has handed in, so that an interrupted call goes on
+from there.
 
-One file per call, `unfinished/KEY.npz`: KEY is that of its run, or of the runs of its lanes together. It is written
-aside, synced and renamed over the one before, and dropped when the call's last record is in the journal. Readers do
-not look at it; a call takes up its own, and only where runs, versions, kind of device and lanes are the same.
+One file per call, `unfinished/KEY.npz`: KEY is that of its run, or of the runs of its lanes
+together. It is written aside, synced and renamed over the one before, and dropped when the call's
+last record is in the journal. Readers do not look at it; a call takes up its own, and only where
+runs, versions, kind of device and lanes are the same.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
 HAND_IN_SECONDS = 30.0
 """The least time between two files: a call that takes less writes none."""
 MOST_OF_THE_TIME = 0.05
-"""The largest part of a call's time that may go into writing them: a hundred lanes of Adam are half a gigabyte."""
+"""The largest part of a call's time that may go into writing them: a hundred lanes of Adam are half
+a gigabyte.
+"""
 
 _RUN, _PUPIL = "run/", "pupil/"
 
@@ -37,8 +41,9 @@ _RUN, _PUPIL = "run/", "pupil/"
 class UnfinishedCall(Unfinished):
     """What one call has so far, on disk.
 
-    keys: of the call's runs. place: what else the numbers depend on: `versions`, `device`, `lanes`. resumed: how many
-    interrupted calls this one goes on from; seconds: that they had taken when they last handed in.
+    keys: of the call's runs. place: what else the numbers depend on: `versions`, `device`, `lanes`.
+    resumed: how many interrupted calls this one goes on from; seconds: that they had taken when
+    they last handed in.
     """
 
     keeps = True
@@ -46,7 +51,9 @@ class UnfinishedCall(Unfinished):
     def __init__(self, journal: Journal, keys: Sequence[str], place: Mapping[str, Any]) -> None:
         self._journal = journal
         self._call = {"keys": list(keys), **plain(place)}
-        self.path = journal.folder / UNFINISHED / f"{keys[0] if len(keys) == 1 else digest(list(keys))}.npz"
+        self.path = (
+            journal.folder / UNFINISHED / f"{keys[0] if len(keys) == 1 else digest(list(keys))}.npz"
+        )
         self.resumed, self.seconds = 0, 0.0
         self.found = self._take_up()
         self._process = os.getpid()
@@ -54,7 +61,9 @@ class UnfinishedCall(Unfinished):
         self._due = self._began + HAND_IN_SECONDS
 
     def hand_in(self, so_far: Callable[[], SoFar]) -> None:
-        """Write what there is so far, if it is time to. What cannot be kept or written is not: the call goes on."""
+        """Write what there is so far, if it is time to. What cannot be kept or written is not: the
+        call goes on.
+        """
         if os.getpid() != self._process:  # the child of a learner that has forked goes no further
             os._exit(1)
         began = time.monotonic()
@@ -86,7 +95,11 @@ class UnfinishedCall(Unfinished):
         }
         content = snapshot_arrays(Snapshot(arrays, facts))
         with self._journal.busy:
-            write_aside(self.path, self._journal.writer, lambda file: write_arrays(file, content, packed=False))
+            write_aside(
+                self.path,
+                self._journal.writer,
+                lambda file: write_arrays(file, content, packed=False),
+            )
 
     def _take_up(self) -> SoFar | None:
         if not self.path.exists():
@@ -116,14 +129,21 @@ def keys_of(path: pathlib.Path) -> list[str]:
 def _kept(path: pathlib.Path) -> Snapshot:
     """What a file holds. Raises QuickstudyError if it is damaged."""
     kept = read_snapshot(path)
-    # A file of an earlier version says no checksum; each array's own, in the zip file, was looked at all the same.
+    # A file of an earlier version says no checksum; each array's own, in the zip file, was looked
+    # at all the same.
     if kept.facts.get("arrays", "") not in ("", checksum(kept.arrays)):
-        raise QuickstudyError(f"cannot read {path}: its checksum is not the one that was written down")
+        raise QuickstudyError(
+            f"cannot read {path}: its checksum is not the one that was written down"
+        )
     return kept
 
 
 def _part(kept: Snapshot, prefix: str) -> dict[str, Any]:
-    return {name.removeprefix(prefix): array for name, array in kept.arrays.items() if name.startswith(prefix)}
+    return {
+        name.removeprefix(prefix): array
+        for name, array in kept.arrays.items()
+        if name.startswith(prefix)
+    }
 
 
 def _difference(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:

@@ -1,5 +1,5 @@
-"""Several learners over several tasks: mean ranks, Friedman's test, Nemenyi's critical difference; the chance that one
-improves on another; the share of runs above every level.
+"""Several learners over several tasks: mean ranks, Friedman's test, Nemenyi's critical difference;
+the chance that one improves on another; the share of runs above every level.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Ranking:
-    """ranks: (learner,) mean over tasks, 1 is the best. p: of Friedman's test that nobody is better than another, nan
-    where it cannot be made. critical: mean ranks further apart than this differ at 5 % (Nemenyi); nan likewise.
+    """ranks: (learner,) mean over tasks, 1 is the best. p: of Friedman's test that nobody is better
+    than another, nan where it cannot be made. critical: mean ranks further apart than this differ
+    at 5 % (Nemenyi); nan likewise.
     """
 
     ranks: Floats
@@ -30,11 +31,12 @@ class Ranking:
 
 
 def ranking(values: ArrayLike) -> Ranking:
-    """From values (task, learner) of which higher is better; those that are level share the mean of their ranks.
+    """From values (task, learner) of which higher is better; those that are level share the mean of
+    their ranks.
 
-    Friedman's chi-square is corrected for ties, and approximate: with few tasks and learners it says little. The
-    critical difference is q sqrt(k (k + 1) / (6 N)), with q the 5 % point of the studentised range of k learners over
-    the root of 2 (Demsar 2006).
+    Friedman's chi-square is corrected for ties, and approximate: with few tasks and learners it
+    says little. The critical difference is q sqrt(k (k + 1) / (6 N)), with q the 5 % point of the
+    studentised range of k learners over the root of 2 (Demsar 2006).
 
     >>> ranking([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0]]).ranks.tolist()
     [1.0, 2.5, 2.5]
@@ -68,11 +70,13 @@ def _ranked(row: Floats) -> Floats:
 def improvement(
     pairs: Sequence[tuple[ArrayLike, ArrayLike]], rng: np.random.Generator, resamples: int = 2000
 ) -> tuple[float, float, float]:
-    """The chance that a run of the first is better than one of the second on a task drawn by chance, and its 95 %
-    interval: (value, low, high). pairs: by task, the runs of both, higher is better.
+    """The chance that a run of the first is better than one of the second on a task drawn by
+    chance, and its 95 % interval: (value, low, high). pairs: by task, the runs of both, higher is
+    better.
 
-    The mean over tasks of P(first > second) + P(level) / 2 (Agarwal et al. 2021). The interval is by resampling runs
-    within each task; tasks are taken as they are, so it says nothing of tasks that were not run.
+    The mean over tasks of P(first > second) + P(level) / 2 (Agarwal et al. 2021). The interval is
+    by resampling runs within each task; tasks are taken as they are, so it says nothing of tasks
+    that were not run.
     """
     if not pairs:
         raise UsageError("an improvement needs at least one task")
@@ -91,7 +95,8 @@ def _chance(one: Floats, other: Floats) -> float:
 
 
 def performance_profile(values: Mapping[str, Sequence[float]], levels: ArrayLike) -> Floats:
-    """(level,) the share of runs above each level, every task counting the same. values: runs by task.
+    """(level,) the share of runs above each level, every task counting the same. values: runs by
+    task.
 
     >>> performance_profile({"a": [0.2, 0.8], "b": [1.0]}, [0.0, 0.5, 0.9]).tolist()
     [1.0, 0.75, 0.5]
@@ -99,5 +104,7 @@ def performance_profile(values: Mapping[str, Sequence[float]], levels: ArrayLike
     wanted = np.asarray(levels, dtype=np.float64)
     if not values:
         raise UsageError("a performance profile needs at least one task")
-    shares = [(np.asarray(runs, np.float64)[:, None] > wanted).mean(axis=0) for runs in values.values()]
+    shares = [
+        (np.asarray(runs, np.float64)[:, None] > wanted).mean(axis=0) for runs in values.values()
+    ]
     return np.asarray(np.mean(shares, axis=0))

@@ -27,22 +27,34 @@ class Profiles(Beside):
     def plotted(self, request: Request, profiles: Mapping[str, Profile]) -> list[Plotted]:
         """A line for every column."""
         columns = request.study.columns
-        return [median_line(name, Mark(number=columns.index(name)), profile) for name, profile in profiles.items()]
+        return [
+            median_line(name, Mark(number=columns.index(name)), profile)
+            for name, profile in profiles.items()
+        ]
 
 
 @block("frontier", version=1)
 class Frontier(Profiles):
-    """Strings right in a row against strings shown, with the frontier 10^2N / x on which B is read off."""
+    """Strings right in a row against strings shown, with the frontier 10^2N / x on which B is read
+    off.
+    """
 
     def blocks(self, request: Request) -> Made:
         """The picture."""
-        profiles = {column: right_by_shown(traces) for column, traces in self.traces(request).items()}
+        profiles = {
+            column: right_by_shown(traces) for column, traces in self.traces(request).items()
+        }
         if not profiles:
             return Made([Text("Nothing has been run yet.", "note")])
         order = max(int(row.protocol.get("order", 3)) for row in request.rows)
         label = f"Strings right in a row against strings shown, of {', '.join(profiles)}."
-        plot = frontier_plot(f"{request.name}-frontier", label, profiles, self.plotted(request, profiles), order)
-        return Made([plot], {"frontier": {name: plain_profile(profile) for name, profile in profiles.items()}})
+        plot = frontier_plot(
+            f"{request.name}-frontier", label, profiles, self.plotted(request, profiles), order
+        )
+        return Made(
+            [plot],
+            {"frontier": {name: plain_profile(profile) for name, profile in profiles.items()}},
+        )
 
 
 def plain_profile(profile: Profile) -> dict[str, list[float]]:

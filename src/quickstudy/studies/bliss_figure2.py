@@ -1,4 +1,6 @@
-"""What is read, what may come next and what counts, step by step through a string; and what a learner says there."""
+"""What is read, what may come next and what counts, step by step through a string; and what a
+learner says there.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ from quickstudy.tasks.grammar.derivation import wrapped
 class Steps(Beside):
     """One table a row: a string of its language, symbol by symbol.
 
-    The study's settings have `strings`: by label of a row, the string without `#`. Learners that never learn (given
-    networks) are asked what they hold for likely.
+    The study's settings have `strings`: by label of a row, the string without `#`. Learners that
+    never learn (given networks) are asked what they hold for likely.
     """
 
     def blocks(self, request: Request) -> Made:
@@ -33,7 +35,9 @@ class Steps(Beside):
         made: list[Block] = []
         for number, row in enumerate(request.rows, 1):
             if row.label in strings:
-                made.append(self._table(request, row, str(strings[row.label]), f"{request.name}-{number}"))
+                made.append(
+                    self._table(request, row, str(strings[row.label]), f"{request.name}-{number}")
+                )
         return Made(made or [Text("The study names no strings.", "note")])
 
     def _table(self, request: Request, row: StudyRow, word: str, name: str) -> Table:
@@ -58,19 +62,29 @@ class Steps(Beside):
             if learner is None:
                 continue
             heading.append(f"{column} says")
-            for line, chances in zip(cells, self._said(request, task, learner, string), strict=True):
+            for line, chances in zip(
+                cells, self._said(request, task, learner, string), strict=True
+            ):
                 said = [
-                    f"{task.vocabulary[one]} {chances[one]:.2g}" for one in np.argsort(-chances) if chances[one] > 0
+                    f"{task.vocabulary[one]} {chances[one]:.2g}"
+                    for one in np.argsort(-chances)
+                    if chances[one] > 0
                 ]
                 line.append(", ".join(said[:3]))
-        what = "Steps count where the next symbol is certain." if certain.any() else "Every step counts."
+        what = (
+            "Steps count where the next symbol is certain."
+            if certain.any()
+            else "Every step counts."
+        )
         return table(name, f"{row.label}: {task.text(string.tolist())}. {what}", heading, cells)
 
     @staticmethod
     def _string(task: Any, word: str) -> Any:
         known = {symbol: number for number, symbol in enumerate(task.vocabulary)}
         if not set(word) <= set(known) - {"#"}:
-            raise UsageError(f'"{word}" is no word of {task.id}: its letters are {" ".join(task.vocabulary[1:])}')
+            raise UsageError(
+                f'"{word}" is no word of {task.id}: its letters are {" ".join(task.vocabulary[1:])}'
+            )
         string = wrapped([known[letter] for letter in word])
         if not task.grammar.contains(string):
             raise UsageError(f'"{word}" is no word of {task.id}')

@@ -26,16 +26,22 @@ class ReachBySize(Profiles):
             return Made([Text("Nothing has been run yet.", "note")])
         seen: dict[int, int] = {}
         for trace in itertools.chain(*traced.values()):
-            count, largest = (int(next(iter(trace.facts[name].values()))) for name in ("shown", "largest_shown"))
+            count, largest = (
+                int(next(iter(trace.facts[name].values()))) for name in ("shown", "largest_shown")
+            )
             seen[count] = max(seen.get(count, 0), largest)
         shown = sorted(seen)
         maxima = Plotted(
-            "largest shown", Mark("control"), shown, [float(seen[one]) for one in shown], kind=POINTS
-        )  # fmt: skip
+            "largest shown",
+            Mark("control"),
+            shown,
+            [float(seen[one]) for one in shown],
+            kind=POINTS,
+        )
         plot = Plot(
             f"{request.name}-reach",
-            "The largest n up to which every string is right, against strings shown: median of the runs, and the worst "
-            "and the best. Points: the largest n that was shown.",
+            "The largest n up to which every string is right, against strings shown: median of the"
+            " runs, and the worst and the best. Points: the largest n that was shown.",
             f"The largest n right against strings shown, of {', '.join(profiles)}.",
             Axis("strings shown (logarithmic)", LOG, ticks=[(one, f"{one:,}") for one in shown]),
             Axis("largest n right (logarithmic)", LOG),
@@ -44,7 +50,9 @@ class ReachBySize(Profiles):
             live=True,
         )
         facts = {name: plain_profile(profile) for name, profile in profiles.items()}
-        return Made([plot], {"reach": facts, "largest_shown": {str(one): seen[one] for one in shown}})
+        return Made(
+            [plot], {"reach": facts, "largest_shown": {str(one): seen[one] for one in shown}}
+        )
 
 
 def _largest_right(traces: Sequence[Trace]) -> Profile:

@@ -25,8 +25,8 @@ _SIGNS = {1: "+", -1: "-", 0: "0"}
 
 @block("gradual-figures", version=1)
 class GradualFigures:
-    """Figures 3, 4 and 5 as in the paper, not unifilar where instances share their symbols, and as the
-    smallest transducers.
+    """Figures 3, 4 and 5 as in the paper, not unifilar where instances share their symbols, and as
+    the smallest transducers.
     """
 
     whole = True
@@ -38,12 +38,18 @@ class GradualFigures:
         shared = shared_structure(first.hidden, second.hidden)
         sections = [
             Section("What a learner sees", [*_stream()], "stream"),
-            Section("Figure 3: tasks 1 and 2", [*_third(name, first, second), Text(_embedded(shared))], "figure-3"),
+            Section(
+                "Figure 3: tasks 1 and 2",
+                [*_third(name, first, second), Text(_embedded(shared))],
+                "figure-3",
+            ),
             Section("Figure 4: task 9.1", _fourth(name, letters), "figure-4"),
             Section("Figure 5: task 2, complete", _fifth(name, second), "figure-5"),
         ]
         figures = {"figure 3a": first, "figures 3b and 5": second, "figure 4": letters}
-        return Made(sections, {"machines": {label: found.figures() for label, found in figures.items()}})
+        return Made(
+            sections, {"machines": {label: found.figures() for label, found in figures.items()}}
+        )
 
 
 def _machine(task: str) -> FiniteMachine:
@@ -64,8 +70,8 @@ def _stream() -> Iterator[Block]:
     }
     yield Text("\n".join(f"{label:12}{row}" for label, row in rows.items()), "example")
     yield Text(
-        f"{len(life.actions)} steps of {STREAM}, with somebody who is shown the answers; ␣ is a space. Nothing marks "
-        "where an instance or a task ends.",
+        f"{len(life.actions)} steps of {STREAM}, with somebody who is shown the answers; ␣ is a"
+        " space. Nothing marks where an instance or a task ends.",
         "remark",
     )
 
@@ -73,29 +79,36 @@ def _stream() -> Iterator[Block]:
 def _third(name: str, first: FiniteMachine, second: FiniteMachine) -> list[Block]:
     blocks: list[Block] = [
         Text(
-            "Two instances, five rewards in a row; errors and switches are left out. State: instance, group of the "
-            "next symbol (L: letters), rewards in a row."
+            "Two instances, five rewards in a row; errors and switches are left out. State:"
+            " instance, group of the next symbol (L: letters), rewards in a row."
         )
     ]
     for letter, found in (("a", first), ("b", second)):
         for kind, machine in (("as drawn", found.hidden), ("as a transducer", found.machine)):
             caption = f"Figure 3{letter}, {kind}: {machine.size} states."
             blocks.append(
-                machine_graph(f"{name}-figure-3{letter}-{kind.replace(' ', '-')}", machine, caption, whole=False)
+                machine_graph(
+                    f"{name}-figure-3{letter}-{kind.replace(' ', '-')}",
+                    machine,
+                    caption,
+                    whole=False,
+                )
             )
     return blocks
 
 
 def _embedded(shared: Any) -> str:
     return (
-        f"As they are drawn, task 1 embeds in task 2: {shared.state_containment:.0%} of its states and "
-        f"{shared.containment:.0%} of its ways, which are {shared.state_coverage:.0%} of the states of task 2"
-        f"{'' if shared.exact else ' (lower bounds)'}."
+        f"As they are drawn, task 1 embeds in task 2: {shared.state_containment:.0%} of its states"
+        f" and {shared.containment:.0%} of its ways, which are {shared.state_coverage:.0%} of the"
+        f" states of task 2{'' if shared.exact else ' (lower bounds)'}."
     )
 
 
 def _fourth(name: str, found: FiniteMachine) -> list[Block]:
-    """States in which the environment speaks are merged, as in the paper; the agent's replies are left."""
+    """States in which the environment speaks are merged, as in the paper; the agent's replies are
+    left.
+    """
     loop: Any = found.source
     nodes: dict[str, Node] = {}
     edges: dict[tuple[str, str], dict[str, None]] = {}
@@ -108,18 +121,30 @@ def _fourth(name: str, found: FiniteMachine) -> list[Block]:
                 wrong = reward < 0 or (given != loop.right(configuration) and target != source)
                 if wrong or (source == target):
                     continue
-                edges.setdefault((source, target), {})[f"{symbols(seen)},{_SIGNS[reward]}|{symbols(given)}"] = None
+                edges.setdefault((source, target), {})[
+                    f"{symbols(seen)},{_SIGNS[reward]}|{symbols(given)}"
+                ] = None
     drawn = [
-        Edge(source, target, "  ".join(words) if len(words) < 3 else "", "back" if target == "text 0" else "")
+        Edge(
+            source,
+            target,
+            "  ".join(words) if len(words) < 3 else "",
+            "back" if target == "text 0" else "",
+        )
         for (source, target), words in edges.items()
     ]
     caption = (
-        "Figure 4 with two letters and two rewards in a row: the environment's text is one state, errors left out."
+        "Figure 4 with two letters and two rewards in a row: the environment's text is one state,"
+        " errors left out."
     )
     figures = found.figures()
-    met = {end for pair in edges for end in pair}  # who makes no error is never where an answer is wrong already
+    met = {
+        end for pair in edges for end in pair
+    }  # who makes no error is never where an answer is wrong already
     kept = [node for node in nodes.values() if node.id in met]
-    graph = Graph(f"{name}-figure-4", caption, f"Task 9.1 in {len(kept)} merged states.", kept, drawn)
+    graph = Graph(
+        f"{name}-figure-4", caption, f"Task 9.1 in {len(kept)} merged states.", kept, drawn
+    )
     return [graph, figures_table(f"{name}-figure-4-machine", [("task 9.1", figures)])]
 
 
@@ -134,10 +159,12 @@ def _fifth(name: str, found: FiniteMachine) -> list[Block]:
     drawn, true = found.hidden, found.machine
     return [
         Text(
-            "After an instance is solved nothing in the output says which one is next. As drawn, that arrow leads to "
-            "any of them, and state, reply and output do not fix the next state; the transducer has states in "
-            "which both are still possible."
+            "After an instance is solved nothing in the output says which one is next. As drawn,"
+            " that arrow leads to any of them, and state, reply and output do not fix the next"
+            " state; the transducer has states in which both are still possible."
         ),
-        machine_graph(f"{name}-figure-5-as-drawn", drawn, f"As drawn: {drawn.size} states, not unifilar."),
+        machine_graph(
+            f"{name}-figure-5-as-drawn", drawn, f"As drawn: {drawn.size} states, not unifilar."
+        ),
         machine_graph(f"{name}-figure-5", true, f"As the smallest transducer: {true.size} states."),
     ]

@@ -1,4 +1,6 @@
-"""Structure that tasks share, held against transfer that was measured: does the one foretell the other?"""
+"""Structure that tasks share, held against transfer that was measured: does the one foretell the
+other?
+"""
 
 from __future__ import annotations
 
@@ -40,21 +42,29 @@ LEAST = 5
 
 @block("shared-and-gained", version=1)
 class SharedAndGained:
-    """For every pair of tasks: how much of the target is known from the tasks before, by their machines, and what was
-    gained by whom, in the runs of the study's table. Machines are those of the reductions, two options for every
-    choice.
+    """For every pair of tasks: how much of the target is known from the tasks before, by their
+    machines, and what was gained by whom, in the runs of the study's table. Machines are those of
+    the reductions, two options for every choice.
     """
 
     def blocks(self, request: Request) -> Made:
         """A table, a picture, and a sentence for every learner."""
-        shared = {row.label: _shared(make_task(row.task, request.convention)) for row in request.rows}
+        shared = {
+            row.label: _shared(make_task(row.task, request.convention)) for row in request.rows
+        }
         gains = {column: _gains(request, column) for column in request.columns}
         facts = {
-            label: {**known, "gain": {column: own[label] for column, own in gains.items() if label in own}}
+            label: {
+                **known,
+                "gain": {column: own[label] for column, own in gains.items() if label in own},
+            }
             for label, known in shared.items()
         }
         said = [Text(_verdict(column, own, shared), "verdict") for column, own in gains.items()]
-        return Made([_table(request, shared, gains), *_picture(request, shared, gains), *said], {"shared": facts})
+        return Made(
+            [_table(request, shared, gains), *_picture(request, shared, gains), *said],
+            {"shared": facts},
+        )
 
 
 def _shared(task: Any) -> dict[str, float]:
@@ -87,28 +97,47 @@ def _values(request: Request, row: StudyRow, column: str) -> Sequence[float]:
 def _verdict(column: str, gains: dict[str, float], shared: dict[str, dict[str, float]]) -> str:
     tau, p = kendall([shared[label]["resemblance"] for label in gains], list(gains.values()))
     if len(gains) < LEAST or np.isnan(tau):
-        return f"{column}: {len(gains)} pairs of tasks are too few, or too much alike, for a correlation."
-    return f"{column}: Kendall's tau of resemblance and gain {tau:.3f}, p = {p:.3f}, over {len(gains)} pairs of tasks."
+        return (
+            f"{column}: {len(gains)} pairs of tasks are too few, or too much alike, for a"
+            " correlation."
+        )
+    return (
+        f"{column}: Kendall's tau of resemblance and gain {tau:.3f}, p = {p:.3f}, over {len(gains)}"
+        " pairs of tasks."
+    )
 
 
-def _table(request: Request, shared: dict[str, dict[str, float]], gains: dict[str, dict[str, float]]) -> Block:
+def _table(
+    request: Request, shared: dict[str, dict[str, float]], gains: dict[str, dict[str, float]]
+) -> Block:
     kinds = ("resemblance", "coverage", "graduality")
     rows: list[list[Cell]] = [
         [
             Name(label),
             *(Number(known[kind]) for kind in kinds),
-            *(Number(own.get(label), note="" if label in own else "not run") for own in gains.values()),
+            *(
+                Number(own.get(label), note="" if label in own else "not run")
+                for own in gains.values()
+            ),
         ]
         for label, known in shared.items()
     ]
     caption = (
-        "How much of the target is known from the task before it, by their machines: states that look alike; edges of "
-        "a shared structure, a lower bound where machines are large; bits saved. And what was gained, mean over runs."
+        "How much of the target is known from the task before it, by their machines: states that"
+        " look alike; edges of a shared structure, a lower bound where machines are large; bits"
+        " saved. And what was gained, mean over runs."
     )
-    return table(f"{request.name}-shared", caption, ["tasks", *kinds, *(f"gain, {one}" for one in gains)], rows)
+    return table(
+        f"{request.name}-shared",
+        caption,
+        ["tasks", *kinds, *(f"gain, {one}" for one in gains)],
+        rows,
+    )
 
 
-def _picture(request: Request, shared: dict[str, dict[str, float]], gains: dict[str, dict[str, float]]) -> list[Block]:
+def _picture(
+    request: Request, shared: dict[str, dict[str, float]], gains: dict[str, dict[str, float]]
+) -> list[Block]:
     series = [
         Plotted(
             column,
@@ -126,7 +155,8 @@ def _picture(request: Request, shared: dict[str, dict[str, float]], gains: dict[
     return [
         Plot(
             f"{request.name}-shared-and-gained",
-            "What was gained, against the share of the target's states that look like states of the task before it.",
+            "What was gained, against the share of the target's states that look like states of the"
+            " task before it.",
             "Transfer gain against resemblance of machines.",
             Axis("resemblance", range=(0.0, 1.0)),
             Axis("transfer gain"),

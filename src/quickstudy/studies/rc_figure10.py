@@ -18,7 +18,9 @@ CELLS = 250
 
 @block("space-time", version=1)
 class SpaceTime(Drawn):
-    """A field along a line against time, as a map of its values. Settings: `duration`, in time units."""
+    """A field along a line against time, as a map of its values. Settings: `duration`, in time
+    units.
+    """
 
     def blocks(self, request: Request) -> list[Block]:
         """A picture a row."""
@@ -31,7 +33,9 @@ class SpaceTime(Drawn):
         return made
 
 
-def _field(request: Request, row: StudyRow, values: Floats, size: float, duration: float) -> HeatMap:
+def _field(
+    request: Request, row: StudyRow, values: Floats, size: float, duration: float
+) -> HeatMap:
     times = np.linspace(0, len(values) - 1, min(CELLS, len(values))).astype(int)
     places = values.shape[1]
     said = f"{row.label}: y over a ring of length {size:g} and {duration:g} time units"
@@ -40,7 +44,10 @@ def _field(request: Request, row: StudyRow, values: Floats, size: float, duratio
         f"{duration * time / len(values):.0f}" if number % (CELLS // 10) == 0 else ""
         for number, time in enumerate(times)
     ]
-    along = [f"x = {size * place / places:.0f}" if place % max(1, places // 8) == 0 else "" for place in range(places)]
+    along = [
+        f"x = {size * place / places:.0f}" if place % max(1, places // 8) == 0 else ""
+        for place in range(places)
+    ]
     return HeatMap(
         name=f"{request.name}-{named(row.label)}-map",
         caption=f"{said}; time from left to right.",

@@ -1,4 +1,6 @@
-"""What numbers stand for: errors of an answer that says nothing, and the order of a system as a measure of memory."""
+"""What numbers stand for: errors of an answer that says nothing, and the order of a system as a
+measure of memory.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ from quickstudy.base.blocks import (
     Plotted,
     Text,
     table,
-)  # fmt: skip
+)
 from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
 from quickstudy.base.study import StudyRow
@@ -39,8 +41,9 @@ from quickstudy.pages.request import Request, Stage
 class NarmaProxy:
     """The largest order of NARMA that each learner follows, beside its memory capacity.
 
-    A row of `dynamics/memory` gives the capacity, the others are of NARMA, their order the first number in the label.
-    Settings: `bound`: an order is learned where the mean NRMSE of the runs is below it.
+    A row of `dynamics/memory` gives the capacity, the others are of NARMA, their order the first
+    number in the label. Settings: `bound`: an order is learned where the mean NRMSE of the runs is
+    below it.
     """
 
     def stages(self, request: Request) -> Iterator[Stage]:
@@ -53,29 +56,57 @@ class NarmaProxy:
         memory = [row for row in request.rows if row.task.startswith("dynamics/memory")]
         orders = {_order(request, row): row for row in request.rows if row not in memory}
         if len(memory) != 1:
-            raise UsageError(f"{request.study.id}: one row of dynamics/memory is needed, got {len(memory)}")
+            raise UsageError(
+                f"{request.study.id}: one row of dynamics/memory is needed, got {len(memory)}"
+            )
         found: dict[str, tuple[float, dict[int, float]]] = {}
         for column in request.columns:
             capacity = _values(request, memory[0], column, "memory-capacity")
-            errors = {order: _values(request, row, column, "nrmse") for order, row in orders.items()}
+            errors = {
+                order: _values(request, row, column, "nrmse") for order, row in orders.items()
+            }
             known = {order: math.exp(np.log(own).mean()) for order, own in errors.items() if own}
             if capacity and known:
                 found[column] = (float(np.mean(capacity)), known)
         if not found:
-            return Made([Text("No learner has finished runs of memory and of NARMA, so there is nothing to show.")])
+            return Made(
+                [
+                    Text(
+                        "No learner has finished runs of memory and of NARMA, so there is nothing"
+                        " to show."
+                    )
+                ]
+            )
         largest = {column: _largest(errors, bound) for column, (_, errors) in found.items()}
         capacities = [capacity for capacity, _ in found.values()]
         tau, p = kendall(capacities, list(largest.values()))
         rows: list[list[Cell]] = [
-            [Name(column), Number(capacity), Number(largest[column], form="count"), *_errors(errors, orders)]
+            [
+                Name(column),
+                Number(capacity),
+                Number(largest[column], form="count"),
+                *_errors(errors, orders),
+            ]
             for column, (capacity, errors) in found.items()
         ]
-        heading = ["learner", "memory capacity", "largest order", *(f"NRMSE, order {order}" for order in orders)]
-        caption = f"An order is learned where the geometric mean of the runs' NRMSE is below {bound:g}; 0: none is."
+        heading = [
+            "learner",
+            "memory capacity",
+            "largest order",
+            *(f"NRMSE, order {order}" for order in orders),
+        ]
+        caption = (
+            f"An order is learned where the geometric mean of the runs' NRMSE is below {bound:g};"
+            " 0: none is."
+        )
         said = (
-            "All learners have the same largest order or the same capacity: nothing can be said of an order of them."
+            "All learners have the same largest order or the same capacity: nothing can be said of"
+            " an order of them."
             if math.isnan(tau)
-            else f"Kendall's tau of capacity and largest order, {len(found)} learners: {tau:.2f} (p of none {p:.2g})."
+            else (
+                f"Kendall's tau of capacity and largest order, {len(found)} learners: {tau:.2f} (p"
+                f" of none {p:.2g})."
+            )
         )
         blocks: list[Block] = [
             _curves(request, found, bound),
@@ -87,13 +118,17 @@ class NarmaProxy:
             column: {"memory_capacity": capacity, "largest_order": largest[column], "nrmse": errors}
             for column, (capacity, errors) in found.items()
         }
-        return Made(blocks, {"bound": bound, "learners": facts, "kendall": None if math.isnan(tau) else tau})
+        return Made(
+            blocks, {"bound": bound, "learners": facts, "kendall": None if math.isnan(tau) else tau}
+        )
 
 
 def _order(request: Request, row: StudyRow) -> int:
     found = re.search(r"\d+", row.label)
     if found is None:
-        raise UsageError(f'{request.study.id}: row "{row.label}": its label must hold the order of the system')
+        raise UsageError(
+            f'{request.study.id}: row "{row.label}": its label must hold the order of the system'
+        )
     return int(found.group())
 
 
@@ -115,12 +150,17 @@ Found = Mapping[str, tuple[float, Mapping[int, float]]]
 
 def _curves(request: Request, found: Found, bound: float) -> Plot:
     series = [
-        Plotted(column, Mark(number=number), list(map(float, errors)), list(errors.values()), dots=True)
+        Plotted(
+            column, Mark(number=number), list(map(float, errors)), list(errors.values()), dots=True
+        )
         for number, (column, (_, errors)) in enumerate(found.items())
     ]
     return Plot(
         name=f"{request.name}-orders",
-        caption=f"NRMSE against the order of NARMA, geometric mean of the runs. Below {bound:g}, an order is learned.",
+        caption=(
+            f"NRMSE against the order of NARMA, geometric mean of the runs. Below {bound:g}, an"
+            " order is learned."
+        ),
         label="Error against the order of NARMA.",
         x=Axis("order"),
         y=Axis("NRMSE", LOG),
@@ -136,7 +176,10 @@ def _against(request: Request, found: Found, largest: Mapping[str, int]) -> Plot
     end = max([*(capacity for capacity, _ in found.values()), *largest.values(), 1])
     return Plot(
         name=f"{request.name}-capacity",
-        caption="The largest order that is learned against memory capacity. Dashed: where both are the same.",
+        caption=(
+            "The largest order that is learned against memory capacity. Dashed: where both are the"
+            " same."
+        ),
         label="The largest order of NARMA that is learned against memory capacity.",
         x=Axis("memory capacity, steps"),
         y=Axis("largest order"),

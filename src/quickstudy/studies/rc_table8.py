@@ -22,9 +22,9 @@ DRAWS = 10_000
 class ErrorMeasures(Drawn):
     """Errors of the constant answer 0 against normal targets of several deviations.
 
-    Settings: `deviations`; `targets`, how many there are in a set; `published`: by measure, one number for each
-    deviation. The published numbers are those of one set; beside them stand the mean over many and the part in which 95
-    of 100 sets lie.
+    Settings: `deviations`; `targets`, how many there are in a set; `published`: by measure, one
+    number for each deviation. The published numbers are those of one set; beside them stand the
+    mean over many and the part in which 95 of 100 sets lie.
     """
 
     def blocks(self, request: Request) -> Made:
@@ -47,7 +47,10 @@ class ErrorMeasures(Drawn):
                 mean = float(errors.mean())
                 fits = known is not None and _rounded_down(low) <= known <= _rounded_up(high)
                 inside, told = inside + fits, told + (known is not None)
-                cells += ["" if known is None else Number(float(known)), Number(mean, (low, high), form=FINE)]
+                cells += [
+                    "" if known is None else Number(float(known)),
+                    Number(mean, (low, high), form=FINE),
+                ]
                 data.append((measure, deviation, known, mean, low, high))
                 facts.setdefault(measure, {})[f"{deviation:g}"] = mean
             lines.append(cells)
@@ -55,13 +58,13 @@ class ErrorMeasures(Drawn):
         for deviation in deviations:
             heading += [f"deviation {deviation:g}, published", "computed"]
         caption = (
-            f"Errors of the answer 0 against {count} normal targets: as published, of one set; the mean over {DRAWS:,} "
-            "sets ± half of the part in which 95 of 100 lie."
+            f"Errors of the answer 0 against {count} normal targets: as published, of one set; the"
+            f" mean over {DRAWS:,} sets ± half of the part in which 95 of 100 lie."
         )
         made = table(f"{request.name}-errors", caption, heading, lines, data)
         said = Text(
-            f"{inside} of {told} published numbers lie where 95 of 100 sets do. What is not normalised grows with the "
-            "deviation of the targets; what is, does not."
+            f"{inside} of {told} published numbers lie where 95 of 100 sets do. What is not"
+            " normalised grows with the deviation of the targets; what is, does not."
         )
         return Made([made, said], {"errors": facts, "inside": inside, "published": told})
 

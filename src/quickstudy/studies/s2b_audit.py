@@ -1,5 +1,5 @@
-"""What the published numbers of meta-referential games rest on: in every cell, as published and corrected, rules
-without hearing, rules without symbols, and the ceiling.
+"""What the published numbers of meta-referential games rest on: in every cell, as published and
+corrected, rules without hearing, rules without symbols, and the ceiling.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ SCORE = "zero-shot-accuracy"
 
 @block("shortcuts", version=1)
 class Shortcuts:
-    """Every rule of the study in every cell, beside the number that was printed, under both conventions.
+    """Every rule of the study in every cell, beside the number that was printed, under both
+    conventions.
 
-    Settings: `deaf`: the columns of rules that hear nothing; `decisions`: from how many a learner of the publication
-    had to choose. Rows of a task for two players are a table of their own.
+    Settings: `deaf`: the columns of rules that hear nothing; `decisions`: from how many a learner
+    of the publication had to choose. Rows of a task for two players are a table of their own.
     """
 
     whole = True
@@ -33,7 +34,9 @@ class Shortcuts:
         yield Stage([one for under in both for one in under.models()], request.seeds)
 
     def blocks(self, request: Request) -> Made:
-        """A table for the listener and one for pairs, and how many cells a rule that hears nothing reaches."""
+        """A table for the listener and one for pairs, and how many cells a rule that hears nothing
+        reaches.
+        """
         made: list[Block] = []
         facts: dict[str, Any] = {}
         for title, alone in (("listener", True), ("pair", False)):
@@ -61,10 +64,14 @@ def _table(request: Request, rows: list[StudyRow], title: str, facts: dict[str, 
         lines.append(line)
     heading = ["cell", "printed", *(["if it explored"] if title == "listener" else [])]
     heading += [f"{column}, {convention}" for convention in request.wanted for column in columns]
-    caption = f"Zero-shot accuracy of rules ({title}), mean{halves(lines)}. Printed: the learner of the publication"
+    caption = (
+        f"Zero-shot accuracy of rules ({title}), mean{halves(lines)}. Printed: the learner of the"
+        " publication"
+    )
     if title == "listener":
         caption += (
-            f"; if it explored: what it is without exploration, if {EXPLORATION:.3f} of its decisions were random"
+            f"; if it explored: what it is without exploration, if {EXPLORATION:.3f} of its"
+            " decisions were random"
         )
     return table(f"{request.study.id}-{title}", f"{caption}.", heading, lines)
 
@@ -94,5 +101,7 @@ def _verdict(request: Request, rows: list[StudyRow], facts: dict[str, Any]) -> T
         said.append(f"{convention}: {reached} of {known}")
     names = " or ".join(deaf)
     return Text(
-        f"Cells in which {names}, which hear nothing, are at or above the printed number: {'; '.join(said)}.", "verdict"
+        f"Cells in which {names}, which hear nothing, are at or above the printed number:"
+        f" {'; '.join(said)}.",
+        "verdict",
     )

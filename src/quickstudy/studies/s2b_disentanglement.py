@@ -1,4 +1,6 @@
-"""How well the numbers of a stimulus stand for the values behind them: of the symbolic spaces themselves."""
+"""How well the numbers of a stimulus stand for the values behind them: of the symbolic spaces
+themselves.
+"""
 
 from __future__ import annotations
 
@@ -23,17 +25,24 @@ _SHARE = "of 1"
     "disentanglement",
     version=1,
     unit={"factor-vae": _SHARE, "mig": _SHARE, "modularity": _SHARE},
-    equation="FactorVAE score, MIG and modularity of 10,000 stimuli with values drawn uniformly; mean of 20 spaces",
+    equation=(
+        "FactorVAE score, MIG and modularity of 10,000 stimuli with values drawn uniformly; mean of"
+        " 20 spaces"
+    ),
 )
 def disentanglement(task: Any) -> dict[str, float]:
-    """Of the numbers by which a space shows its values. All dimensions have as many values as there can be most."""
+    """Of the numbers by which a space shows its values. All dimensions have as many values as there
+    can be most.
+    """
     if not hasattr(task, "rules") or not hasattr(task, "samples"):
         raise NotApplicable(f"{task.id} has no symbolic spaces")
     return dict(_scores(task.dimensions, task.most, task.samples, task.unequal, task.warp))
 
 
 @lru_cache(maxsize=32)
-def _scores(dimensions: int, most: int, samples: int, unequal: float, warp: float) -> dict[str, float]:
+def _scores(
+    dimensions: int, most: int, samples: int, unequal: float, warp: float
+) -> dict[str, float]:
     from quickstudy.gateway import jax, jnp
     from quickstudy.tasks.games.spaces import draw_stimuli, stimulus_shape
 
@@ -46,7 +55,10 @@ def _scores(dimensions: int, most: int, samples: int, unequal: float, warp: floa
         space = Space(np.asarray(draw_space(uniform), np.float64))
         scores = disentanglement_scores(*space.draw(rng, DRAWN))
         found.append({**scores, "factor-vae": factor_vae_score(space.draw, space.fix, rng)})
-    return {name: float(np.mean([one[name] for one in found])) for name in ("factor-vae", "mig", "modularity")}
+    return {
+        name: float(np.mean([one[name] for one in found]))
+        for name in ("factor-vae", "mig", "modularity")
+    }
 
 
 class Space:
@@ -55,8 +67,12 @@ class Space:
     def __init__(self, stimuli: NDArray[np.float64]) -> None:
         self._stimuli = stimuli
 
-    def draw(self, rng: np.random.Generator, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Values, uniform and independent, and the numbers that show them, by one sample for all dimensions."""
+    def draw(
+        self, rng: np.random.Generator, count: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Values, uniform and independent, and the numbers that show them, by one sample for all
+        dimensions.
+        """
         dimensions, most, _ = self._stimuli.shape
         factors = rng.integers(most, size=(count, dimensions))
         return factors, self._shown(factors, rng)

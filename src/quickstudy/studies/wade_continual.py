@@ -21,7 +21,11 @@ class Segments:
             for column, learner in request.learners(row).items():
                 traces = list(request.traces(row, learner).values())
                 name = re.sub(r"\W+", "-", f"{request.name}-{row.label}-{column}".lower())
-                runs = "accuracy of one run" if len(traces) == 1 else f"mean accuracy of {len(traces):,} runs"
+                runs = (
+                    "accuracy of one run"
+                    if len(traces) == 1
+                    else f"mean accuracy of {len(traces):,} runs"
+                )
                 caption = f"{row.label}, {column}: {runs} on every segment, bold while learned."
                 plots.append(stream_plot(traces, column, row.label, name, caption))
         return [plot for plot in plots if plot]

@@ -1,5 +1,5 @@
-"""Pictures of single learners: how T(α) is read off one run and WADE worked out from it step by step, and the way
-through a stream of tasks.
+"""Pictures of single learners: how T(α) is read off one run and WADE worked out from it step by
+step, and the way through a stream of tasks.
 """
 
 from __future__ import annotations
@@ -36,35 +36,48 @@ class Illustration:
         for row, columns in request.cells().items():
             for column, runs in columns.items():
                 if not runs:
-                    made.append(Text(f"{row} {column}: no run is finished, so there is nothing to show."))
+                    made.append(
+                        Text(f"{row} {column}: no run is finished, so there is nothing to show.")
+                    )
                     continue
                 record = next(iter(runs.values()))
                 trace, convention = request.found.trace(record), record.what["convention"]
                 name = request.name + (f"-{len(facts) + 1}" if facts else "")
                 learner, task = record.labels["learner"], record.labels["task"]
                 caption = (
-                    f"One run of {learner} on {task}, convention {convention}, repetition {record.what['repetition']}. "
-                    "Each horizontal is an accuracy α; where the curve first reaches it, a vertical leads down to "
-                    "T(α). T = ∞ where it never does."
+                    f"One run of {learner} on {task}, convention {convention}, repetition"
+                    f" {record.what['repetition']}. Each horizontal is an accuracy α; where the"
+                    " curve first reaches it, a vertical leads down to T(α). T = ∞ where it never"
+                    " does."
                 )
                 example = example_run(trace)
-                if example and (plot := threshold_plot(example, learner, task, f"{name}-curve", caption)):
-                    pairs = zip(*(trace.arrays[part].tolist() for part in ("step", "accuracy")), strict=True)
+                if example and (
+                    plot := threshold_plot(example, learner, task, f"{name}-curve", caption)
+                ):
+                    pairs = zip(
+                        *(trace.arrays[part].tolist() for part in ("step", "accuracy")), strict=True
+                    )
                     lines = ((f"{step:g}", f"{value:.6g}") for step, value in pairs)
-                    made.append(replace(plot, data=[(str(trace.facts["unit"]), "accuracy"), *lines]))
+                    made.append(
+                        replace(plot, data=[(str(trace.facts["unit"]), "accuracy"), *lines])
+                    )
                 worked = _worked(trace, name)
                 made += worked.blocks
                 facts[f"{row} {column}"] = worked.facts
                 if "wade" in record.scores:
                     score = f"{float(record.scores['wade']['values']['wade']):.5f}"
-                    said = f"The score of this run, with 100 thresholds under the convention {convention}, is {score}."
+                    said = (
+                        "The score of this run, with 100 thresholds under the convention"
+                        f" {convention}, is {score}."
+                    )
                     made.append(Text(said))
         return Made(made, facts)
 
 
 def _worked(trace: Trace, name: str) -> Made:
-    """WADE of a run term by term, α, T(α) and α / T(α), and their sum over the sum of the α: by the formula as printed,
-    T in training sequences. In the facts, None where an accuracy is never reached.
+    """WADE of a run term by term, α, T(α) and α / T(α), and their sum over the sum of the α: by the
+    formula as printed, T in training sequences. In the facts, None where an accuracy is never
+    reached.
     """
     preset = paper(THRESHOLDS, training_sequences(trace))
     curve = trace.arrays["step"], trace.arrays["accuracy"]

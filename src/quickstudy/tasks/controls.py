@@ -1,4 +1,6 @@
-"""Rules that never learn what a task is about, for any task that asks for tokens, and what rules have in common."""
+"""Rules that never learn what a task is about, for any task that asks for tokens, and what rules
+have in common.
+"""
 
 from __future__ import annotations
 
@@ -44,12 +46,15 @@ _FACTORS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0x6A09E667F3BCC909))
 def uniform_by_prefix(seed: int, inputs: NDArray[Any], size: int) -> NDArray[np.float64]:
     """One number uniform in [0, 1) per row of a sequence of tokens out of `size`.
 
-    A row's number depends on the seed and on the tokens up to that row, on nothing else: asking twice gives the same
-    guess, tokens still to come do not change it, and different prefixes are pairwise independent. (Zobrist hashing:
-    a random 64-bit word for every place and token; a prefix is the exclusive or of its words. That sum is linear, so
-    its bits are mixed: otherwise the guesses for prefixes that differ in one token would differ by a fixed mask.)
+    A row's number depends on the seed and on the tokens up to that row, on nothing else: asking
+    twice gives the same guess, tokens still to come do not change it, and different prefixes are
+    pairwise independent. (Zobrist hashing: a random 64-bit word for every place and token; a prefix
+    is the exclusive or of its words. That sum is linear, so its bits are mixed: otherwise the
+    guesses for prefixes that differ in one token would differ by a fixed mask.)
     """
-    read = np.bitwise_xor.accumulate(_words(seed, len(inputs), size)[np.arange(len(inputs)), inputs])
+    read = np.bitwise_xor.accumulate(
+        _words(seed, len(inputs), size)[np.arange(len(inputs)), inputs]
+    )
     for factor in _FACTORS:
         read = (read ^ (read >> np.uint64(32))) * factor
     return (read >> np.uint64(11)).astype(np.float64) * 2.0**-53
@@ -78,7 +83,9 @@ class AnswerCounter:
 
 @control("majority", version=1, role="control", anywhere=True)
 class Majority(AnswerCounter):
-    """The most frequent answer so far; the smallest id among equals; token 0 before any answer was shown."""
+    """The most frequent answer so far; the smallest id among equals; token 0 before any answer was
+    shown.
+    """
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """The same answer everywhere."""
@@ -98,7 +105,8 @@ class CopyLast(FixedRule):
 
 @control("uniform", version=1, role="control", anywhere=True)
 class Uniform(AnswerCounter):
-    """One of the answers seen so far, each as likely as the others; any token before any answer was shown.
+    """One of the answers seen so far, each as likely as the others; any token before any answer was
+    shown.
 
     The guess is a function of the seed, the answers seen and the prefix: see `uniform_by_prefix`.
     """
@@ -110,4 +118,8 @@ class Uniform(AnswerCounter):
         known = np.flatnonzero(self._counts)
         if not len(known):
             known = np.arange(len(self._counts))
-        return known[np.floor(uniform_by_prefix(self._seed, inputs, self._tokens) * len(known)).astype(np.int64)]
+        return known[
+            np.floor(uniform_by_prefix(self._seed, inputs, self._tokens) * len(known)).astype(
+                np.int64
+            )
+        ]

@@ -1,5 +1,5 @@
-"""From uniform numbers to choices, from draws to a set of different sequences, from the set to what is learned and
-tested; and whether what was drawn is what a task's spaces say.
+"""From uniform numbers to choices, from draws to a set of different sequences, from the set to what
+is learned and tested; and whether what was drawn is what a task's spaces say.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ DRAWS_PER_SEQUENCE = 5
 
 
 def between(uniform: NDArray[np.float64], low: Any, high: Any) -> NDArray[np.int64]:
-    """Integers uniform in low .. high, both included, from numbers uniform in [0, 1). Bounds may be arrays.
+    """Integers uniform in low .. high, both included, from numbers uniform in [0, 1). Bounds may be
+    arrays.
 
     >>> between(np.array([0.0, 0.3, 0.999]), 1, 4).tolist()
     [1, 2, 4]
@@ -55,16 +56,19 @@ class Split(NamedTuple):
     test: Examples
 
 
-def draw_unique(task: ExampleTask, rng: np.random.Generator, wanted: int, most_draws: int | None = None) -> Examples:
-    """The first `wanted` different sequences among at most `most_draws` (5 times `wanted`) draws; fewer if there are
-    no more.
+def draw_unique(
+    task: ExampleTask, rng: np.random.Generator, wanted: int, most_draws: int | None = None
+) -> Examples:
+    """The first `wanted` different sequences among at most `most_draws` (5 times `wanted`) draws;
+    fewer if there are no more.
 
-    Exactly: let d1, d2 ... be the draws that `task.sample(rng, ...)` gives, called again and again: for `wanted` at
-    first, and then for twice as many as are still missing (at least 64, at most `wanted`). The result is those of
-    d1 .. d(most_draws) that equal no earlier one, in order, cut after `wanted`. Two sequences are equal when their
-    tokens are; of equal ones the first is kept, with its own supervised positions. For a task that draws the same
-    whatever the grouping, as the language tasks do, this is what drawing one by one gives. The stream itself is left
-    behind the last batch, not behind the last sequence kept.
+    Exactly: let d1, d2 ... be the draws that `task.sample(rng, ...)` gives, called again and again:
+    for `wanted` at first, and then for twice as many as are still missing (at least 64, at most
+    `wanted`). The result is those of d1 .. d(most_draws) that equal no earlier one, in order, cut
+    after `wanted`. Two sequences are equal when their tokens are; of equal ones the first is kept,
+    with its own supervised positions. For a task that draws the same whatever the grouping, as the
+    language tasks do, this is what drawing one by one gives. The stream itself is left behind the
+    last batch, not behind the last sequence kept.
     """
     if wanted < 1:
         raise UsageError(f"at least 1 sequence must be wanted, got {wanted}")
@@ -87,7 +91,9 @@ def draw_unique(task: ExampleTask, rng: np.random.Generator, wanted: int, most_d
 
 
 def split(examples: Examples, rng: np.random.Generator, share: float = 0.8) -> Split:
-    """A random permutation; the first int(share * count) examples are learned from, the rest are held out."""
+    """A random permutation; the first int(share * count) examples are learned from, the rest are
+    held out.
+    """
     if not 0 <= share <= 1:
         raise UsageError(f"share must lie in 0..1, got {share}")
     order = rng.permutation(examples.count)
@@ -96,15 +102,22 @@ def split(examples: Examples, rng: np.random.Generator, share: float = 0.8) -> S
 
 
 def sequence_keys(examples: Examples) -> list[bytes]:
-    """What makes two sequences equal: all that is in them, less the padding and the supervised positions."""
+    """What makes two sequences equal: all that is in them, less the padding and the supervised
+    positions.
+    """
     inputs = np.ascontiguousarray(np.moveaxis(examples.inputs, 1, 0))
     targets = np.ascontiguousarray(np.moveaxis(examples.targets, 1, 0))
     lengths = examples.lengths.tolist()
-    return [inputs[i, :length].tobytes() + targets[i, :length].tobytes() for i, length in enumerate(lengths)]
+    return [
+        inputs[i, :length].tobytes() + targets[i, :length].tobytes()
+        for i, length in enumerate(lengths)
+    ]
 
 
 def check_drawn(drawn: Any, inputs: Space, outputs: Space) -> None:
-    """Raise UsageError unless examples or a series are what the spaces say, and every example asks something."""
+    """Raise UsageError unless examples or a series are what the spaces say, and every example asks
+    something.
+    """
     if isinstance(drawn, Series):
         check_within("inputs", drawn.inputs, inputs, (len(drawn.inputs),))
         return check_within("targets", drawn.targets, outputs, (len(drawn.targets),))
@@ -117,7 +130,11 @@ def check_drawn(drawn: Any, inputs: Space, outputs: Space) -> None:
     if len(silent):
         raise UsageError(f"example {silent[0]} asks nothing; every example needs a question")
     there = int(inside.sum())
-    shown = drawn.inputs[inside] if there < inside.size else drawn.inputs.reshape(there, *drawn.inputs.shape[2:])
+    shown = (
+        drawn.inputs[inside]
+        if there < inside.size
+        else drawn.inputs.reshape(there, *drawn.inputs.shape[2:])
+    )
     check_within("inputs", shown, inputs, (there,))
     return check_within("targets", drawn.targets[drawn.asked], outputs, (drawn.questions,))
 
@@ -135,7 +152,9 @@ def check_within(name: str, values: Any, space: Space, leading: tuple[int, ...])
     if array.shape != wanted:
         raise UsageError(f"{name} must have the shape {wanted}, got {array.shape}")
     if isinstance(space, Tokens) and array.size and (array.min() < 0 or array.max() >= space.size):
-        raise UsageError(f"{name} must be tokens 0..{space.size - 1}, got {array.min()}..{array.max()}")
+        raise UsageError(
+            f"{name} must be tokens 0..{space.size - 1}, got {array.min()}..{array.max()}"
+        )
     if isinstance(space, Bits) and not np.isin(array, (0, 1)).all():
         raise UsageError(f"{name} must be zeros and ones, got {array[~np.isin(array, (0, 1))][0]}")
     if not np.isfinite(array).all():

@@ -15,7 +15,9 @@ from quickstudy.base.task import PureWorldTask, Turn, World, WorldTask, players_
 
 
 class Row(NamedTuple):
-    """One step: what was seen, what was done then, what that brought. Plain JSON types, apart from a world's info."""
+    """One step: what was seen, what was done then, what that brought. Plain JSON types, apart from
+    a world's info.
+    """
 
     step: int
     observation: Any
@@ -25,22 +27,32 @@ class Row(NamedTuple):
     info: Mapping[str, Any]
 
 
-def transcript(task: Any, streams: Streams, steps: int, act: Callable[[Any, Any], Any] | None = None) -> list[Row]:
-    """The first steps in a task's world, one episode after another, with `act` (see `World.live`) or by pure chance."""
+def transcript(
+    task: Any, streams: Streams, steps: int, act: Callable[[Any, Any], Any] | None = None
+) -> list[Row]:
+    """The first steps in a task's world, one episode after another, with `act` (see `World.live`)
+    or by pure chance.
+    """
     world, act = open_world(task, streams), act or by_chance(task, streams.numpy("actor"))
     rows: list[Row] = []
     while len(rows) < steps:
         life, before = world.live(act, steps - len(rows)), len(rows)
         last, info = len(life.actions) - 1, dict(life.events)
-        for step, (seen, done, gained) in enumerate(zip(life.observations, life.actions, life.rewards, strict=True)):
+        for step, (seen, done, gained) in enumerate(
+            zip(life.observations, life.actions, life.rewards, strict=True)
+        ):
             told = {name: _listed(value) for name, value in info.get(step, {}).items()}
             over = life.done and step == last
-            rows.append(Row(before + step, _listed(seen), _listed(done), _listed(gained), over, told))
+            rows.append(
+                Row(before + step, _listed(seen), _listed(done), _listed(gained), over, told)
+            )
     return rows
 
 
 def by_chance(task: Any, rng: np.random.Generator) -> Callable[[Any, Any], Any]:
-    """An actor that sees nothing: every token and every bit is as likely as another, reals are around 0."""
+    """An actor that sees nothing: every token and every bit is as likely as another, reals are
+    around 0.
+    """
     outputs, players = spaces_of(task)[1], players_of(task)
     scores = np.zeros((players, outputs.width) if players > 1 else outputs.width)
     policy = Policy(outputs, scores)
@@ -48,16 +60,21 @@ def by_chance(task: Any, rng: np.random.Generator) -> Callable[[Any, Any], Any]:
 
 
 def open_world(task: Any, streams: Streams) -> World:
-    """A fresh world of a task, on the host; a pure one is stepped there too, so that anybody can act in it."""
+    """A fresh world of a task, on the host; a pure one is stepped there too, so that anybody can
+    act in it.
+    """
     if isinstance(task, WorldTask):
         return task.open(streams)
     if isinstance(task, PureWorldTask):
         return PureWorld(task, streams)
-    raise UsageError(f"{getattr(task, 'id', type(task).__name__)} is no world: it has neither `open` nor `reset`")
+    raise UsageError(
+        f"{getattr(task, 'id', type(task).__name__)} is no world: it has neither `open` nor `reset`"
+    )
 
 
 class PureWorld(World):
-    """A pure world on the host: the episodes that a `Rehearsal` with the key `data` has, one after another.
+    """A pure world on the host: the episodes that a `Rehearsal` with the key `data` has, one after
+    another.
 
     An episode is over where the world says so, at its horizon at the latest.
     """
@@ -69,7 +86,9 @@ class PureWorld(World):
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the compiled programs."""
-        return {name: value for name, value in vars(self).items() if name not in ("_begin", "_go_on")}
+        return {
+            name: value for name, value in vars(self).items() if name not in ("_begin", "_go_on")
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -98,11 +117,15 @@ def _programs(task: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
         first, later = episode_keys(key, episode)
         return later, *task.reset(first)
 
-    return jax.jit(begin), jax.jit(lambda keys, time, *rest: task.step(jax.random.fold_in(keys, time), *rest))
+    return jax.jit(begin), jax.jit(
+        lambda keys, time, *rest: task.step(jax.random.fold_in(keys, time), *rest)
+    )
 
 
 def episode_keys(key: Any, episode: Any) -> tuple[Any, Any]:
-    """Keys of a lane's episode of that number: for its reset, and one to be folded with the step, for every step."""
+    """Keys of a lane's episode of that number: for its reset, and one to be folded with the step,
+    for every step.
+    """
     from quickstudy.gateway import jax
 
     first, later = jax.random.split(jax.random.fold_in(key, episode))
@@ -110,7 +133,9 @@ def episode_keys(key: Any, episode: Any) -> tuple[Any, Any]:
 
 
 def plain(value: Any) -> Any:
-    """A value of a space as plain Python: a number, or an array where there are several; mappings all the way down."""
+    """A value of a space as plain Python: a number, or an array where there are several; mappings
+    all the way down.
+    """
     if isinstance(value, Mapping):
         return {name: plain(part) for name, part in value.items()}
     array = np.asarray(value)

@@ -1,4 +1,5 @@
-"""Checkers that users run on their own tasks, learners and cores. Nothing is printed: every check is a `Finding`.
+"""Checkers that users run on their own tasks, learners and cores. Nothing is printed: every check
+is a `Finding`.
 
 >>> from quickstudy.testing import check_learner
 >>> findings = check_learner("majority")

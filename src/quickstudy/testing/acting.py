@@ -28,7 +28,8 @@ EPISODES = 6
 
 
 class _Checks(ABC):
-    """What both have in common: a learner, and a task in which it acts. What is not repeatable cannot be compared.
+    """What both have in common: a learner, and a task in which it acts. What is not repeatable
+    cannot be compared.
 
     Raises NotApplicable for a learner that lacks the face.
     """
@@ -56,7 +57,11 @@ class _Checks(ABC):
 
     def keeps(self) -> list[Promise]:
         """The last of its promises, if it can be kept."""
-        return [("comes back from a snapshot", self._snapshot)] if "keeps" in faces_of(self.pupil) else []
+        return (
+            [("comes back from a snapshot", self._snapshot)]
+            if "keeps" in faces_of(self.pupil)
+            else []
+        )
 
     def _snapshot(self) -> None:
         pupil, fresh = self.begin(), self.begin()
@@ -112,13 +117,16 @@ class ActingChecks(_Checks):
 
     def _starts_afresh(self) -> str:
         return self._twins(
-            "acts otherwise in an episode since it saw another before; forget what was seen where first is true",
+            "acts otherwise in an episode since it saw another before; forget what was seen where"
+            " first is true",
             (lambda pupil: self.life(pupil, 1, learning=False, told=lambda reward: 0 * reward)),
             (lambda pupil: self.life(pupil, 2, learning=False, told=lambda reward: 0 * reward)),
         )
 
     def _twins(self, complaint: str, one: Callable[[Any], Any], other: Callable[[Any], Any]) -> str:
-        """Two of one seed learn the same, live through one thing or the other, and must then act alike."""
+        """Two of one seed learn the same, live through one thing or the other, and must then act
+        alike.
+        """
         hosts = [shield.host for shield in self.examinee.shields]
         if hosts and "learning" not in inspect.signature(hosts[0].act).parameters:
             return "cannot be seen: its act has no `learning`"
@@ -139,15 +147,26 @@ class ActingChecks(_Checks):
         return as_bytes(self.life(pupil, 1))
 
     def life(
-        self, pupil: Any, world: int, learning: bool = True, told: Callable[[Any], Any] = lambda reward: reward
+        self,
+        pupil: Any,
+        world: int,
+        learning: bool = True,
+        told: Callable[[Any], Any] = lambda reward: reward,
     ) -> list[Any]:
         """The actions of a life in the world of that number; told: what it hears of a reward."""
         place = self.task.open(replace(self.streams, repetition=world))
         getattr(pupil, "watch", lambda world: None)(place)  # a control may look inside
-        observation, reward, first, actions = place.reset(), np.zeros(leading(self.task), np.float32), True, []
+        observation, reward, first, actions = (
+            place.reset(),
+            np.zeros(leading(self.task), np.float32),
+            True,
+            [],
+        )
         for _ in range(STEPS):
             given = np.asarray(told(np.asarray(reward)), np.float32)[None]
-            actions.append(pupil.act(_with_lane(observation), given, np.array([first]), learning=learning))
+            actions.append(
+                pupil.act(_with_lane(observation), given, np.array([first]), learning=learning)
+            )
             observation, reward, first, _ = place.step(_without_lane(actions[-1]))
             if first:
                 observation = place.reset()
@@ -180,28 +199,40 @@ class RehearsingChecks(_Checks):
         self.check_actions(self.rehearsed.actions, axes)
         rewards, done = np.asarray(self.rehearsed.rewards), np.asarray(self.rehearsed.done)
         if rewards.shape != (*axes, *leading(self.task)) or not np.isfinite(rewards).all():
-            raise Broken(f"rewards must be (lane, episode, step, ...) = {axes} and finite, got {rewards.shape}")
+            raise Broken(
+                f"rewards must be (lane, episode, step, ...) = {axes} and finite, got"
+                f" {rewards.shape}"
+            )
         if done.shape != axes:
             raise Broken(f"done must be (lane, episode, step) = {axes}, got {done.shape}")
         return f"{self._episodes} episodes"
 
     def _same_episodes(self) -> None:
         again = self.played(self.begin().rehearse, 0, self._episodes)
-        _check_alike(again, self.rehearsed, "a second learner of the same seed plays other episodes")
+        _check_alike(
+            again, self.rehearsed, "a second learner of the same seed plays other episodes"
+        )
 
     def _two_calls(self) -> None:
         pupil, cut = self.begin(), self._episodes // 3
-        complaint = f"{self._episodes} episodes at once, and {cut} and then the rest, are played differently"
+        complaint = (
+            f"{self._episodes} episodes at once, and {cut} and then the rest, are played"
+            " differently"
+        )
         for start, stop in ((0, cut), (cut, self._episodes)):
             piece = self.played(pupil.rehearse, start, stop)
             _check_alike(piece, _part(self.rehearsed, start, stop), complaint)
 
     def _performs(self) -> None:
         pupil, cut = self.begin(), self._episodes // 3
-        once, again = (self.played(pupil.perform, self._episodes, 2 * self._episodes) for _ in range(2))
+        once, again = (
+            self.played(pupil.perform, self._episodes, 2 * self._episodes) for _ in range(2)
+        )
         _check_alike(again, once, "performed twice, the same episodes are played differently")
         rehearsed = self.played(pupil.rehearse, 0, cut)
-        _check_alike(rehearsed, _part(self.rehearsed, 0, cut), "having performed, it rehearses differently")
+        _check_alike(
+            rehearsed, _part(self.rehearsed, 0, cut), "having performed, it rehearses differently"
+        )
 
     def _no_shared_key(self) -> str:
         dice = dice_for(self.task)
@@ -233,7 +264,9 @@ class RehearsingChecks(_Checks):
 def _part(transcript: Transcript, start: int, stop: int) -> Transcript:
     """Some of the episodes."""
     facts = transcript.actions, transcript.rewards, transcript.done, dict(transcript.info)
-    return Transcript(*(_mapped(lambda array: np.asarray(array)[:, start:stop], fact) for fact in facts))
+    return Transcript(
+        *(_mapped(lambda array: np.asarray(array)[:, start:stop], fact) for fact in facts)
+    )
 
 
 def _check_alike(found: Transcript, wanted: Transcript, complaint: str) -> None:
@@ -242,7 +275,9 @@ def _check_alike(found: Transcript, wanted: Transcript, complaint: str) -> None:
 
 
 def _written(transcript: Transcript) -> list[bytes]:
-    return as_bytes([transcript.actions, transcript.rewards, transcript.done, dict(transcript.info)])
+    return as_bytes(
+        [transcript.actions, transcript.rewards, transcript.done, dict(transcript.info)]
+    )
 
 
 def _mapped(function: Callable[[Any], Any], value: Any) -> Any:

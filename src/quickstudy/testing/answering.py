@@ -15,14 +15,16 @@ from quickstudy.testing.examinee import CheckMaterial, Examinee
 from quickstudy.testing.finding import Broken, Finding, Promise, check_equal
 
 GAIN = 0.15
-"""What true answers must give above shuffled ones, in accuracy or in variance explained: three standard errors of
-about 200 questions."""
+"""What true answers must give above shuffled ones, in accuracy or in variance explained: three
+standard errors of about 200 questions.
+"""
 
 LEARNS, LEARNS_NOTHING = "learns from what it is told", "learns from nothing"
 
 
 class AnsweringChecks:
-    """The checks of one learner. What `answers` finds first, the others compare with. raised: it came to no answer.
+    """The checks of one learner. What `answers` finds first, the others compare with. raised: it
+    came to no answer.
 
     Raises NotApplicable for a learner that cannot be asked.
     """
@@ -62,7 +64,9 @@ class AnsweringChecks:
             raise
         wanted = (1, self.material.exam.counted.shape[1], self.material.brief.outputs.width)
         if self.scores.shape != wanted:
-            raise Broken(f"scores must be (lanes, questions, outputs) = {wanted}, got {self.scores.shape}")
+            raise Broken(
+                f"scores must be (lanes, questions, outputs) = {wanted}, got {self.scores.shape}"
+            )
         if not np.isfinite(self.scores).all():
             raise Broken("some scores are not finite")
 
@@ -70,7 +74,9 @@ class AnsweringChecks:
         if not np.array_equal(self.answered(self.pupil, self.material.exam), self.scores):
             raise Broken("the same questions twice give two answers")
         again = self.answered(self.trained(self.material.lesson), self.material.exam)
-        check_equal(again, self.scores, 0.0, "a second learner of the same seed answers differently")
+        check_equal(
+            again, self.scores, 0.0, "a second learner of the same seed answers differently"
+        )
 
     def _no_look_ahead(self) -> None:
         rng = self.material.streams.numpy("check")
@@ -95,10 +101,14 @@ class AnsweringChecks:
         whole.learn(lesson, 0, short)
         pieces.learn(lesson, 0, cut)
         pieces.learn(lesson, cut, short)
-        complaint = f"{short} items learned at once, and {cut} and then the rest, teach different things"
+        complaint = (
+            f"{short} items learned at once, and {cut} and then the rest, teach different things"
+        )
         check_equal(self.answered(pieces, exam), self.answered(whole, exam), 0.0, complaint)
         pieces.learn(lesson, short, lesson.items)
-        complaint = f"a lesson cut after {cut} and {short} items teaches something else than in one piece"
+        complaint = (
+            f"a lesson cut after {cut} and {short} items teaches something else than in one piece"
+        )
         check_equal(self.answered(pieces, exam), self.scores, 0.0, complaint)
 
     def _inputs_unchanged(self) -> None:
@@ -111,7 +121,11 @@ class AnsweringChecks:
         if cost.examples != items:
             raise Broken(f"{items} items were shown, cost().examples says {cost.examples}")
         known = cost.trained_parameters is not None
-        count = f"{cost.trained_parameters} trained parameters" if known else "trained parameters unknown"
+        count = (
+            f"{cost.trained_parameters} trained parameters"
+            if known
+            else "trained parameters unknown"
+        )
         return f"{cost.examples} items, {cost.updates} updates, {count}"
 
     def _scale(self) -> str:
@@ -124,20 +138,30 @@ class AnsweringChecks:
         return scale
 
     def learns(self) -> Finding:
-        """Whether true answers teach more than shuffled ones. Not a promise of rules, so with two names."""
+        """Whether true answers teach more than shuffled ones. Not a promise of rules, so with two
+        names.
+        """
         true = self._quality(self.scores)
         told_wrong = self.trained(self.material.shuffled)
         shuffled = self._quality(self.answered(told_wrong, self.material.exam))
-        what = "accuracy" if isinstance(self.material.brief.outputs, Tokens) else "variance explained"
+        what = (
+            "accuracy" if isinstance(self.material.brief.outputs, Tokens) else "variance explained"
+        )
         if true - shuffled >= GAIN:
             return Finding(True, LEARNS, f"{what} {true:.2f}, with shuffled labels {shuffled:.2f}")
         relation = "equals" if f"{true:.2f}" == f"{shuffled:.2f}" else "is not clearly below"
         numbers = f"({shuffled:.2f} and {true:.2f})"
-        return Finding(False, LEARNS_NOTHING, f"{what} on shuffled labels {relation} {what} on true ones {numbers}")
+        return Finding(
+            False,
+            LEARNS_NOTHING,
+            f"{what} on shuffled labels {relation} {what} on true ones {numbers}",
+        )
 
     def begin(self) -> Any:
         """A fresh pupil of one lane."""
-        return self.examinee.learner.begin(self.material.brief, [self.material.streams.for_learner()])
+        return self.examinee.learner.begin(
+            self.material.brief, [self.material.streams.for_learner()]
+        )
 
     def trained(self, lesson: Lesson) -> Any:
         """One that has learned a lesson."""
@@ -160,5 +184,11 @@ class AnsweringChecks:
         material = self.material
         owners: tuple[Any, ...] = material.lesson, material.shuffled, material.exam
         examples = [lane for owner in owners for lane in owner.examples]
-        arrays = [array for lane in examples for array in (lane.inputs, lane.targets, lane.asked, lane.lengths)]
-        return [array.tobytes() for array in (*arrays, material.lesson.order, material.shuffled.order)]
+        arrays = [
+            array
+            for lane in examples
+            for array in (lane.inputs, lane.targets, lane.asked, lane.lengths)
+        ]
+        return [
+            array.tobytes() for array in (*arrays, material.lesson.order, material.shuffled.order)
+        ]

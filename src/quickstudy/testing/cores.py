@@ -13,23 +13,41 @@ from quickstudy.base.errors import NotApplicable
 from quickstudy.base.spaces import Bits, Fields, Reals, Space, Tokens
 from quickstudy.cores.core import Core
 from quickstudy.gateway import eqx, jax, jnp
-from quickstudy.testing.finding import Broken, Finding, Promise, draw, examine, examine_all, report_touched, undisturbed
+from quickstudy.testing.finding import (
+    Broken,
+    Finding,
+    Promise,
+    draw,
+    examine,
+    examine_all,
+    report_touched,
+    undisturbed,
+)
 from quickstudy.testing.papers import check_conventions, check_parameters
 
 STEPS, BATCH = 7, 3
 TOLERANCE = 1e-5
 """Relative to the largest number; float32 sums in another order differ by a tenth of this."""
 
-SPACES: tuple[Space, ...] = (Tokens(5), Reals(3), Bits(4), Fields({"word": Tokens(3), "level": Reals(2)}))
+SPACES: tuple[Space, ...] = (
+    Tokens(5),
+    Reals(3),
+    Bits(4),
+    Fields({"word": Tokens(3), "level": Reals(2)}),
+)
 
 
 def check_core(spec: Any, seed: int = 0) -> list[Finding]:
-    """One finding per promise of a core, given its frozen parameters; a class stands for its defaults."""
+    """One finding per promise of a core, given its frozen parameters; a class stands for its
+    defaults.
+    """
     spec = spec() if isinstance(spec, type) else spec
     with undisturbed() as watch:
         checks = _Checks(spec, seed)
         findings = [*examine_all(checks.papers(), doors=0), *examine_all(checks.promises())]
-        findings.append(examine("touches no global randomness", lambda: report_touched(watch.touched)))
+        findings.append(
+            examine("touches no global randomness", lambda: report_touched(watch.touched))
+        )
     return findings
 
 
@@ -63,17 +81,26 @@ class _Checks:
         ]
 
     def pickled(self) -> None:
-        if not dataclasses.is_dataclass(self._spec) or pickle.loads(pickle.dumps(self._spec)) != self._spec:
-            raise Broken("a core's parameters must be a frozen dataclass that compares equal after pickling")
+        if (
+            not dataclasses.is_dataclass(self._spec)
+            or pickle.loads(pickle.dumps(self._spec)) != self._spec
+        ):
+            raise Broken(
+                "a core's parameters must be a frozen dataclass that compares equal after pickling"
+            )
 
     def same_weights(self) -> str:
         first, second = (self._build(SPACES[0]) for _ in range(2))
         if not eqx.tree_equal(first, second):
-            raise Broken("two cores from equal streams differ; draw from the generator that is handed in")
+            raise Broken(
+                "two cores from equal streams differ; draw from the generator that is handed in"
+            )
         other = self._spec.build(SPACES[0], np.random.default_rng([self._seed, 1]))
         draws = bool(getattr(self._spec, "draws", True))
         if draws and eqx.tree_equal(first, other):
-            raise Broken("cores from different streams are equal; draw from the generator that is handed in")
+            raise Broken(
+                "cores from different streams are equal; draw from the generator that is handed in"
+            )
         if not draws and not eqx.tree_equal(first, other):
             raise Broken("draws is False, but cores from different streams differ")
         return "" if draws else "draws nothing"
@@ -91,7 +118,10 @@ class _Checks:
             features = _features(core, _inputs(space, self._rng()), BATCH, STEPS)
             if features.shape != (STEPS, BATCH, core.width):
                 wanted = (STEPS, BATCH, core.width)
-                raise Broken(f"{space}: features must be (time, example, width) = {wanted}, got {features.shape}")
+                raise Broken(
+                    f"{space}: features must be (time, example, width) = {wanted}, got"
+                    f" {features.shape}"
+                )
             if not np.isfinite(features).all():
                 raise Broken(f"{space}: some features are not finite")
         return "; ".join(dict.fromkeys(refusals))
@@ -121,18 +151,28 @@ class _Checks:
             def pulled(both: Any) -> Any:
                 given = unroll(eqx.combine(both[0], fixed), both[1], inputs)
                 parts = jax.tree.map(lambda leaf, pull: (leaf * pull).sum(), given, pulls)
-                return sum(part for part in jax.tree.leaves(parts) if jnp.issubdtype(part.dtype, jnp.inexact))
+                return sum(
+                    part
+                    for part in jax.tree.leaves(parts)
+                    if jnp.issubdtype(part.dtype, jnp.inexact)
+                )
 
             return eqx.filter_jit(eqx.filter_grad(pulled))((trained, start))
 
-        _compare(gradient(lambda core, *rest: core.unroll(*rest)), gradient(Core.unroll), "the gradients")
+        _compare(
+            gradient(lambda core, *rest: core.unroll(*rest)), gradient(Core.unroll), "the gradients"
+        )
 
     def batch(self) -> None:
         core, inputs = self._build(SPACES[0]), self._tokens()
         together = _features(core, inputs, BATCH, STEPS)
         disturbed = inputs.copy()
         disturbed[:, 1:] = (disturbed[:, 1:] + 1) % SPACES[0].width
-        _compare(_features(core, disturbed, BATCH, STEPS)[:, 0], together[:, 0], "other examples changed, and features")
+        _compare(
+            _features(core, disturbed, BATCH, STEPS)[:, 0],
+            together[:, 0],
+            "other examples changed, and features",
+        )
         alone = _features(core, inputs[:, :1], 1, STEPS)
         _compare(alone[:, 0], together[:, 0], "alone and in a batch, an example's features")
 
@@ -143,14 +183,18 @@ class _Checks:
             later = inputs.copy()
             later[cut:] = (later[cut:] + 1) % SPACES[0].width
             _compare(
-                _features(core, later, BATCH, STEPS)[:cut], before[:cut], f"inputs from step {cut} on changed, and so"
+                _features(core, later, BATCH, STEPS)[:cut],
+                before[:cut],
+                f"inputs from step {cut} on changed, and so",
             )
 
     def capacity(self) -> None:
         core, inputs = self._build(SPACES[0]), self._tokens()
         exact = _features(core, inputs, BATCH, STEPS)
         for capacity in (STEPS + 1, 4 * STEPS):
-            _compare(_features(core, inputs, BATCH, capacity), exact, f"capacity {capacity} and {STEPS}")
+            _compare(
+                _features(core, inputs, BATCH, capacity), exact, f"capacity {capacity} and {STEPS}"
+            )
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng([self._seed, 2])

@@ -1,4 +1,6 @@
-"""A world that rolls a fair die at every step. No learner can guess the roll, unless it shares the world's key."""
+"""A world that rolls a fair die at every step. No learner can guess the roll, unless it shares the
+world's key.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +19,19 @@ ROLLS = 3000
 """Rolls that are guessed at least."""
 
 ERRORS = 5.0
-"""Standard errors that a share of right guesses may be off: by chance, one honest learner in 1.7 million."""
+"""Standard errors that a share of right guesses may be off: by chance, one honest learner in 1.7
+million.
+"""
 
 
 @dataclass(frozen=True)
 class Dice:
-    """Guess a fair die, rolled after the guess: a pure world with the spaces and the horizon of another one.
+    """Guess a fair die, rolled after the guess: a pure world with the spaces and the horizon of
+    another one.
 
-    Sees: zeros. Does: guesses. Reward 1 for a right guess, 1/sides on average for every policy. The rolls come from
-    `uniform`, `randint` and `categorical` in turn, because a shared key shows only where the learner and the world
-    draw in the same way.
+    Sees: zeros. Does: guesses. Reward 1 for a right guess, 1/sides on average for every policy. The
+    rolls come from `uniform`, `randint` and `categorical` in turn, because a shared key shows only
+    where the learner and the world draw in the same way.
     """
 
     task: Any
@@ -81,7 +86,7 @@ def check_guesses(dice: Dice, played: Transcript, doing: str) -> str:
     found = f"guesses {right.mean():.3f} of {right.size} rolls while it {doing}"
     if abs(right.mean() - chance) > ERRORS * math.sqrt(chance * (1 - chance) / right.size):
         raise Broken(
-            f"{found}, where {chance:.3f} is possible: draw actions from the learner's own key, and hand "
-            "world.step a key made from the keys of the rehearsal"
+            f"{found}, where {chance:.3f} is possible: draw actions from the learner's own key, and"
+            " hand world.step a key made from the keys of the rehearsal"
         )
     return found

@@ -1,4 +1,6 @@
-"""Who is checked, behind glass, and with what: a lesson, the same with shuffled answers, and exams made from one."""
+"""Who is checked, behind glass, and with what: a lesson, the same with shuffled answers, and exams
+made from one.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +30,17 @@ _GUARDED = ("learn", "predict", "act", "states")
 
 
 ROUNDING = 1e-6
-"""Scores of a compiled learner may differ by this much, relative to the largest, where nothing has changed."""
+"""Scores of a compiled learner may differ by this much, relative to the largest, where nothing has
+changed.
+"""
 
 
 class Shield:
-    """Passes copies on to a host learner. changed: which method has written into what it was handed, if any.
+    """Passes copies on to a host learner. changed: which method has written into what it was
+    handed, if any.
 
-    Without it a learner that changes its inputs would fail every check; with it, the one that is about that.
+    Without it a learner that changes its inputs would fail every check; with it, the one that is
+    about that.
     """
 
     def __init__(self, host: Any) -> None:
@@ -67,7 +73,9 @@ def _copied(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Examinee:
-    """A learner, the tolerance for its answers, and the glass in front of it if it is a host learner."""
+    """A learner, the tolerance for its answers, and the glass in front of it if it is a host
+    learner.
+    """
 
     learner: Learner
     tolerance: float
@@ -75,12 +83,22 @@ class Examinee:
 
     @classmethod
     def of(cls, learner: Any, task: Any) -> Examinee:
-        """The learner of a name, a `Choice`, a learner with `begin`, or a host class made by make(brief, seed)."""
-        choice = choose_learner(learner, "corrected", task, asked_of(task)) if isinstance(learner, str) else learner
+        """The learner of a name, a `Choice`, a learner with `begin`, or a host class made by
+        make(brief, seed).
+        """
+        choice = (
+            choose_learner(learner, "corrected", task, asked_of(task))
+            if isinstance(learner, str)
+            else learner
+        )
         made: Any = choice.make(task) if isinstance(choice, Choice) else choice
         shields: list[Shield] = []
         if not isinstance(made, Hosted) and callable(getattr(made, "begin", None)):
-            return cls(configure(made.__name__, made, {}) if isinstance(made, type) else made, ROUNDING, shields)
+            return cls(
+                configure(made.__name__, made, {}) if isinstance(made, type) else made,
+                ROUNDING,
+                shields,
+            )
         hosted = made if isinstance(made, Hosted) else Hosted(made, made)
 
         def shielded(brief: Any, seed: int) -> Any:
@@ -109,7 +127,9 @@ class Examinee:
         """Broken if a host learner wrote into what it was handed."""
         changed = sorted({shield.changed for shield in self.shields} - {""})
         if changed:
-            raise Broken(f"{' and '.join(changed)} wrote into the arrays handed in; copy them first")
+            raise Broken(
+                f"{' and '.join(changed)} wrote into the arrays handed in; copy them first"
+            )
 
 
 @dataclass(frozen=True)
@@ -124,7 +144,8 @@ class CheckMaterial:
 
     @classmethod
     def of(cls, task: Any, passes: int, sequences: int, seed: int) -> CheckMaterial:
-        """`sequences` examples to learn from, `passes` times over, and a third as many to be tested on.
+        """`sequences` examples to learn from, `passes` times over, and a third as many to be tested
+        on.
 
         Of a series, the part for training is one example, and that for the test another.
         """
@@ -148,15 +169,19 @@ class CheckMaterial:
         )
 
     def disturbed(self, rng: np.random.Generator) -> tuple[Exam, NDArray[np.bool_]]:
-        """The exam with all changed from the answer of a random question of each example on; the questions up to
-        there.
+        """The exam with all changed from the answer of a random question of each example on; the
+        questions up to there.
         """
-        cuts = np.array([rng.choice(np.flatnonzero(asked)) for asked in self.exam.examples[0].asked.T])
+        cuts = np.array(
+            [rng.choice(np.flatnonzero(asked)) for asked in self.exam.examples[0].asked.T]
+        )
         exam, early = disturbed(self.exam, [cuts], self.brief, rng)
         return exam, early[0]
 
     def reversed(self) -> tuple[Exam, NDArray[np.int64]]:
-        """The exam with its examples in reverse order, and where each of its questions stands there."""
+        """The exam with its examples in reverse order, and where each of its questions stands
+        there.
+        """
         test = self.exam.examples[0]
         exam = Exam([test.take(np.arange(test.count)[::-1]).padded(test.steps)])
         positions = exam.positions[0].copy()

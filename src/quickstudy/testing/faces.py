@@ -17,7 +17,9 @@ from quickstudy.testing.finding import Broken, Promise, check_equal
 ROWS, STEPS = 5, 24
 
 STEPPED = 2e-5
-"""Scores of a step may differ from those of `answer` by this much, relative to the largest: another program."""
+"""Scores of a step may differ from those of `answer` by this much, relative to the largest: another
+program.
+"""
 
 FACES = {
     "answers": ("learn", "answer"),
@@ -32,11 +34,17 @@ FACES = {
 
 def faces_of(pupil: Any) -> list[str]:
     """Which of them a pupil offers."""
-    return [name for name, methods in FACES.items() if all(callable(getattr(pupil, each, None)) for each in methods)]
+    return [
+        name
+        for name, methods in FACES.items()
+        if all(callable(getattr(pupil, each, None)) for each in methods)
+    ]
 
 
 class FaceChecks:
-    """The checks of the further faces of a learner that has answered, on how the longest of its exam begin."""
+    """The checks of the further faces of a learner that has answered, on how the longest of its
+    exam begin.
+    """
 
     def __init__(self, answering: AnsweringChecks) -> None:
         self._class = answering
@@ -49,7 +57,9 @@ class FaceChecks:
         self._inputs = self._examples.inputs
 
     def tables(self) -> list[list[Promise]]:
-        """A table for each of the faces that there are. To be asked for when the learner has answered."""
+        """A table for each of the faces that there are. To be asked for when the learner has
+        answered.
+        """
         tables: dict[str, list[Promise]] = {
             "steps": [
                 ("steps to the answers that it gives", self._steps),
@@ -69,25 +79,38 @@ class FaceChecks:
         pupil, exam = self._class.pupil, Exam([self._examples])
         wanted = self._class.answered(pupil, exam)
         times, rows = exam.positions[0].T
-        scores = self._stepped(pupil.start(self._examples.count, len(self._inputs)), self._inputs)[1]
+        scores = self._stepped(pupil.start(self._examples.count, len(self._inputs)), self._inputs)[
+            1
+        ]
         complaint = "what is said at a step is not what is answered there"
         check_equal(scores[:, times, rows], wanted, STEPPED, complaint)
-        check_equal(self._class.answered(pupil, exam), wanted, 0.0, "stepping has changed the answers")
+        check_equal(
+            self._class.answered(pupil, exam), wanted, 0.0, "stepping has changed the answers"
+        )
 
     def _goes_on(self) -> None:
         half = len(self._inputs) // 2
-        state, _ = self._stepped(self._class.pupil.start(self._examples.count, len(self._inputs)), self._inputs[:half])
+        state, _ = self._stepped(
+            self._class.pupil.start(self._examples.count, len(self._inputs)), self._inputs[:half]
+        )
         one, other = self._inputs[half:], self._inputs[half:][::-1]
         once, _, again = (self._stepped(state, inputs)[1] for inputs in (one, other, one))
-        complaint = "a state that is gone on from twice leads to two places; leave the one handed in as it is"
+        complaint = (
+            "a state that is gone on from twice leads to two places; leave the one handed in as"
+            " it is"
+        )
         check_equal(again, once, 0.0, complaint)
 
     def _rows(self) -> None:
         numbers = np.array([self._examples.count - 1, 0, 0])
         half, pupil = len(self._inputs) // 2, self._class.pupil
-        state, _ = self._stepped(pupil.start(self._examples.count, len(self._inputs)), self._inputs[:half])
+        state, _ = self._stepped(
+            pupil.start(self._examples.count, len(self._inputs)), self._inputs[:half]
+        )
         picked = self._stepped(pupil.rows(state, numbers), self._inputs[half:][:, numbers])[1]
-        alone = self._stepped(pupil.start(len(numbers), len(self._inputs)), self._inputs[:, numbers])[1][:, half:]
+        alone = self._stepped(
+            pupil.start(len(numbers), len(self._inputs)), self._inputs[:, numbers]
+        )[1][:, half:]
         complaint = f"rows {numbers.tolist()} of a state go on otherwise than the same read alone"
         check_equal(picked, alone, STEPPED, complaint)
 
@@ -95,7 +118,10 @@ class FaceChecks:
         states = self._states(self._inputs)
         wanted = (1, *self._inputs.shape[:2])
         if states.ndim != 4 or states.shape[:3] != wanted:
-            raise Broken(f"states must be (lane, time, example, feature) = {(*wanted, '...')}, got {states.shape}")
+            raise Broken(
+                f"states must be (lane, time, example, feature) = {(*wanted, '...')}, got"
+                f" {states.shape}"
+            )
         if not np.isfinite(states).all():
             raise Broken("some states are not finite")
         return f"{states.shape[3]} numbers"
@@ -104,13 +130,17 @@ class FaceChecks:
         once, again = (self._states(self._inputs) for _ in range(2))
         check_equal(again, once, 0.0, "the same inputs twice show two states")
         after = self._class.answered(self._class.pupil, self._class.material.exam)
-        check_equal(after, self._class.scores, 0.0, "answers are others since its states were looked at")
+        check_equal(
+            after, self._class.scores, 0.0, "answers are others since its states were looked at"
+        )
 
     def _states_ahead(self) -> None:
         whole, cut = self._states(self._inputs), len(self._inputs) // 2
         later = np.concatenate([self._inputs[:cut], self._inputs[cut:][::-1]])
         complaint = f"inputs from step {cut} on changed, and so did states before"
-        check_equal(self._states(later)[:, :cut], whole[:, :cut], self._class.examinee.tolerance, complaint)
+        check_equal(
+            self._states(later)[:, :cut], whole[:, :cut], self._class.examinee.tolerance, complaint
+        )
 
     def _snapshot(self) -> None:
         lesson, exam = self._class.material.lesson, self._class.material.exam
@@ -129,7 +159,9 @@ class FaceChecks:
         check_equal(self._class.answered(fresh, exam), self._class.scores, 0.0, complaint)
 
     def _stepped(self, state: Any, inputs: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
-        """The state after some steps, and (lane, time, row, width) scores; after none the state as it is."""
+        """The state after some steps, and (lane, time, row, width) scores; after none the state as
+        it is.
+        """
         said = []
         for now in inputs:
             state, scores = self._class.pupil.step(state, now[None])

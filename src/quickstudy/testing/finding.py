@@ -1,4 +1,6 @@
-"""What a checker says, one finding per promise, and what all need: values of spaces, a watch on shared generators."""
+"""What a checker says, one finding per promise, and what all need: values of spaces, a watch on
+shared generators.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +20,25 @@ from quickstudy.base.spaces import Bits, Fields, Space, Tokens
 from quickstudy.base.wording import described
 
 Promise = tuple[str, Callable[[], str | None]]
-"""A promise in words, and its check: it gives a detail or nothing, and raises `Broken` (or anything) if it fails."""
+"""A promise in words, and its check: it gives a detail or nothing, and raises `Broken` (or
+anything) if it fails.
+"""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """ok: the promise is kept. what: the promise, in words. detail: what was seen; always there when it is broken."""
+    """ok: the promise is kept. what: the promise, in words. detail: what was seen; always there
+    when it is broken.
+    """
 
     ok: bool
     what: str
     detail: str = ""
 
     def __str__(self) -> str:
-        return f"{'ok  ' if self.ok else 'FAIL'}  {self.what}" + (f": {self.detail}" if self.detail else "")
+        return f"{'ok  ' if self.ok else 'FAIL'}  {self.what}" + (
+            f": {self.detail}" if self.detail else ""
+        )
 
 
 class Broken(Exception):
@@ -40,8 +48,8 @@ class Broken(Exception):
 def examine_all(promises: Iterable[Promise], doors: int = 1) -> list[Finding]:
     """The findings of a table of promises, in its order.
 
-    The first ones are doors: where one is broken, all that follow would complain of the same in words that say less,
-    and are left out.
+    The first ones are doors: where one is broken, all that follow would complain of the same in
+    words that say less, and are left out.
     """
     findings: list[Finding] = []
     for number, (what, check) in enumerate(promises):
@@ -68,12 +76,15 @@ def examine(what: str, check: Callable[[], str | None]) -> Finding:
 
 
 def describe(error: BaseException) -> str:
-    """An unexpected exception in one line, with the place where it was raised; what we say ourselves, as it is."""
+    """An unexpected exception in one line, with the place where it was raised; what we say
+    ourselves, as it is.
+    """
     return str(error).partition("\n")[0] if isinstance(error, QuickstudyError) else described(error)
 
 
 def draw(space: Space, rng: np.random.Generator, leading: tuple[int, ...]) -> Any:
-    """Values of a space with some axes in front: uniform tokens and bits, normal reals, a mapping of them.
+    """Values of a space with some axes in front: uniform tokens and bits, normal reals, a mapping
+    of them.
 
     A single token is a plain integer, as worlds are given it.
     """
@@ -94,8 +105,14 @@ def check_names(name: str, values: Any, space: Space) -> None:
         return
     wanted = [part for part, _ in space.parts]
     if not isinstance(values, Mapping) or sorted(values) != sorted(wanted):
-        found = f"a mapping with {', '.join(values)}" if isinstance(values, Mapping) else type(values).__name__
-        raise Broken(f"{name} must be a mapping with {', '.join(wanted)} and nothing else, got {found}")
+        found = (
+            f"a mapping with {', '.join(values)}"
+            if isinstance(values, Mapping)
+            else type(values).__name__
+        )
+        raise Broken(
+            f"{name} must be a mapping with {', '.join(wanted)} and nothing else, got {found}"
+        )
 
 
 def as_bytes(value: Any) -> list[bytes]:
@@ -108,8 +125,12 @@ def as_bytes(value: Any) -> list[bytes]:
     return [repr(value).encode() if array.dtype.hasobject else array.tobytes()]
 
 
-def check_equal(found: NDArray[Any], wanted: NDArray[Any], tolerance: float, complaint: str) -> None:
-    """Broken unless arrays have equal shapes and numbers, within a tolerance relative to the largest of them."""
+def check_equal(
+    found: NDArray[Any], wanted: NDArray[Any], tolerance: float, complaint: str
+) -> None:
+    """Broken unless arrays have equal shapes and numbers, within a tolerance relative to the
+    largest of them.
+    """
     if found.shape != wanted.shape:
         raise Broken(f"{complaint} (shapes {found.shape} and {wanted.shape})")
     largest = float(np.abs(found - wanted).max(initial=0.0))
@@ -125,15 +146,22 @@ class Watch:
 
     @property
     def touched(self) -> list[str]:
-        """Which generators have moved; that of a library that was imported since, if it was drawn from."""
+        """Which generators have moved; that of a library that was imported since, if it was drawn
+        from.
+        """
         before = self._before if "torch" in self._before else {**self._before, **_undrawn_states()}
         return [name for name, state in _states().items() if before[name] != state]
 
 
 @contextmanager
 def undisturbed() -> Iterator[Watch]:
-    """Watch the shared generators, and put them back afterwards: a check must leave no trace of what it checked."""
-    kept_numpy, kept_python = np.random.get_state(), random.getstate()  # noqa: NPY002  # looked at, not drawn from
+    """Watch the shared generators, and put them back afterwards: a check must leave no trace of
+    what it checked.
+    """
+    kept_numpy, kept_python = (
+        np.random.get_state(),
+        random.getstate(),
+    )  # looked at, not drawn from
     torch = sys.modules.get("torch")  # a check loads nothing by itself; the learner may
     kept_torch = torch.random.get_rng_state() if torch is not None else None
     try:
@@ -158,7 +186,9 @@ def _states() -> dict[str, str]:
 
 
 def _undrawn_states() -> dict[str, str]:
-    """The state of a generator that was never drawn from, of libraries that a learner may import on the way."""
+    """The state of a generator that was never drawn from, of libraries that a learner may import on
+    the way.
+    """
     torch = sys.modules.get("torch")
     return {} if torch is None else {"torch": _digest(_unused(torch).numpy())}
 
@@ -181,4 +211,7 @@ def _plain(state: object) -> object:
 def report_touched(touched: list[str]) -> None:
     """Broken if any shared generator was touched."""
     if touched:
-        raise Broken(f"the state of {' and '.join(touched)} changed; draw from the generator that is handed in")
+        raise Broken(
+            f"the state of {' and '.join(touched)} changed; draw from the generator that is"
+            " handed in"
+        )

@@ -1,4 +1,6 @@
-"""What every learner promises: for each of the ways in which it can be asked, on small material made for it."""
+"""What every learner promises: for each of the ways in which it can be asked, on small material
+made for it.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +16,33 @@ from quickstudy.testing.acting import ActingChecks, RehearsingChecks
 from quickstudy.testing.answering import LEARNS_NOTHING, AnsweringChecks
 from quickstudy.testing.examinee import CheckMaterial, Examinee
 from quickstudy.testing.faces import FaceChecks, faces_of
-from quickstudy.testing.finding import Finding, describe, examine, examine_all, report_touched, under, undisturbed
+from quickstudy.testing.finding import (
+    Finding,
+    describe,
+    examine,
+    examine_all,
+    report_touched,
+    under,
+    undisturbed,
+)
 from quickstudy.testing.small_tasks import Echo, Levers, Partners, PureLevers
 
 __all__ = ["LEARNS_NOTHING", "check_learner"]
 
 
-def check_learner(learner: Any, task: Any = None, sequences: int = 200, seed: int = 0) -> list[Finding]:
+def check_learner(
+    learner: Any, task: Any = None, sequences: int = 200, seed: int = 0
+) -> list[Finding]:
     """One finding per promise of a learner.
 
-    learner: a name as on the command line, a `Choice`, a learner with `begin`, or a host class made by make(brief,
-    seed). task: what it is checked on; unless given, small ones of our own, one for each way of being asked (symbols,
-    real numbers, a world, episodes of a pure world), on which everything that learns should learn something. One that
-    a learner is not for is no fault, and is said. sequences: how many examples it is shown. Rules that never learn
-    break the last promise, rightly. A registered learner, by its name alone, is taken in the form that its class names
-    for this: `small`, parameters by which it takes seconds, and `checked_on`, a task, where it is bound to an alphabet.
+    learner: a name as on the command line, a `Choice`, a learner with `begin`, or a host class made
+    by make(brief, seed). task: what it is checked on; unless given, small ones of our own, one for
+    each way of being asked (symbols, real numbers, a world, episodes of a pure world), on which
+    everything that learns should learn something. One that a learner is not for is no fault, and is
+    said. sequences: how many examples it is shown. Rules that never learn break the last promise,
+    rightly. A registered learner, by its name alone, is taken in the form that its class names for
+    this: `small`, parameters by which it takes seconds, and `checked_on`, a task, where it is bound
+    to an alphabet.
     """
     learner, task = _small_form(learner, task)
     rooms = [_Room(*row) for row in (_ROOMS if task is None else _rooms_of(task))]
@@ -41,12 +55,18 @@ def check_learner(learner: Any, task: Any = None, sequences: int = 200, seed: in
             return begun[0].findings if begun else [Finding(False, "can be made", rooms[0].refusal)]
         findings = [finding for room in opened for finding in room.findings]
         findings.append(Finding(True, "its faces", _described(rooms)))
-        findings.append(examine("touches no global randomness", lambda: report_touched(watch.touched)))
+        findings.append(
+            examine("touches no global randomness", lambda: report_touched(watch.touched))
+        )
     return [*findings, *(finding for room in opened for finding in room.last)]
 
 
 def _small_form(learner: Any, task: Any) -> tuple[Any, Any]:
-    own = catalogue.learner.get(learner) if isinstance(learner, str) and learner in catalogue.learner else None
+    own = (
+        catalogue.learner.get(learner)
+        if isinstance(learner, str) and learner in catalogue.learner
+        else None
+    )
     if small := getattr(own, "small", {}):
         learner = f"{learner}:{write_assignments(small)}"
     if task is None and (bound := getattr(own, "checked_on", "")):
@@ -64,10 +84,16 @@ _ROOMS: Sequence[tuple[str, Any, str]] = (
 
 
 def _rooms_of(task: Any) -> list[tuple[str, Any, str]]:
-    """The ways in which a given task asks; one that is no task at all is found out when it is asked about."""
+    """The ways in which a given task asks; one that is no task at all is found out when it is asked
+    about.
+    """
     answers = isinstance(task, ExampleTask | SeriesTask)
     acts, rehearses = isinstance(task, WorldTask), isinstance(task, PureWorldTask)
-    faces = [name for name, there in (("answers", answers), ("acts", acts), ("rehearses", rehearses)) if there]
+    faces = [
+        name
+        for name, there in (("answers", answers), ("acts", acts), ("rehearses", rehearses))
+        if there
+    ]
     return [(name if len(faces) > 1 else "", task, name) for name in faces or ["answers"]]
 
 
@@ -75,7 +101,8 @@ def _rooms_of(task: Any) -> list[tuple[str, Any, str]]:
 class _Room:
     """One way of being asked, and what was found of a learner there.
 
-    refusal: why it could not even begin, or why it is not for being asked so. last: whether it learned.
+    refusal: why it could not even begin, or why it is not for being asked so. last: whether it
+    learned.
     """
 
     title: str
@@ -106,8 +133,9 @@ class _Room:
     def _look(self, checks: Any) -> None:
         self.findings = self._under(examine_all(checks.promises(), checks.doors))
         if not self.findings[0].ok:
-            # A class that answers with one of symbols and real numbers need not know of the other: it is seen when it
-            # is asked. What raises is then not meant so; of symbols, a wrong shape or a nan is a fault.
+            # A class that answers with one of symbols and real numbers need not know of the other:
+            # it is seen when it is asked. What raises is then not meant so; of symbols, a wrong
+            # shape or a nan is a fault.
             meant = not self.title and not checks.raised if self.face == "answers" else True
             self.refusal = "" if meant else self.findings[0].detail
             return
@@ -115,7 +143,9 @@ class _Room:
         self.faces = [self.face, *(name for name in faces_of(checks.pupil) if name in further)]
         if isinstance(checks, AnsweringChecks):
             # What it does otherwise is compared with what it answers, which must be worth it.
-            for table in FaceChecks(checks).tables() if all(finding.ok for finding in self.findings) else ():
+            for table in (
+                FaceChecks(checks).tables() if all(finding.ok for finding in self.findings) else ()
+            ):
                 self.findings += self._under(examine_all(table))
             self.last = self._under([checks.learns()])
 
@@ -140,6 +170,12 @@ def _described(rooms: Sequence[_Room]) -> str:
     missing = [face for face in further if face not in found]
     for room in rooms:
         if not room.opened:
-            asked = f"{room.face} with {room.title}" if room.face == "answers" and room.title else room.face
+            asked = (
+                f"{room.face} with {room.title}"
+                if room.face == "answers" and room.title
+                else room.face
+            )
             missing.append(f"{asked} ({room.refusal})")
-    return (", ".join(found) or "none that holds") + (f"; not found: {', '.join(missing)}" if missing else "")
+    return (", ".join(found) or "none that holds") + (
+        f"; not found: {', '.join(missing)}" if missing else ""
+    )

@@ -1,4 +1,6 @@
-"""What a component says of itself: its spec sheet, its parameters, its conventions, the rules that stand beside it."""
+"""What a component says of itself: its spec sheet, its parameters, its conventions, the rules that
+stand beside it.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from quickstudy.testing.finding import Broken, Promise
 
 
 class Papers:
-    """The promises about a task's papers, in three tables: read before, beside and after what it gives."""
+    """The promises about a task's papers, in three tables: read before, beside and after what it
+    gives.
+    """
 
     def __init__(self, task: Any) -> None:
         self._task = task
@@ -57,36 +61,48 @@ class Papers:
     def _frozen(self) -> None:
         if not dataclasses.is_dataclass(self._task):
             raise Broken(
-                "write @dataclass(frozen=True) above the class, below @task(...): its fields are the parameters"
+                "write @dataclass(frozen=True) above the class, below @task(...): its fields are"
+                " the parameters"
             )
         kind: Any = type(self._task)
         if not kind.__dataclass_params__.frozen:
-            raise Broken("write @dataclass(frozen=True): a task keeps no state, and is a constant of what is run on it")
+            raise Broken(
+                "write @dataclass(frozen=True): a task keeps no state, and is a constant of what is"
+                " run on it"
+            )
 
     def _spec_sheet(self) -> str:
         kind = type(self._task)
         text = (kind.__doc__ or "").strip()
         if not text or text.startswith(f"{kind.__name__}("):  # what @dataclass writes by itself
             raise Broken(
-                "the class has no docstring; say what is seen, what is asked, how it is scored, chance and source"
+                "the class has no docstring; say what is seen, what is asked, how it is scored,"
+                " chance and source"
             )
         return text.split("\n")[0]
 
     def _controls(self) -> str:
         names = list(getattr(self._task, "controls", ()))
         if not names:
-            raise Broken('a score means little alone; name the rules it must beat: controls=["majority"]')
+            raise Broken(
+                'a score means little alone; name the rules it must beat: controls=["majority"]'
+            )
         for name in names:
             _check_rule(name, "control")
         return ", ".join(names)
 
     def _oracle(self) -> str:
         if not getattr(self._task, "oracle", None):
-            raise Broken('give oracle="its name", or in a few words why nobody knows the best answer')
+            raise Broken(
+                'give oracle="its name", or in a few words why nobody knows the best answer'
+            )
         if self.oracle:
             _check_rule(self.oracle, "oracle")
             if self.oracle in getattr(self._task, "controls", ()):
-                raise Broken(f"{self.oracle} is named as control and as oracle: no learner could stand between the two")
+                raise Broken(
+                    f"{self.oracle} is named as control and as oracle: no learner could stand"
+                    " between the two"
+                )
         return str(self._task.oracle)
 
 
@@ -102,7 +118,10 @@ def check_parameters(component: Any) -> None:
     if again != component:
         raise Broken(f"{component} comes back as {again}")
     if canonical(parameters_of(again)) != written:
-        raise Broken(f"{written} comes back as {canonical(parameters_of(again))}; give defaults the type they declare")
+        raise Broken(
+            f"{written} comes back as {canonical(parameters_of(again))}; give defaults the type"
+            " they declare"
+        )
 
 
 def check_conventions(component: type) -> str:

@@ -26,7 +26,9 @@ EPISODES = 8
 
 
 class OfPureWorlds(Kind):
-    """Plays random actions: its functions by themselves for a few steps, and whole episodes as one program."""
+    """Plays random actions: its functions by themselves for a few steps, and whole episodes as one
+    program.
+    """
 
     title = "pure world"
     same = "same key, same episode"
@@ -84,13 +86,19 @@ class OfPureWorlds(Kind):
 
     @cached_property
     def _shapes(self) -> list[Any]:
-        """(state, observation) at first and after each of two steps, as shapes and types; nothing is computed."""
+        """(state, observation) at first and after each of two steps, as shapes and types; nothing
+        is computed.
+        """
         key, task = self._keys()[0], self.task
         shapes = [jax.eval_shape(lambda key: task.reset(key), key)]
         for _ in range(2):
-            state, turn = jax.eval_shape(lambda *given: task.step(*given), key, shapes[-1][0], self._action(0))
+            state, turn = jax.eval_shape(
+                lambda *given: task.step(*given), key, shapes[-1][0], self._action(0)
+            )
             if not isinstance(turn, Turn):
-                raise Broken(f"step(key, state, action) must give (state, Turn), got {type(turn).__name__}")
+                raise Broken(
+                    f"step(key, state, action) must give (state, Turn), got {type(turn).__name__}"
+                )
             shapes.append((state, turn.observation))
         return shapes
 
@@ -99,12 +107,15 @@ class OfPureWorlds(Kind):
             self._shapes  # noqa: B018  # looked at for what it raises
         except (jax.errors.JAXTypeError, jax.errors.JAXIndexError) as error:
             what = str(error).partition("\n")[0]
-            raise Broken(f"a value is used in Python that only the running program knows: {what}") from error
+            raise Broken(
+                f"a value is used in Python that only the running program knows: {what}"
+            ) from error
 
     def _keeps_shapes(self) -> None:
         for what, number in (("the state", 0), ("the observation", 1)):
             first, *later = (
-                jax.tree.map(lambda leaf: f"{leaf.dtype}{leaf.shape}", each[number]) for each in self._shapes
+                jax.tree.map(lambda leaf: f"{leaf.dtype}{leaf.shape}", each[number])
+                for each in self._shapes
             )
             for step, shape in enumerate(later, start=1):
                 if shape != first:
@@ -115,7 +126,9 @@ class OfPureWorlds(Kind):
             check_names("an observation", observation, self.inputs)
 
     def _pure(self) -> None:
-        """The program that comes of tracing twice is the same, constants included; nothing is computed."""
+        """The program that comes of tracing twice is the same, constants included; nothing is
+        computed.
+        """
         key, task, state = self._keys()[0], self.task, self._shapes[0][0]
         first, second = (
             (
@@ -126,7 +139,10 @@ class OfPureWorlds(Kind):
         )
         for name, one, other in zip(("reset", "step"), first, second, strict=True):
             if _written(one) != _written(other):
-                raise Broken(f"{name} is another function the second time; a pure one keeps and draws nothing aside")
+                raise Broken(
+                    f"{name} is another function the second time; a pure one keeps and draws"
+                    " nothing aside"
+                )
 
     def _compiles(self) -> None:
         key, task, few = self._keys()[0], self.task, min(FEW, self._steps)
@@ -141,27 +157,45 @@ class OfPureWorlds(Kind):
         together = begun, jax.tree.map(lambda leaf: leaf[:few], played)
         for one, other in zip(_leaves(together), _leaves(by_steps), strict=True):
             if one.shape != other.shape or not np.allclose(one, other, rtol=1e-5, atol=1e-6):
-                raise Broken("the first of some episodes in one program is not the one that is played step by step")
+                raise Broken(
+                    "the first of some episodes in one program is not the one that is played step"
+                    " by step"
+                )
 
     def _observes(self) -> None:
         axes = (EPISODES, self._steps, *leading(self.task))
-        check_within("observations (episode, step, ...)", declared(self._turns.observation), self.inputs, axes)
+        check_within(
+            "observations (episode, step, ...)",
+            declared(self._turns.observation),
+            self.inputs,
+            axes,
+        )
 
     def _rewards(self) -> None:
         rewards, wanted = self._turns.reward, (EPISODES, self._steps, *leading(self.task))
         if rewards.shape != wanted:
-            raise Broken(f"rewards (episode, step, ...) must have the shape {wanted}, got {rewards.shape}")
+            raise Broken(
+                f"rewards (episode, step, ...) must have the shape {wanted}, got {rewards.shape}"
+            )
         if not np.isfinite(rewards).all():
             raise Broken("some rewards are not finite")
 
     def _unrewarded(self) -> str:
         done, rewards = self._turns.done, self._turns.reward
         if done.shape != (EPISODES, self._steps):
-            raise Broken(f"a world is over for all at once: done must be one truth value a step, got {done.shape[2:]}")
+            raise Broken(
+                "a world is over for all at once: done must be one truth value a step, got"
+                f" {done.shape[2:]}"
+            )
         after = np.logical_or.accumulate(done, axis=1)[:, :-1]
         if np.any(rewards[:, 1:][after]):
-            raise Broken("there are rewards after done; the rest of an episode that is over earlier counts nothing")
-        return f"{done.any(axis=1).sum()} of {EPISODES} episodes were over within {self._steps} steps"
+            raise Broken(
+                "there are rewards after done; the rest of an episode that is over earlier counts"
+                " nothing"
+            )
+        return (
+            f"{done.any(axis=1).sum()} of {EPISODES} episodes were over within {self._steps} steps"
+        )
 
 
 def _scanned(task: Any, key: Any, actions: Any) -> Any:
@@ -176,12 +210,17 @@ def _scanned(task: Any, key: Any, actions: Any) -> Any:
 
 
 # The task is a constant of this program, which all checks of it share.
-_side_by_side = jax.jit(lambda task, *batch: jax.vmap(partial(_scanned, task))(*batch), static_argnums=0)
+_side_by_side = jax.jit(
+    lambda task, *batch: jax.vmap(partial(_scanned, task))(*batch), static_argnums=0
+)
 
 
 def _leaves(tree: Any) -> list[Any]:
     keys = jax.dtypes.prng_key
-    raw = [jax.random.key_data(leaf) if jnp.issubdtype(leaf.dtype, keys) else leaf for leaf in jax.tree.leaves(tree)]
+    raw = [
+        jax.random.key_data(leaf) if jnp.issubdtype(leaf.dtype, keys) else leaf
+        for leaf in jax.tree.leaves(tree)
+    ]
     return [np.asarray(leaf) for leaf in raw]
 
 

@@ -1,10 +1,12 @@
-"""Shallow rules that are fitted to a task of tokens: what can be had without solving it, and by what.
+"""Shallow rules that are fitted to a task of tokens: what can be had without solving it, and by
+what.
 
-Two families of features are looked at, of all that is read before a question: the n-grams of one to three tokens with
-their numbers; and the same n-grams with a link: a token that is one of the last eight is written as its distance from
-the question, so that "the token asked for stood behind a NOT" is a feature whatever token it is. On each a linear
-classifier and a small tree are fitted, on many more draws than a learner is shown. What they reach on draws that none
-of them has seen is the ceiling of shallow statistics; the controls of the task stand beside it.
+Two families of features are looked at, of all that is read before a question: the n-grams of one to
+three tokens with their numbers; and the same n-grams with a link: a token that is one of the last
+eight is written as its distance from the question, so that "the token asked for stood behind a NOT"
+is a feature whatever token it is. On each a linear classifier and a small tree are fitted, on many
+more draws than a learner is shown. What they reach on draws that none of them has seen is the
+ceiling of shallow statistics; the controls of the task stand beside it.
 """
 
 from __future__ import annotations
@@ -28,19 +30,26 @@ from quickstudy.runs.setting import controls_of
 from quickstudy.tasks.sampling import sequence_keys
 
 FITTED, CHOSEN, TESTED = 4000, 1000, 2000
-"""Draws that rules are fitted to, those by which their strength or depth is chosen, and those they are tested on."""
+"""Draws that rules are fitted to, those by which their strength or depth is chosen, and those they
+are tested on.
+"""
 LONGEST, LINKS, READ = 3, 8, 400
-"""Tokens of the longest n-gram; tokens before a question that are linked; tokens before a question that are read."""
+"""Tokens of the longest n-gram; tokens before a question that are linked; tokens before a question
+that are read.
+"""
 RAREST, MOST = 8, 8_000
 """Draws that have a feature at least, and features at most (the most frequent)."""
 PENALTIES, DEPTHS, LEAF = (1.0, 10.0), (2, 4, 8), 20
 """Strengths of the linear rule, depths of the tree, and draws in a leaf at least."""
 TREES = 6
-"""Trees, each fitted to all draws but every sixth: a greedy tree finds a rule of three features that say nothing alone
-by luck only, and which one is tried first differs between them. On `language/qa@2` one tree has 0.59 to 0.91.
+"""Trees, each fitted to all draws but every sixth: a greedy tree finds a rule of three features
+that say nothing alone by luck only, and which one is tried first differs between them. On
+`language/qa@2` one tree has 0.59 to 0.91.
 """
 MARGIN = 0.05
-"""A fitted rule that is further above the best control than this is a shortcut that no control declares."""
+"""A fitted rule that is further above the best control than this is a shortcut that no control
+declares.
+"""
 FEWEST = 50  # different draws to be tested on at least
 
 
@@ -68,8 +77,9 @@ class Shortcut:
 
 @dataclass(frozen=True)
 class Shortcuts:
-    """What was found about a task: the rules, how many draws they were tested on, and the standard error of the
-    difference between the best fitted rule and the best control, which answer the same draws.
+    """What was found about a task: the rules, how many draws they were tested on, and the standard
+    error of the difference between the best fitted rule and the best control, which answer the same
+    draws.
     """
 
     rules: tuple[Shortcut, ...]
@@ -93,27 +103,40 @@ class Shortcuts:
 
     @property
     def declared(self) -> bool:
-        """Whether no fitted rule is further above the best control than MARGIN and two standard errors."""
+        """Whether no fitted rule is further above the best control than MARGIN and two standard
+        errors.
+        """
         return self.above <= MARGIN + 2 * self.error
 
 
 def find_shortcuts(task: Any, root: int = 0) -> Shortcuts:
-    """Fit shallow rules to a task of tokens. Raises UsageError for a task of another kind, or of too few sequences."""
+    """Fit shallow rules to a task of tokens. Raises UsageError for a task of another kind, or of
+    too few sequences.
+    """
     id = getattr(task, "id", type(task).__name__)
-    if not isinstance(task, ExampleTask) or not all(isinstance(space, Tokens) for space in spaces_of(task)):
-        raise UsageError(f"{id} is no task of sequences of tokens; shortcuts are looked for in such tasks only")
+    if not isinstance(task, ExampleTask) or not all(
+        isinstance(space, Tokens) for space in spaces_of(task)
+    ):
+        raise UsageError(
+            f"{id} is no task of sequences of tokens; shortcuts are looked for in such tasks only"
+        )
     streams = Streams(root, id, 0)
     shown, fresh = _draws(task, streams.numpy("shortcuts"))
     if len(fresh.answer) < FEWEST:
         raise UsageError(
-            f"{id} has {len(fresh.answer)} sequences to be tested on that differ from those to learn from, "
-            f"at least {FEWEST} are needed"
+            f"{id} has {len(fresh.answer)} sequences to be tested on that differ from those to"
+            f" learn from, at least {FEWEST} are needed"
         )
     inputs, outputs = spaces_of(task)
-    words: Sequence[str] = getattr(task, "vocabulary", None) or [str(token) for token in range(inputs.width)]
+    words: Sequence[str] = getattr(task, "vocabulary", None) or [
+        str(token) for token in range(inputs.width)
+    ]
     brief = Brief(inputs, outputs, "cross-entropy", READ, FITTED)
     constant = np.full(len(fresh.answer), _mode(shown.answer))
-    said = [("best constant answer", constant, False, ""), *_declared(task, brief, streams, shown, fresh)]
+    said = [
+        ("best constant answer", constant, False, ""),
+        *_declared(task, brief, streams, shown, fresh),
+    ]
     for name, features in (("n-grams", _grams), ("linked n-grams", _linked_grams)):
         table = _Table(shown.read, features, words)
         known, unknown = table.rows(shown.read), table.rows(fresh.read)
@@ -121,7 +144,9 @@ def find_shortcuts(task: Any, root: int = 0) -> Shortcuts:
             answers, goes_by = fit(known, shown.answer, unknown, table)
             said.append((f"{kind} rule on {name}", answers, True, goes_by))
     right = {name: answers == fresh.answer for name, answers, _, _ in said}
-    rules = tuple(Shortcut(name, float(right[name].mean()), fitted, by) for name, _, fitted, by in said)
+    rules = tuple(
+        Shortcut(name, float(right[name].mean()), fitted, by) for name, _, fitted, by in said
+    )
     found = Shortcuts(rules, len(fresh.answer), 0.0)
     apart = right[found.best_fitted.rule] - 1.0 * right[found.best_control.rule]
     return replace(found, error=float(apart.std() / np.sqrt(len(apart))))
@@ -149,10 +174,14 @@ def _draws(task: ExampleTask, rng: np.random.Generator) -> tuple[Asked, Asked]:
 
 
 _Said = tuple[str, NDArray[np.int64], bool, str]
-"""What a rule says of the fresh draws: its name, its answers, whether it was fitted, and what it goes by."""
+"""What a rule says of the fresh draws: its name, its answers, whether it was fitted, and what it
+goes by.
+"""
 
 
-def _declared(task: Any, brief: Brief, streams: Streams, shown: Asked, fresh: Asked) -> Iterator[_Said]:
+def _declared(
+    task: Any, brief: Brief, streams: Streams, shown: Asked, fresh: Asked
+) -> Iterator[_Said]:
     """The controls of the task; those that count answers are shown what was fitted to."""
     for name in controls_of(task):
         if name not in catalogue.control or name == getattr(task, "oracle", None):
@@ -183,8 +212,8 @@ def _grams(read: Sequence[int]) -> Iterator[Gram]:
 
 
 def _linked_grams(read: Sequence[int]) -> Iterator[Gram]:
-    """The same of everything but the last tokens, with the last tokens written as their distance from the question; and
-    the last tokens themselves, each with its distance.
+    """The same of everything but the last tokens, with the last tokens written as their distance
+    from the question; and the last tokens themselves, each with its distance.
     """
     links: dict[int, int] = {}
     for distance, token in enumerate(reversed(read[-LINKS:]), 1):
@@ -194,7 +223,10 @@ def _linked_grams(read: Sequence[int]) -> Iterator[Gram]:
     rest = read[:-1]
     common = Counter(read)
     # A token that comes again and again says nothing by being linked: it is kept as it is.
-    tied = [links[token] if token in links and common[token] <= 1 + len(read) // LINKS else token for token in rest]
+    tied = [
+        links[token] if token in links and common[token] <= 1 + len(read) // LINKS else token
+        for token in rest
+    ]
     yield from _grams(tied)
 
 
@@ -216,7 +248,9 @@ class _Table:
 
         places, columns, values = [0], list[int](), list[float]()
         for sequence in read:
-            counts = Counter(self._columns[gram] for gram in self._features(sequence) if gram in self._columns)
+            counts = Counter(
+                self._columns[gram] for gram in self._features(sequence) if gram in self._columns
+            )
             columns += counts
             values += [float(min(count, 2)) for count in counts.values()]
             places.append(len(columns))
@@ -224,10 +258,14 @@ class _Table:
 
     def called(self, column: int) -> str:
         """A feature in words; `#2` is the token that stands second from the question."""
-        return " ".join(f"#{-part}" if part < 0 else self._words[part] for part in self.grams[column])
+        return " ".join(
+            f"#{-part}" if part < 0 else self._words[part] for part in self.grams[column]
+        )
 
 
-def _fit_linear(known: Any, answer: NDArray[np.int64], unknown: Any, table: _Table) -> tuple[NDArray[np.int64], str]:
+def _fit_linear(
+    known: Any, answer: NDArray[np.int64], unknown: Any, table: _Table
+) -> tuple[NDArray[np.int64], str]:
     """A softmax of the features, its penalty chosen on draws that it was not fitted to."""
     from scipy.optimize import minimize
 
@@ -242,9 +280,14 @@ def _fit_linear(known: Any, answer: NDArray[np.int64], unknown: Any, table: _Tab
             logits -= logits.max(axis=1, keepdims=True)
             chances = np.exp(logits)
             chances /= chances.sum(axis=1, keepdims=True)
-            value = -np.log((chances * wanted).sum(axis=1) + 1e-300).sum() + penalty / 2 * (table[1:] ** 2).sum()
+            value = (
+                -np.log((chances * wanted).sum(axis=1) + 1e-300).sum()
+                + penalty / 2 * (table[1:] ** 2).sum()
+            )
             error = chances - wanted
-            slope = np.concatenate([error.sum(axis=0, keepdims=True), fitted.T @ error + penalty * table[1:]])
+            slope = np.concatenate(
+                [error.sum(axis=0, keepdims=True), fitted.T @ error + penalty * table[1:]]
+            )
             return float(value), slope.ravel()
 
         start = np.zeros((fitted.shape[1] + 1) * len(kinds))
@@ -255,14 +298,18 @@ def _fit_linear(known: Any, answer: NDArray[np.int64], unknown: Any, table: _Tab
         return np.asarray(kinds[(rows @ found[1:] + found[0]).argmax(axis=1)])
 
     tried = [weights(penalty) for penalty in PENALTIES]
-    best = max(tried, key=lambda found: float(np.mean(said(known[FITTED:], found) == answer[FITTED:])))
+    best = max(
+        tried, key=lambda found: float(np.mean(said(known[FITTED:], found) == answer[FITTED:]))
+    )
     spread = np.ptp(best[1:], axis=1)
     told = ", ".join(table.called(int(column)) for column in np.argsort(-spread, kind="stable")[:3])
     return said(unknown, best), told
 
 
 class _Node(NamedTuple):
-    """A node of a tree: its answer, the feature and the number from which on it goes to the second child."""
+    """A node of a tree: its answer, the feature and the number from which on it goes to the second
+    child.
+    """
 
     answer: int
     column: int = -1
@@ -270,21 +317,28 @@ class _Node(NamedTuple):
     children: tuple[Any, ...] = ()
 
 
-def _fit_tree(known: Any, answer: NDArray[np.int64], unknown: Any, table: _Table) -> tuple[NDArray[np.int64], str]:
-    """A tree that asks which features are there, once or twice; the best of TREES, cut at the best of DEPTHS, on draws
-    that it was not fitted to.
+def _fit_tree(
+    known: Any, answer: NDArray[np.int64], unknown: Any, table: _Table
+) -> tuple[NDArray[np.int64], str]:
+    """A tree that asks which features are there, once or twice; the best of TREES, cut at the best
+    of DEPTHS, on draws that it was not fitted to.
     """
     kinds, targets = np.unique(answer, return_inverse=True)
     fitted = known[:FITTED].tocsc()
     parts = {bound: (fitted >= bound).astype(np.float64).tocsr() for bound in (1.0, 2.0)}
     wanted, rows = np.eye(len(kinds))[targets[:FITTED]], np.arange(FITTED)
     columns = known[FITTED:].tocsc(), unknown.tocsc()
-    trees = [_grown(parts, wanted, rows[rows % TREES != left], max(DEPTHS)) for left in range(TREES)]
+    trees = [
+        _grown(parts, wanted, rows[rows % TREES != left], max(DEPTHS)) for left in range(TREES)
+    ]
     tree, depth = max(
-        product(trees, DEPTHS), key=lambda one: float(np.mean(_walked(one[0], columns[0], one[1]) == targets[FITTED:]))
+        product(trees, DEPTHS),
+        key=lambda one: float(np.mean(_walked(one[0], columns[0], one[1]) == targets[FITTED:])),
     )
     asked = [node.column for node in _inner(tree, 2)][:3]
-    return np.asarray(kinds[_walked(tree, columns[1], depth)]), ", ".join(table.called(column) for column in asked)
+    return np.asarray(kinds[_walked(tree, columns[1], depth)]), ", ".join(
+        table.called(column) for column in asked
+    )
 
 
 def _grown(parts: Any, wanted: NDArray[np.float64], rows: NDArray[np.int64], depth: int) -> _Node:
@@ -320,7 +374,10 @@ def _walked(tree: _Node, rows: Any, depth: int) -> NDArray[np.int64]:
         answers[some] = node.answer
         if node.children and left:
             there = np.asarray(rows[:, [node.column]].todense())[some, 0] >= node.bound
-            waiting += [(node.children[0], some[~there], left - 1), (node.children[1], some[there], left - 1)]
+            waiting += [
+                (node.children[0], some[~there], left - 1),
+                (node.children[1], some[there], left - 1),
+            ]
     return answers
 
 

@@ -20,9 +20,9 @@ NO_ORACLE = "none is needed: the task only serves to check learners"
 class Partners:
     """Say the partner of each letter.
 
-    Sees: letters, each followed by its partner (`b B d D a A`), 2 to 5 letters a sequence, uniform. Answers: the
-    partner, after every letter. Chance 1/letters; a table of the last token is enough for 1, so that a learner that
-    fails here has learned nothing from what it was told.
+    Sees: letters, each followed by its partner (`b B d D a A`), 2 to 5 letters a sequence, uniform.
+    Answers: the partner, after every letter. Chance 1/letters; a table of the last token is enough
+    for 1, so that a learner that fails here has learned nothing from what it was told.
     """
 
     letters: int = 6
@@ -49,8 +49,9 @@ class Partners:
 class Echo:
     """Say a number again, with what is left of the one before.
 
-    Sees: normal numbers u(t). Answers: y(t) = 0.8 u(t) + 0.2 u(t-1), at every step. A linear rule of the last number
-    explains 94 % of the variance, so that a learner that explains nothing has learned nothing from what it was told.
+    Sees: normal numbers u(t). Answers: y(t) = 0.8 u(t) + 0.2 u(t-1), at every step. A linear rule
+    of the last number explains 94 % of the variance, so that a learner that explains nothing has
+    learned nothing from what it was told.
     """
 
     steps: int = 8
@@ -124,8 +125,8 @@ class _Levers:
 class Levers(_Levers):
     """Pull the lever below the lamp.
 
-    Sees: the number of the lamp that is lit, uniform. Does: pulls a lever. Reward 1 for the one below the lamp, else
-    0; an episode has `horizon` pulls. Chance 1/levers.
+    Sees: the number of the lamp that is lit, uniform. Does: pulls a lever. Reward 1 for the one
+    below the lamp, else 0; an episode has `horizon` pulls. Chance 1/levers.
     """
 
     id: ClassVar[str] = "testing/levers"
@@ -137,10 +138,12 @@ class Levers(_Levers):
 
 @dataclass(frozen=True)
 class PureLevers(_Levers):
-    """The same as pure functions; over at the third pull that was right, and for several players at once.
+    """The same as pure functions; over at the third pull that was right, and for several players at
+    once.
 
-    Sees: the number of the lamp that is lit, one for each player. Does: pulls a lever. Reward 1 for the one below the
-    lamp, else 0, until one of the players has been right three times. Chance 1/levers.
+    Sees: the number of the lamp that is lit, one for each player. Does: pulls a lever. Reward 1 for
+    the one below the lamp, else 0, until one of the players has been right three times. Chance
+    1/levers.
     """
 
     players: int = 1
@@ -163,7 +166,9 @@ class PureLevers(_Levers):
         right = (lamps == action) & going
         times = times + right
         shown = self.lamps(key)
-        return (times, shown), Turn(shown, right.astype(jnp.float32), times.max() >= 3, {"times": times})
+        return (times, shown), Turn(
+            shown, right.astype(jnp.float32), times.max() >= 3, {"times": times}
+        )
 
     def lamps(self, key: Any) -> Any:
         """The lamps that are lit next."""

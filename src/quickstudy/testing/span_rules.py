@@ -1,7 +1,8 @@
 """Spans of the baselines of a span item, and whether its sheet marks those that go far.
 
-A baseline with a span at or above the second point of the grid is a shortcut, unless the sheet of the
-item has a line that begins with `Marks:` and names it with its span: `Marks: by-position 2.3 (why)`.
+A baseline with a span at or above the second point of the grid is a shortcut, unless the sheet of
+the item has a line that begins with `Marks:` and names it with its span: `Marks: by-position 2.3
+(why)`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ NEAR = 0.15
 
 @dataclass(frozen=True)
 class RuleSpan:
-    """A baseline of an item. span: mean over seeds of ln(1 + span), in natural units. marked: on the sheet."""
+    """A baseline of an item. span: mean over seeds of ln(1 + span), in natural units. marked: on
+    the sheet.
+    """
 
     rule: str
     span: float
@@ -40,7 +43,9 @@ class RuleSpan:
     @property
     def line(self) -> str:
         """What a terminal shows after its name."""
-        return f"{self.span:.2f}" + ("" if self.marked is None else f"  ({self.marked:g} on the sheet)")
+        return f"{self.span:.2f}" + (
+            "" if self.marked is None else f"  ({self.marked:g} on the sheet)"
+        )
 
     def open(self, item: Axis) -> bool:
         """Whether it is a shortcut that the sheet does not mark, or marks with a shorter span."""
@@ -69,14 +74,19 @@ def rule_spans(task: Axis, rules: Sequence[str], streams: Streams) -> dict[str, 
 
 def end_span(trace: Any) -> float:
     """The span at the end of a run."""
-    return float(span(psychometric(trace)[-1], trace.arrays["difficulty"], float(trace.facts["least"])))
+    return float(
+        span(psychometric(trace)[-1], trace.arrays["difficulty"], float(trace.facts["least"]))
+    )
 
 
 def _of_sequences(task: SequenceItem, rules: Sequence[str], streams: Streams) -> dict[str, float]:
     """All rules on the same draws, which take longer than a table does."""
     protocol, bins = SpanProtocol(), len(task.grid)
     levels = np.repeat(np.arange(bins), protocol.tests)
-    parts = task.sample(streams.numpy("data"), protocol.sequences), task.draw(streams.numpy("test"), levels)
+    parts = (
+        task.sample(streams.numpy("data"), protocol.sequences),
+        task.draw(streams.numpy("test"), levels),
+    )
     lesson, tests = (
         [
             (part.inputs[:length, index], part.targets[:length, index], part.asked[:length, index])
@@ -110,6 +120,8 @@ def find_span_rules(task: Any, seeds: int = SEEDS, root: int = 0) -> tuple[RuleS
     rules, marked = rules_of(task), task.marks()
     runs = [rule_spans(task, rules, Streams(root, task.id, seed)) for seed in range(seeds)]
     return tuple(
-        RuleSpan(name, float(np.expm1(np.mean([np.log1p(run[name]) for run in runs]))), marked.get(name))
+        RuleSpan(
+            name, float(np.expm1(np.mean([np.log1p(run[name]) for run in runs]))), marked.get(name)
+        )
         for name in rules
     )

@@ -1,10 +1,12 @@
-"""A shelf of faulty learners, in plain NumPy, one fault each, as they are written by mistake. None is registered.
+"""A shelf of faulty learners, in plain NumPy, one fault each, as they are written by mistake. None
+is registered.
 
     quickstudy check src/quickstudy/testing/specimens.py:PeeksAhead
 
-`breaks` says which promise of the checkers is broken. It is the only one, but of answers that cannot be repeated: they
-are not the same in two calls as in one either. Those that end in `Numbers` answer with real
-numbers, those that end in `Actor` act in a world; `Honest`, `HonestNumbers` and `HonestActor` have no fault.
+`breaks` says which promise of the checkers is broken. It is the only one, but of answers that
+cannot be repeated: they are not the same in two calls as in one either. Those that end in `Numbers`
+answer with real numbers, those that end in `Actor` act in a world; `Honest`, `HonestNumbers` and
+`HonestActor` have no fault.
 """
 
 from __future__ import annotations
@@ -81,7 +83,9 @@ class IgnoresItsSeed(Honest):
 
 
 class TouchesGlobalRandomness(Honest):
-    """Seeds NumPy's shared generator: its answers can be repeated, and everybody else's numbers change."""
+    """Seeds NumPy's shared generator: its answers can be repeated, and everybody else's numbers
+    change.
+    """
 
     breaks = "touches no global randomness"
 
@@ -91,7 +95,9 @@ class TouchesGlobalRandomness(Honest):
 
 
 class DiffersBetweenRuns(Honest):
-    """Has its weights in the class, where the next learner finds what was left of the one before."""
+    """Has its weights in the class, where the next learner finds what was left of the one
+    before.
+    """
 
     breaks = "same seed, same answers"
     made: ClassVar[list[int]] = []
@@ -186,12 +192,18 @@ class ForgetsAtSnapshotNumbers(HonestNumbers):
 
 
 class HonestActor:
-    """Keeps the rewards that each action had after each observation, and takes the best, or another by chance."""
+    """Keeps the rewards that each action had after each observation, and takes the best, or another
+    by chance.
+    """
 
     breaks: ClassVar[str] = ""
 
     def __init__(self, brief: Brief, seed: int) -> None:
-        if brief.loss != "reward" or not isinstance(brief.inputs, Tokens) or not isinstance(brief.outputs, Tokens):
+        if (
+            brief.loss != "reward"
+            or not isinstance(brief.inputs, Tokens)
+            or not isinstance(brief.outputs, Tokens)
+        ):
             raise NotApplicable("it acts, on symbols")
         self.rng = np.random.default_rng(seed)
         self.values = np.zeros((brief.inputs.size, brief.outputs.size))
@@ -208,7 +220,10 @@ class HonestActor:
 
     def snapshot(self) -> Snapshot:
         """Values, what was done last, and the state of chance."""
-        return Snapshot({"values": self.values.copy()}, {"last": self.last, "chance": self.rng.bit_generator.state})
+        return Snapshot(
+            {"values": self.values.copy()},
+            {"last": self.last, "chance": self.rng.bit_generator.state},
+        )
 
     def restore(self, snapshot: Snapshot) -> None:
         """All of it."""

@@ -42,21 +42,28 @@ COUNT = 40
 def check_task(task: Any) -> list[Finding]:
     """One finding per promise of a task; a class stands for itself with its default parameters.
 
-    A task of several kinds (one that draws examples and is a world as well) keeps the promises of each.
+    A task of several kinds (one that draws examples and is a world as well) keeps the promises of
+    each.
     """
     if isinstance(task, type):
-        made = examine("can be made with its defaults", lambda: str(configure(task.__name__, task, {})))
+        made = examine(
+            "can be made with its defaults", lambda: str(configure(task.__name__, task, {}))
+        )
         if not made.ok:
             return [made]
         task = configure(task.__name__, task, {})
     papers, kinds = Papers(task), list(_kinds(task))
-    with undisturbed() as watch:  # from here on: JAX draws from NumPy's shared generator when it is imported
+    with (
+        undisturbed() as watch
+    ):  # from here on: JAX draws from NumPy's shared generator when it is imported
         declared = examine_all(papers.declared())
         if not declared[0].ok:
             return declared
         findings = examine_all(papers.sheet(), doors=0)
         if not kinds:
-            findings.append(Finding(False, "is a task of some kind", f"it has none of {', '.join(_METHODS)}"))
+            findings.append(
+                Finding(False, "is a task of some kind", f"it has none of {', '.join(_METHODS)}")
+            )
         for kind in kinds:
             found = examine_all(kind.promises(), kind.doors)
             findings += under(kind.title, found) if len(kinds) > 1 else found
@@ -64,16 +71,18 @@ def check_task(task: Any) -> list[Finding]:
         symbols = isinstance(task, ExampleTask) and isinstance(spaces_of(task)[1], Tokens)
         if findings[-1].ok and papers.oracle and symbols:
             findings.append(examine("its oracle is always right", lambda: _oracle_is_right(task)))
-        findings.append(examine("touches no global randomness", lambda: report_touched(watch.touched)))
+        findings.append(
+            examine("touches no global randomness", lambda: report_touched(watch.touched))
+        )
     return findings
 
 
 class Kind(ABC):
     """The promises of one kind of task.
 
-    title: what its findings stand under where a task is of several kinds. same, other: its words for them. doors: how
-    many promises must hold before the others are worth a look; what is not repeatable cannot be compared. A task says
-    by `draws = False` that its data are fixed.
+    title: what its findings stand under where a task is of several kinds. same, other: its words
+    for them. doors: how many promises must hold before the others are worth a look; what is not
+    repeatable cannot be compared. A task says by `draws = False` that its data are fixed.
     """
 
     title: ClassVar[str]
@@ -119,14 +128,19 @@ class Kind(ABC):
         """Broken unless every rule that the task names can be made for it."""
         names = [name for name in controls_of(self.task) if name in catalogue.control]
         for name in names:
-            choose_learner(name, "corrected", self.task).make(self.task).begin(brief, [self.streams().for_learner()])
+            choose_learner(name, "corrected", self.task).make(self.task).begin(
+                brief, [self.streams().for_learner()]
+            )
         return ", ".join(names)
 
     def _same(self) -> None:
         first = self.shown(self.task)
         self.shown(self.task, 1)
         if self.shown(self.task) != first:
-            raise Broken("two draws from equal streams differ; a task keeps no state and draws from its stream only")
+            raise Broken(
+                "two draws from equal streams differ; a task keeps no state and draws from its"
+                " stream only"
+            )
 
     def _other(self) -> str:
         fixed = getattr(self.task, "draws", True) is False
@@ -135,7 +149,8 @@ class Kind(ABC):
             raise Broken("draws is False, but two repetitions differ")
         if equal and not fixed:
             raise Broken(
-                "two repetitions give equal data; draw from the generator that is handed in, or say draws = False"
+                "two repetitions give equal data; draw from the generator that is handed in, or say"
+                " draws = False"
             )
         return "its data are fixed, and it says so" if fixed else ""
 
@@ -152,7 +167,10 @@ class _OfExamples(Kind):
 
     def promises(self) -> list[Promise]:
         return [
-            ("draws what its spaces say", lambda: check_drawn(self._drawn(self.task), self.inputs, self.outputs)),
+            (
+                "draws what its spaces say",
+                lambda: check_drawn(self._drawn(self.task), self.inputs, self.outputs),
+            ),
             *super().promises(),
             ("draws as many as are asked for", self._counts),
         ]
@@ -183,10 +201,16 @@ class _OfSeries(Kind):
     def promises(self) -> list[Promise]:
         response = [("what comes later changes no earlier answer", self._causal)]
         return [
-            ("draws what its spaces say", lambda: check_drawn(self._drive(self.task), self.inputs, self.outputs)),
+            (
+                "draws what its spaces say",
+                lambda: check_drawn(self._drive(self.task), self.inputs, self.outputs),
+            ),
             *super().promises(),
             ("its parts can be learned from and tested on", self._parts),
-            ("its facts are plain JSON", lambda: canonical(dict(self._drive(self.task).facts)).strip("{}")),
+            (
+                "its facts are plain JSON",
+                lambda: canonical(dict(self._drive(self.task).facts)).strip("{}"),
+            ),
             *(response if hasattr(self.task, "response") else []),
             ("can be hashed", self.hashed),
             ("its rules can be made for it", lambda: self.takes_rules(self._brief())),
@@ -210,7 +234,9 @@ class _OfSeries(Kind):
     def _parts(self) -> str:
         # That they add up is what `Series` itself insists on.
         series = self._drive(self.task)
-        parts = {name: getattr(series, name) for name in ("washout", "training", "validation", "test")}
+        parts = {
+            name: getattr(series, name) for name in ("washout", "training", "validation", "test")
+        }
         for name, steps in parts.items():
             least = 1 if name in ("training", "test") else 0
             if steps < least:
@@ -228,7 +254,10 @@ class _OfSeries(Kind):
             found = self._response(changed)[:cut]
             if not np.array_equal(found, targets[:cut]):
                 first = np.argwhere(found != targets[:cut])[0, 0]
-                raise Broken(f"inputs from step {cut} on were changed, and response(inputs) is another at step {first}")
+                raise Broken(
+                    f"inputs from step {cut} on were changed, and response(inputs) is another at"
+                    f" step {first}"
+                )
 
     def _response(self, inputs: NDArray[Any]) -> NDArray[Any]:
         targets = np.asarray(self.task.response(inputs.copy()))
@@ -236,7 +265,12 @@ class _OfSeries(Kind):
         return targets
 
 
-_METHODS = ("sample(rng, count)", "drive(rng)", "open(streams)", "reset(key) and step(key, state, action)")
+_METHODS = (
+    "sample(rng, count)",
+    "drive(rng)",
+    "open(streams)",
+    "reset(key) and step(key, state, action)",
+)
 
 
 def _kinds(task: Any) -> Iterator[Kind]:
@@ -271,8 +305,8 @@ def _oracle_is_right(task: Any) -> str:
         return f"{task.oracle} acts, and is not asked"
     scores, targets = oracle.answer(exam)[:, asked], exam.targets[:, asked]
     wrong = np.argwhere(scores[0].argmax(axis=-1) != targets[0])
-    # A task that gives wrong labels of its own says how high the best can get, and an oracle that gives probabilities
-    # how often it will be right; four standard errors are allowed them.
+    # A task that gives wrong labels of its own says how high the best can get, and an oracle that
+    # gives probabilities how often it will be right; four standard errors are allowed them.
     sure = np.full(len(asked), float(getattr(task, "ceiling", 1.0)))
     if oracle.scale == "probabilities":
         sure = scores[0].max(axis=-1)

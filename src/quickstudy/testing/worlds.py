@@ -40,7 +40,9 @@ class Episode(NamedTuple):
 
 
 def leading(task: Any) -> tuple[int, ...]:
-    """The axes in front of observations, actions and rewards: one of the players, where there are several."""
+    """The axes in front of observations, actions and rewards: one of the players, where there are
+    several.
+    """
     players = players_of(task)
     return (players,) if players > 1 else ()
 
@@ -68,7 +70,9 @@ class OfWorlds(Kind):
 
     def shown(self, task: Any, repetition: int = 0) -> list[bytes]:
         """A few worlds, each as far as its first end."""
-        return as_bytes([[episode.observations, episode.turns] for episode in self._lives(task, repetition)])
+        return as_bytes(
+            [[episode.observations, episode.turns] for episode in self._lives(task, repetition)]
+        )
 
     def _brief(self) -> Brief:
         return Brief(self.inputs, self.outputs, "reward", int(self.task.horizon), STEPS)
@@ -95,7 +99,9 @@ class OfWorlds(Kind):
     def _observes(self) -> str:
         for episode in (lives := self._lives(self.task)):
             for observation in episode.observations:
-                check_within("an observation", declared(observation), self.inputs, leading(self.task))
+                check_within(
+                    "an observation", declared(observation), self.inputs, leading(self.task)
+                )
         return f"{sum(len(episode.turns) for episode in lives)} steps"
 
     def _shows_no_more(self) -> None:
@@ -108,23 +114,39 @@ class OfWorlds(Kind):
             for turn in episode.turns:
                 reward = np.asarray(turn.reward)
                 number = np.issubdtype(reward.dtype, np.number) or reward.dtype == np.bool_
-                if reward.shape != leading(self.task) or not number or not np.isfinite(reward).all():
-                    wanted = f"numbers of shape {leading(self.task)}" if leading(self.task) else "a number"
+                if (
+                    reward.shape != leading(self.task)
+                    or not number
+                    or not np.isfinite(reward).all()
+                ):
+                    wanted = (
+                        f"numbers of shape {leading(self.task)}"
+                        if leading(self.task)
+                        else "a number"
+                    )
                     raise Broken(f"a reward must be {wanted} and finite, got {turn.reward!r}")
 
     def _horizon(self) -> str:
-        # Twice as far as it may go: what is over then is over late, and what goes on is a stream without end.
+        # Twice as far as it may go: what is over then is over late, and what goes on is a stream
+        # without end.
         horizon = int(self.task.horizon)
         longest = 0
         for root in range(WORLDS):
             episode = self._episode(
-                self._open(self.task, root), self.streams().numpy("check"), min(2 * horizon, 2 * STEPS)
+                self._open(self.task, root),
+                self.streams().numpy("check"),
+                min(2 * horizon, 2 * STEPS),
             )
             if episode.over and len(episode.turns) > horizon:
-                raise Broken(f"horizon is {horizon}, and a world was over only after {len(episode.turns)} steps")
+                raise Broken(
+                    f"horizon is {horizon}, and a world was over only after {len(episode.turns)}"
+                    " steps"
+                )
             longest = max(longest, len(episode.turns) if episode.over else 0)
         return (
-            f"after at most {longest} of {horizon} steps" if longest else "a stream without end, as far as was looked"
+            f"after at most {longest} of {horizon} steps"
+            if longest
+            else "a stream without end, as far as was looked"
         )
 
     def _resets(self) -> None:
@@ -132,15 +154,29 @@ class OfWorlds(Kind):
         fresh = len(self._episode(world, rng).turns)
         again = [self._episode(world, rng, steps) for steps in (STEPS, 1, STEPS, STEPS)]
         for episode in again:
-            check_within("after a reset, an observation", declared(episode.first), self.inputs, leading(self.task))
+            check_within(
+                "after a reset, an observation",
+                declared(episode.first),
+                self.inputs,
+                leading(self.task),
+            )
         if fresh > 1 and all(len(episode.turns) == 1 and episode.over for episode in again):
-            raise Broken(f"the first episode has {fresh} steps, and after reset() the world is over at once")
+            raise Broken(
+                f"the first episode has {fresh} steps, and after reset() the world is over at once"
+            )
 
     def _live(self) -> None:
         """Three episodes in a row, each lived in two calls, against `reset` and `step`."""
-        stepped, world, rng = self._open(self.task), self._open(self.task), self.streams().numpy("check")
+        stepped, world, rng = (
+            self._open(self.task),
+            self._open(self.task),
+            self.streams().numpy("check"),
+        )
         if not hasattr(world, "live"):
-            raise Broken("the world has no live(act, steps); derive its class from quickstudy.base.task.World")
+            raise Broken(
+                "the world has no live(act, steps); derive its class from"
+                " quickstudy.base.task.World"
+            )
         before: Any = 0.0
         for number in range(3):
             episode = self._episode(stepped, rng, STEPS // 10)
@@ -148,15 +184,25 @@ class OfWorlds(Kind):
             infos = [(step, turn.info) for step, turn in enumerate(episode.turns) if turn.info]
             told: list[tuple[Any, Any]] = []
 
-            def act(observation: Any, reward: Any, told: Any = told, actions: Any = episode.actions) -> Any:
+            def act(
+                observation: Any, reward: Any, told: Any = told, actions: Any = episode.actions
+            ) -> Any:
                 told.append((observation, reward))
                 return actions[len(told) - 1]
 
             first, rest = world.live(act, steps // 2), world.live(act, steps - steps // 2)
             later = [(step + steps // 2, info) for step, info in rest.events]
             for what, found, wanted in (
-                ("act is told", told, list(zip(episode.observations, [before, *rewards], strict=False))[:steps]),
-                ("observations are", [*first.observations, *rest.observations], episode.observations[:steps]),
+                (
+                    "act is told",
+                    told,
+                    list(zip(episode.observations, [before, *rewards], strict=False))[:steps],
+                ),
+                (
+                    "observations are",
+                    [*first.observations, *rest.observations],
+                    episode.observations[:steps],
+                ),
                 ("actions are", [*first.actions, *rest.actions], episode.actions),
                 ("rewards are", [*first.rewards, *rest.rewards], rewards),
                 ("events are", [*first.events, *later], infos),
@@ -183,9 +229,15 @@ def _in_one_type(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [_in_one_type(part) for part in value]
     array = np.asarray(value)
-    return array.astype(np.float64) if np.issubdtype(array.dtype, np.number) or array.dtype == np.bool_ else value
+    return (
+        array.astype(np.float64)
+        if np.issubdtype(array.dtype, np.number) or array.dtype == np.bool_
+        else value
+    )
 
 
 def declared(observation: Any) -> Any:
-    """What of an observation is looked at first; whether there is more to it is a promise of its own."""
+    """What of an observation is looked at first; whether there is more to it is a promise of its
+    own.
+    """
     return observation[0] if isinstance(observation, tuple) else observation

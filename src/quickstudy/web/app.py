@@ -1,7 +1,8 @@
 """The dashboard as a web application: which address shows which page, and what no address does.
 
-Nothing is written, nothing is run. A page is made of blocks, whose text is escaped; a file that lies in a folder is
-shown in a sandbox, where no script of it runs. Only files directly in a results folder have an address.
+Nothing is written, nothing is run. A page is made of blocks, whose text is escaped; a file that
+lies in a folder is shown in a sandbox, where no script of it runs. Only files directly in a results
+folder have an address.
 """
 
 from __future__ import annotations
@@ -25,19 +26,23 @@ from quickstudy.web.library import SHOWN, Library, Unknown
 from quickstudy.web.pages import fault_page, folder_page, folder_report, front_page, run_page
 
 _PAGE_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-{}'; img-src data:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-{}'; img-src data:;"
+    " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _FILE_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 
 Show = Callable[[Request], Page]
 
 
 def application(places: Sequence[pathlib.Path], hosts: Sequence[str] = LOOPBACK) -> Starlette:
-    """The dashboard of some folders. hosts: names by which it may be called; a page of elsewhere that has its own name
-    lead here (DNS rebinding) is refused. `*`: any.
+    """The dashboard of some folders. hosts: names by which it may be called; a page of elsewhere
+    that has its own name lead here (DNS rebinding) is refused. `*`: any.
     """
     library = Library(places)
 
@@ -65,7 +70,9 @@ def application(places: Sequence[pathlib.Path], hosts: Sequence[str] = LOOPBACK)
         return Response(content, media_type=f"{SHOWN[path.suffix]}; charset=utf-8", headers=headers)
 
     async def nothing(request: Request, error: Exception) -> Response:
-        return _answer(fault_page("Not found", f"There is nothing at {request.url.path}."), status=404)
+        return _answer(
+            fault_page("Not found", f"There is nothing at {request.url.path}."), status=404
+        )
 
     routes = [
         Route("/", _shown(library, front)),

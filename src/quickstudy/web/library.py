@@ -14,7 +14,12 @@ from quickstudy.report.compare import folders_in
 from quickstudy.report.results import Shelf
 from quickstudy.runs.folder import MARKER, RUNS, UNFINISHED
 
-SHOWN = {".html": "text/html", ".csv": "text/csv", ".svg": "image/svg+xml", ".json": "application/json"}
+SHOWN = {
+    ".html": "text/html",
+    ".csv": "text/csv",
+    ".svg": "image/svg+xml",
+    ".json": "application/json",
+}
 """Files directly in a folder that may be looked at, and what they are."""
 _FRESH = 120.0
 """Seconds after which a call that hands in every half minute is held for interrupted."""
@@ -34,7 +39,9 @@ class Library:
     def shelves(self) -> dict[str, Shelf]:
         """By name: the folder's own, with a number behind it where two have the same."""
         found: dict[str, Shelf] = {}
-        for folder in dict.fromkeys(inside for place in self.places for inside in folders_in(place)):
+        for folder in dict.fromkeys(
+            inside for place in self.places for inside in folders_in(place)
+        ):
             own = name = folder.resolve().name or "results"
             number = 1
             while name in found:
@@ -58,7 +65,9 @@ class Library:
             raise Unknown(f'there is no run "{key}" in {name}') from None
 
     def file(self, name: str, file: str) -> pathlib.Path:
-        """A page, table or picture that lies directly in a folder. Raises Unknown for everything else."""
+        """A page, table or picture that lies directly in a folder. Raises Unknown for everything
+        else.
+        """
         folder = self.shelf(name).folder
         path = folder / file
         if (
@@ -73,14 +82,18 @@ class Library:
 
     def files(self, name: str) -> list[str]:
         """Names of all pages, tables and pictures of a folder."""
-        return sorted(path.name for path in self.shelf(name).folder.iterdir() if self._shows(name, path.name))
+        return sorted(
+            path.name for path in self.shelf(name).folder.iterdir() if self._shows(name, path.name)
+        )
 
     def mark(self, name: str = "") -> str:
         """Something that changes when a folder does, or, without a name, any of them."""
         shelves = [self.shelf(name)] if name else list(self.shelves().values())
         text = ""
         for shelf in shelves:
-            for path in sorted([*(shelf.folder / RUNS).glob("*.jsonl"), *(shelf.folder / UNFINISHED).glob("*.npz")]):
+            for path in sorted(
+                [*(shelf.folder / RUNS).glob("*.jsonl"), *(shelf.folder / UNFINISHED).glob("*.npz")]
+            ):
                 try:
                     found = path.stat()
                 except FileNotFoundError:  # finished while we were looking
@@ -97,8 +110,9 @@ class Library:
 
 @dataclass(frozen=True)
 class Standing:
-    """How a folder stands. counts: runs by status. going_on: calls that have handed in something lately; interrupted:
-    those that have not. last: when anything was written, in seconds since the epoch; 0 where nothing was.
+    """How a folder stands. counts: runs by status. going_on: calls that have handed in something
+    lately; interrupted: those that have not. last: when anything was written, in seconds since the
+    epoch; 0 where nothing was.
     """
 
     counts: Counter[str]

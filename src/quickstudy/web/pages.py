@@ -28,7 +28,7 @@ from quickstudy.base.blocks import (
     Terms,
     Text,
     Traced,
-)  # fmt: skip
+)
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
 from quickstudy.base.wording import described
@@ -58,17 +58,26 @@ def front_page(library: Library) -> Page:
     for name, shelf in library.shelves().items():
         found = standing(shelf)
         lines.append(
-            Line([
-                Name(name, target=f"{name}/"),
-                *_held(shelf.reading().records.values()),
-                *(Number(found.counts[status], form=COUNT) for status in (OK, FAILED, NOT_APPLICABLE)),
-                Number(found.going_on, form=COUNT),
-                Number(found.interrupted, form=COUNT),
-                _when(found.last),
-            ])
-        )  # fmt: skip
+            Line(
+                [
+                    Name(name, target=f"{name}/"),
+                    *_held(shelf.reading().records.values()),
+                    *(
+                        Number(found.counts[status], form=COUNT)
+                        for status in (OK, FAILED, NOT_APPLICABLE)
+                    ),
+                    Number(found.going_on, form=COUNT),
+                    Number(found.interrupted, form=COUNT),
+                    _when(found.last),
+                ]
+            )
+        )
     if not lines:
-        return Page("Results", [Text("No runs yet. They appear here as soon as there are any.")], eyebrow=EYEBROW)
+        return Page(
+            "Results",
+            [Text("No runs yet. They appear here as soon as there are any.")],
+            eyebrow=EYEBROW,
+        )
     titles = "finished", "failed", "not applicable", "going on", "interrupted"
     names = (Column(title, numeric=False) for title in ("folder", "tasks", "learners"))
     columns = [*names, *map(Column, titles), Column("last written", numeric=False)]
@@ -87,28 +96,44 @@ def _held(records: Iterable[Record]) -> Iterator[str]:
 
 
 def folder_page(name: str, shelf: Shelf, files: Sequence[str]) -> Page:
-    """The runs of a folder: those of learners and people before controls and oracles, the newest first."""
+    """The runs of a folder: those of learners and people before controls and oracles, the newest
+    first.
+    """
     reading, found = shelf.reading(), standing(shelf)
     said = [
-        counted(count, f"run {status}" if status != OK else "finished run") for status, count in found.counts.items()
+        counted(count, f"run {status}" if status != OK else "finished run")
+        for status, count in found.counts.items()
     ]
     said += [f"{counted(found.going_on, 'call')} going on"] if found.going_on else []
     said += [f"{counted(found.interrupted, 'call')} interrupted"] if found.interrupted else []
-    said_there = [("report", "everything that the runs say, with intervals and verdicts", "report")] if said else []
+    said_there = (
+        [("report", "everything that the runs say, with intervals and verdicts", "report")]
+        if said
+        else []
+    )
     parts: list[Block] = [Terms([("all folders", "", "../"), *said_there])]
-    records = sorted(reading.records.items(), key=lambda item: (role_of(item[1]) in RULES, -item[1].started))
+    records = sorted(
+        reading.records.items(), key=lambda item: (role_of(item[1]) in RULES, -item[1].started)
+    )
     if records:
         note = f" The newest {_MOST:,} of {len(records):,}." if len(records) > _MOST else ""
         columns = [
             *(Column(title, numeric=False) for title in ("task", "learner", "role")),
-            *map(Column, ("root", "repetition")), Column("status", numeric=False), Column("headline"),
-            Column("seconds"), Column("started", numeric=False),
-        ]  # fmt: skip
+            *map(Column, ("root", "repetition")),
+            Column("status", numeric=False),
+            Column("headline"),
+            Column("seconds"),
+            Column("started", numeric=False),
+        ]
         lines = [_line(key, record) for key, record in records[:_MOST]]
         parts.append(Table("runs", f"All runs.{note}", columns, [Group(lines)]))
     if files:
         parts.append(
-            Section("Pages, tables and pictures", [Terms([(one, "", f"files/{one}") for one in files])], "files")
+            Section(
+                "Pages, tables and pictures",
+                [Terms([(one, "", f"files/{one}") for one in files])],
+                "files",
+            )
         )
     if reading.damage:
         parts.append(Details("Damaged", [Text(str(one)) for one in reading.damage], open=True))
@@ -118,7 +143,8 @@ def folder_page(name: str, shelf: Shelf, files: Sequence[str]) -> Page:
 def folder_report(shelf: Shelf) -> Page:
     """The report of a folder. Raises QuickstudyError where there is nothing to report."""
     return shelf.made(
-        "served report", lambda: report_page(gather([shelf.folder], readings={shelf.folder: shelf.reading()}))
+        "served report",
+        lambda: report_page(gather([shelf.folder], readings={shelf.folder: shelf.reading()})),
     )
 
 
@@ -169,11 +195,21 @@ def _line(key: str, record: Record) -> Line:
 
 
 def _headline(record: Record) -> Number:
-    """The headline of its family; where a run has none, as a person's in words has not, its first score."""
+    """The headline of its family; where a run has none, as a person's in words has not, its first
+    score.
+    """
     wanted = str(record.legend.get("headline", ""))
-    scores = {name: value for entry in record.scores.values() for name, value in entry.get("values", {}).items()}
+    scores = {
+        name: value
+        for entry in record.scores.values()
+        for name, value in entry.get("values", {}).items()
+    }
     name = wanted if wanted in scores else next(iter(scores), "")
-    return Number(number(scores[name]), note=name) if name else Number(None, note=record.reason or "none")
+    return (
+        Number(number(scores[name]), note=name)
+        if name
+        else Number(None, note=record.reason or "none")
+    )
 
 
 def _headline_term(record: Record) -> Iterator[tuple[str, str, str]]:
@@ -194,12 +230,24 @@ def _scores(record: Record) -> Iterator[Block]:
         for name, value in sorted(entry.get("values", {}).items())
     ]
     if lines:
-        columns = [Column("score", numeric=False), Column("value"), Column("measure", numeric=False), Column("version")]
-        yield Table("scores", "Every score of the run, with the measure that it is of.", columns, [Group(lines)])
+        columns = [
+            Column("score", numeric=False),
+            Column("value"),
+            Column("measure", numeric=False),
+            Column("version"),
+        ]
+        yield Table(
+            "scores",
+            "Every score of the run, with the measure that it is of.",
+            columns,
+            [Group(lines)],
+        )
 
 
 def _pictures(shelf: Shelf, record: Record) -> Iterator[Block]:
-    """The figures of its kind of trace: that of one run, and that of the report with this run in it alone."""
+    """The figures of its kind of trace: that of one run, and that of the report with this run in it
+    alone.
+    """
     try:
         trace = load_trace(shelf.folder, record)
     except QuickstudyError as error:
@@ -212,12 +260,25 @@ def _pictures(shelf: Shelf, record: Record) -> Iterator[Block]:
     for kind, given in ((alone, (record.what, trace)), (trace.kind, (label, [row]))):
         try:
             yield from catalogue.figure.get(kind)(*given) if kind in catalogue.figure else ()
-        except Exception as error:  # a figure of somebody's, or a trace that is odd: the page stands without
+        except (
+            Exception
+        ) as error:  # a figure of somebody's, or a trace that is odd: the page stands without
             yield Text(f'The figure "{kind}" raised {described(error)}.', "remark")
 
 
 def _facts(record: Record) -> dict[str, object]:
-    kept = "what", "status", "reason", "where", "cost", "scores", "saved", "labels", "legend", "files"
+    kept = (
+        "what",
+        "status",
+        "reason",
+        "where",
+        "cost",
+        "scores",
+        "saved",
+        "labels",
+        "legend",
+        "files",
+    )
     return {name: getattr(record, name) for name in kept}
 
 

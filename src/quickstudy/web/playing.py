@@ -1,9 +1,10 @@
 """Playing in the browser: a page, and the seats of those who play on it.
 
-This server writes: answers change a session, and a session that ends is kept as a run. So it is apart from the
-dashboard, which reads only. It is for this machine and for those who were told its address: the address begins with
-words that nobody can guess; it answers to the names of this machine alone; and an answer is taken from its own page
-only, which the browser vouches for (`Origin`).
+This server writes: answers change a session, and a session that ends is kept as a run. So it is
+apart from the dashboard, which reads only. It is for this machine and for those who were told its
+address: the address begins with words that nobody can guess; it answers to the names of this
+machine alone; and an answer is taken from its own page only, which the browser vouches for
+(`Origin`).
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ from quickstudy.web.app import HEADERS, LOOPBACK
 MOST_SEATS = 50
 """Sessions at once."""
 IDLE_SECONDS = 1800.0
-"""From then on a session in which nothing happens may give way to another; what was played is kept."""
+"""From then on a session in which nothing happens may give way to another; what was played is
+kept.
+"""
 _MOST_BYTES = 20_000
 _MOST_LETTERS = 4000
 """Of one answer."""
@@ -47,8 +50,8 @@ _MOST_LETTERS = 4000
 
 @dataclass
 class Place:
-    """Somebody's session. log: what was shown and said so far. kept: what became of it, in words; scores: by name.
-    touched: when it was last asked for, by the clock of this process.
+    """Somebody's session. log: what was shown and said so far. kept: what became of it, in words;
+    scores: by name. touched: when it was last asked for, by the clock of this process.
     """
 
     sitting: Sitting
@@ -64,8 +67,8 @@ class Place:
         return self.sitting.invitation.name
 
     def gives_way(self) -> tuple[int, float] | None:
-        """The order in which sessions give way to new ones: those that are over, those without an answer, those in
-        which nothing has happened for long; None for one that is being played.
+        """The order in which sessions give way to new ones: those that are over, those without an
+        answer, those in which nothing has happened for long; None for one that is being played.
         """
         idle = time.monotonic() - self.touched
         if self.sitting.seat.over:
@@ -75,7 +78,9 @@ class Place:
         return (2, -idle) if idle > IDLE_SECONDS else None
 
     def answer(self, turn: int, line: str) -> None:
-        """Take an answer to what was shown in a turn; one that comes a second time changes nothing."""
+        """Take an answer to what was shown in a turn; one that comes a second time changes
+        nothing.
+        """
         with self.lock:
             seat = self.sitting.seat
             if turn != len(self.log) or seat.over:
@@ -104,9 +109,12 @@ class Place:
         records = kept or [outcome.record for outcome in self.sitting.outcomes()]
         # The summary has the mean of several runs.
         entries = [] if len(records) > 1 else list(records[0].scores.values())
-        self.scores = [(name, value) for entry in entries for name, value in entry["values"].items()]
+        self.scores = [
+            (name, value) for entry in entries for name, value in entry["values"].items()
+        ]
         self.kept = (
-            f"Kept as {counted(len(kept), 'run')}. To see it with those of learners: quickstudy serve {folder}"
+            f"Kept as {counted(len(kept), 'run')}. To see it with those of learners: quickstudy"
+            f" serve {folder}"
             if kept
             else "Not kept: start with --out results to keep sessions."
         )
@@ -116,25 +124,40 @@ class Place:
         with self.lock:
             seat = self.sitting.seat
             found = {
-                "turn": len(self.log), "over": seat.over, "progress": seat.progress, "log": self.log,
-                "reference": seat.reference, "explained": seat.explained, "person": self.person,
+                "turn": len(self.log),
+                "over": seat.over,
+                "progress": seat.progress,
+                "log": self.log,
+                "reference": seat.reference,
+                "explained": seat.explained,
+                "person": self.person,
                 "title": seat.title,
-            }  # fmt: skip
+            }
             if seat.over:
-                return {**found, "summary": seat.summary(), "kept": self.kept, "scores": plain(self.scores)}
+                return {
+                    **found,
+                    "summary": seat.summary(),
+                    "kept": self.kept,
+                    "scores": plain(self.scores),
+                }
             shown = self.sitting.shown()
             picture = joined(*(part for block in shown.picture for part in drawn(block)))
             return {
-                **found, "text": shown.text, "ask": shown.ask, "choices": shown.choices, "picture": picture,
-                "paced": shown.paced, "seconds": shown.seconds,
-            }  # fmt: skip
+                **found,
+                "text": shown.text,
+                "ask": shown.ask,
+                "choices": shown.choices,
+                "picture": picture,
+                "paced": shown.paced,
+                "seconds": shown.seconds,
+            }
 
 
 class Room:
     """All who play what an invitation says. folder: where sessions are kept; None: nowhere.
 
-    Every browser is a person with an id of its own, by which sessions are kept. The first one has the name of the
-    invitation, if that has one; the others have a random id behind it.
+    Every browser is a person with an id of its own, by which sessions are kept. The first one has
+    the name of the invitation, if that has one; the others have a random id behind it.
     """
 
     def __init__(self, invitation: Invitation, folder: pathlib.Path | None) -> None:
@@ -144,8 +167,8 @@ class Room:
         self._lock = threading.Lock()
 
     def sit(self, person: str = "") -> str:
-        """A new session; gives its name. person: the id that a browser was given before; one that was not given here is
-        replaced by a new one. Raises HTTPException where there is no room.
+        """A new session; gives its name. person: the id that a browser was given before; one that
+        was not given here is replaced by a new one. Raises HTTPException where there is no room.
         """
         with self._lock:
             if person not in self._people:
@@ -154,7 +177,12 @@ class Room:
             for name in [name for name, place in own.items() if not place.log]:
                 del self._places[name]  # it was only looked at: its data are still unseen
             self._make_room()
-            taken = {number for place in own.values() if place.log for number in place.sitting.repetitions}
+            taken = {
+                number
+                for place in own.values()
+                if place.log
+                for number in place.sitting.repetitions
+            }
             invitation = dataclasses.replace(self.invitation, name=person)
             name = secrets.token_urlsafe(9)
             self._places[name] = Place(Sitting.after_all(invitation, self._folder, taken))
@@ -162,15 +190,25 @@ class Room:
 
     def _another(self) -> str:
         own = self.invitation.name
-        made = own if own and not self._people else f"{own[:30]}{'-' if own else ''}{secrets.token_hex(4)}"
+        made = (
+            own
+            if own and not self._people
+            else f"{own[:30]}{'-' if own else ''}{secrets.token_hex(4)}"
+        )
         self._people.add(made)
         return made
 
     def _make_room(self) -> None:
         while len(self._places) >= MOST_SEATS:
-            ways = {name: way for name, place in self._places.items() if (way := place.gives_way()) is not None}
+            ways = {
+                name: way
+                for name, place in self._places.items()
+                if (way := place.gives_way()) is not None
+            }
             if not ways:
-                raise HTTPException(503, f"{MOST_SEATS} people are playing already; try again later")
+                raise HTTPException(
+                    503, f"{MOST_SEATS} people are playing already; try again later"
+                )
             leaving = self._places.pop(min(ways, key=ways.__getitem__))
             if leaving.log:
                 leaving.stop()  # which keeps what was played
@@ -191,8 +229,8 @@ def player(room: Room, word: str, hosts: tuple[str, ...] = LOOPBACK) -> Starlett
     async def page(request: Request) -> Response:
         nonce = secrets.token_urlsafe(12)
         policy = (
-            f"default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; connect-src 'self'; "
-            "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+            f"default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}';"
+            " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         )
         return HTMLResponse(_page(nonce), headers={**HEADERS, "Content-Security-Policy": policy})
 
@@ -207,9 +245,13 @@ def player(room: Room, word: str, hosts: tuple[str, ...] = LOOPBACK) -> Starlett
     async def answer(request: Request) -> Response:
         given, name = await _asked(request), request.path_params["name"]
         turn, line = given.get("turn"), given.get("line")
-        if type(turn) is not int or not isinstance(line, str) or len(line) > _MOST_LETTERS:  # True is an int too
+        if (
+            type(turn) is not int or not isinstance(line, str) or len(line) > _MOST_LETTERS
+        ):  # True is an int too
             raise HTTPException(400, "an answer has a turn and a line of at most 4,000 letters")
-        if any("\ud800" <= letter <= "\udfff" for letter in line):  # half of a character cannot be sent back
+        if any(
+            "\ud800" <= letter <= "\udfff" for letter in line
+        ):  # half of a character cannot be sent back
             raise HTTPException(400, "the line has a character that is not whole")
         try:
             await run_in_threadpool(room.place(name).answer, turn, line)
@@ -223,7 +265,11 @@ def player(room: Room, word: str, hosts: tuple[str, ...] = LOOPBACK) -> Starlett
         return await _facts(room, request.path_params["name"])
 
     async def refused(request: Request, error: Exception) -> Response:
-        status, said = (error.status_code, error.detail) if isinstance(error, HTTPException) else (500, str(error))
+        status, said = (
+            (error.status_code, error.detail)
+            if isinstance(error, HTTPException)
+            else (500, str(error))
+        )
         return JSONResponse({"fault": said}, status, headers=HEADERS)
 
     routes = [
@@ -235,16 +281,23 @@ def player(room: Room, word: str, hosts: tuple[str, ...] = LOOPBACK) -> Starlett
     ]
     guard = Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
     faults: dict[Any, Callable[[Request, Exception], Awaitable[Response]]] = {
-        HTTPException: refused, QuickstudyError: refused,
-    }  # fmt: skip
+        HTTPException: refused,
+        QuickstudyError: refused,
+    }
     return Starlette(routes=routes, middleware=[guard], exception_handlers=faults)
 
 
 async def _asked(request: Request) -> dict[str, Any]:
-    """What a request that changes something brings. Raises HTTPException unless it comes from our own page."""
-    # A form or a picture of another page can send a request here, but never with our origin, nor JSON unasked.
+    """What a request that changes something brings. Raises HTTPException unless it comes from our
+    own page.
+    """
+    # A form or a picture of another page can send a request here, but never with our origin, nor
+    # JSON unasked.
     own = f"{request.url.scheme}://{request.headers.get('host', '')}"
-    if request.headers.get("origin") != own or request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
+    if (
+        request.headers.get("origin") != own
+        or request.headers.get("sec-fetch-site", "same-origin") != "same-origin"
+    ):
         raise HTTPException(403, "answers are taken from the page of this server alone")
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise HTTPException(415, "send JSON")
@@ -269,7 +322,9 @@ async def _facts(room: Room, name: str) -> Response:
 
 
 def _own(name: str) -> Markup:
-    return Markup(resources.files("quickstudy.web").joinpath("assets", name).read_text(encoding="utf-8"))
+    return Markup(
+        resources.files("quickstudy.web").joinpath("assets", name).read_text(encoding="utf-8")
+    )
 
 
 def _page(nonce: str) -> str:
@@ -286,7 +341,10 @@ def _page(nonce: str) -> str:
         tag("div", id="choices", role="group", aria_labelledby="ask"),
         tag(
             "div",
-            Markup('<input id="line" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false">'),
+            Markup(
+                '<input id="line" autocomplete="off" autocapitalize="off" autocorrect="off"'
+                ' spellcheck="false">'
+            ),
             tag("button", "Answer", type="submit", class_="main"),
             class_="typed",
         ),
@@ -295,24 +353,55 @@ def _page(nonce: str) -> str:
     )
     main = tag(
         "main",
-        tag("header", tag("p", "quickstudy play", class_="eyebrow"),
-            tag("p", "", id="person", class_="eyebrow"), tag("h1", "", id="title"),
-            tag("p", breakable(""), id="explained")),
-        tag("div",
-            tag("section",
-                tag("div", tag("p", "", id="progress", role="status"), tag("button", "Stop", type="button", id="stop"),
-                    class_="bar"),
+        tag(
+            "header",
+            tag("p", "quickstudy play", class_="eyebrow"),
+            tag("p", "", id="person", class_="eyebrow"),
+            tag("h1", "", id="title"),
+            tag("p", breakable(""), id="explained"),
+        ),
+        tag(
+            "div",
+            tag(
+                "section",
+                tag(
+                    "div",
+                    tag("p", "", id="progress", role="status"),
+                    tag("button", "Stop", type="button", id="stop"),
+                    class_="bar",
+                ),
                 tag("pre", "", id="board", tabindex=0, aria_label="What is shown"),
                 tag("div", "", id="picture"),
                 form,
                 tag("div", "", id="end", tabindex=-1, hidden=True),
-                class_="play", aria_label="The game"),
-            tag("aside",
-                tag("pre", "", id="reference", hidden=True, tabindex=0, aria_label="To look at all the time"),
-                tag("h2", "So far"), tag("ol", id="log", tabindex=0, aria_label="So far, the newest first"),
-                aria_label="So far"),
-            class_="table-top"),
-        tag("noscript", tag("p", "This page needs its script: without it, play in the terminal.", class_="note")),
-    )  # fmt: skip
+                class_="play",
+                aria_label="The game",
+            ),
+            tag(
+                "aside",
+                tag(
+                    "pre",
+                    "",
+                    id="reference",
+                    hidden=True,
+                    tabindex=0,
+                    aria_label="To look at all the time",
+                ),
+                tag("h2", "So far"),
+                tag("ol", id="log", tabindex=0, aria_label="So far, the newest first"),
+                aria_label="So far",
+            ),
+            class_="table-top",
+        ),
+        tag(
+            "noscript",
+            tag(
+                "p", "This page needs its script: without it, play in the terminal.", class_="note"
+            ),
+        ),
+    )
     script = tag("script", _own("play.js"), nonce=nonce)
-    return f'<!doctype html>\n<html lang="en">\n<head>{head}</head>\n<body>{main}{script}</body>\n</html>\n'
+    return (
+        "<!doctype html>\n<html"
+        f' lang="en">\n<head>{head}</head>\n<body>{main}{script}</body>\n</html>\n'
+    )

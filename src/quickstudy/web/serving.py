@@ -45,15 +45,25 @@ def serve_forever(
 
 
 def play_forever(
-    invitation: Invitation, folder: pathlib.Path | None, port: int, open_it: bool, say: Callable[[str], None]
+    invitation: Invitation,
+    folder: pathlib.Path | None,
+    port: int,
+    open_it: bool,
+    say: Callable[[str], None],
 ) -> None:
-    """Let people play until interrupted, on this machine alone. Raises UsageError for what cannot be played."""
+    """Let people play until interrupted, on this machine alone. Raises UsageError for what cannot
+    be played.
+    """
     invitation.seat()  # what is wrong is said here, not in the browser
     word = secrets.token_urlsafe(12)
     with contextlib.closing(_listening(LOOPBACK[0], port)) as listener:
         address = f"http://{LOOPBACK[0]}:{listener.getsockname()[1]}/{word}/"
         say(f"Play {invitation.task}: {address}  (Ctrl-C ends it)")
-        say(f"Sessions that end are kept in {folder}" if folder else "Sessions are not kept; give --out to keep them")
+        say(
+            f"Sessions that end are kept in {folder}"
+            if folder
+            else "Sessions are not kept; give --out to keep them"
+        )
         if open_it:
             webbrowser.open(address)
         server_of(player(Room(invitation, folder), word)).run(sockets=[listener])
@@ -100,7 +110,9 @@ def _listening(host: str, port: int) -> socket.socket:
         listener.listen()
     except OSError as error:
         listener.close()
-        raise UsageError(f"{host} port {port}: {error.strerror}; try `--port 0` for a free one") from error
+        raise UsageError(
+            f"{host} port {port}: {error.strerror}; try `--port 0` for a free one"
+        ) from error
     return listener
 
 

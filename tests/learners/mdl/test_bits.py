@@ -26,7 +26,9 @@ FACTS = {
     "built-an-bn": ("an-bn", FOUR, 169, (463.0,)),
     "built-dyck-2": ("dyck-2", EXTENDED, 483, (298.6040, None, None, 3289.7498)),
 }
-"""Of each network its language, the activations allowed, |H|, and |D:H| on 100, 250, 500 and 1,000 released strings."""
+"""Of each network its language, the activations allowed, |H|, and |D:H| on 100, 250, 500 and 1,000
+released strings.
+"""
 
 
 def tree_of(language, size):
@@ -77,18 +79,30 @@ def test_a_network_comes_back_from_its_row_and_from_its_file(name, tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"forward": [[0, 9, 1, 1, 1]]}, "forward edge [0, 9, 1, 1, 1]: there is no unit 9, only 0 to 6"),
+        (
+            {"forward": [[0, 9, 1, 1, 1]]},
+            "forward edge [0, 9, 1, 1, 1]: there is no unit 9, only 0 to 6",
+        ),
         ({"forward": [[6, 6, 1, 1, 1]]}, "forward edges make a cycle: 6 to 6"),
-        ({"forward": [[6, 5, 1, 1, 1], [5, 6, 1, 1, 1]]}, "forward edges make a cycle: 5 to 6 to 5"),
+        (
+            {"forward": [[6, 5, 1, 1, 1], [5, 6, 1, 1, 1]]},
+            "forward edges make a cycle: 5 to 6 to 5",
+        ),
         # A cycle is what is said, even where an edge of it stands there twice.
-        ({"forward": [[6, 5, 1, 1, 1], [5, 6, 1, 1, 1], [6, 5, 1, 2, 1]]}, "make a cycle: 5 to 6 to 5"),
+        (
+            {"forward": [[6, 5, 1, 1, 1], [5, 6, 1, 1, 1], [6, 5, 1, 2, 1]]},
+            "make a cycle: 5 to 6 to 5",
+        ),
         ({"forward": [[6, 5, 1, 1, 1]] * 2}, "forward edge 6 to 5 stands there twice"),
         ({"recurrent": [[6, 6, 1, 1, 0]]}, "a denominator from 1"),
         ({"recurrent": [[6, 6, 1, 0, 1]]}, "a denominator from 1"),
         ({"recurrent": [[6, 6, 1, 1]]}, "recurrent edge must be 5 whole numbers, got [6, 6, 1, 1]"),
         ({"recurrent": [[6, 6, 1, 1, 1]] * 2}, "stands there twice"),
         ({"activations": ["linear"] * 6}, "one for each of 7 units"),
-        ({"activations": ["linear"] * 6 + ["reul"]}, 'unit 6: no such activation "reul"; did you mean "relu"'),
+        (
+            {"activations": ["linear"] * 6 + ["reul"]},
+            'unit 6: no such activation "reul"; did you mean "relu"',
+        ),
         ({"unit_types": ["sum"] * 6 + ["max"]}, 'no such unit type "max"'),
         ({"biases": [[7, 1, 1, 1]]}, "there is no unit 7"),
         ({"biases": [[6, 1, 1, 1], [6, 1, 2, 1]]}, "bias of unit 6 stands there twice"),
@@ -118,7 +132,9 @@ def test_a_network_written_out_is_as_long_as_it_costs(name):
     _, activations, description, _ = FACTS[name]
     code = Network.read(name).code(activations)
     assert set(code) == {"0", "1"}
-    assert len(code) == description == description_bits(Network.read(name).as_row(), len(activations))
+    assert (
+        len(code) == description == description_bits(Network.read(name).as_row(), len(activations))
+    )
 
 
 def test_softmax_of_the_outputs():
@@ -127,23 +143,30 @@ def test_softmax_of_the_outputs():
     chances = host.predict(np.array(strings[0][0]))
     np.testing.assert_allclose(chances.sum(axis=1), 1)
     values = [[0, 3, 0], [0, 3, np.tanh(1.5)]]  # of the outputs, by hand, behind # and a
-    np.testing.assert_allclose(chances[:2], np.exp(values) / np.exp(values).sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(
+        chances[:2], np.exp(values) / np.exp(values).sum(axis=1, keepdims=True)
+    )
     wanted = -np.log2(chances[np.arange(5), strings[0][1]]).sum()
     assert network.all_bits(Tree.of(strings, 3), FOUR, softmax=True) == (178, pytest.approx(wanted))
-    assert network.all_bits(Tree.of([([0, 2], [2, 0])], 3), FOUR, softmax=True)[1] < np.inf  # nothing is impossible
+    assert (
+        network.all_bits(Tree.of([([0, 2], [2, 0])], 3), FOUR, softmax=True)[1] < np.inf
+    )  # nothing is impossible
 
 
 def enlarged(units=0, edges=0, above=1):
-    """The released network of a^n b^n with more units, with more edges among these, and with one weight that is
-    `above` times what it was. None of the new units reaches an output.
+    """The released network of a^n b^n with more units, with more edges among these, and with one
+    weight that is `above` times what it was. None of the new units reaches an output.
     """
     facts = Network.read("bliss-an-bn").as_facts()
     own = facts["n_units"]
     facts["n_units"] += units
     facts["activations"] += ["linear"] * units
     facts["unit_types"] += ["sum"] * units
-    facts["forward"] += [[own + edge // units, own + edge % units, 1, 1, 1] for edge in range(units * units)
-                         if edge // units < edge % units][:edges]  # fmt: skip
+    facts["forward"] += [
+        [own + edge // units, own + edge % units, 1, 1, 1]
+        for edge in range(units * units)
+        if edge // units < edge % units
+    ][:edges]
     facts["forward"][0][3] *= above
     return facts
 
@@ -152,7 +175,8 @@ def test_large_networks_are_read_scored_and_asked():
     small, tree = Network.from_facts(enlarged()), tree_of("an-bn", 100)
     large = Network.from_facts(enlarged(1017, 3000))
     assert (large.units, len(large.edges)) == (1024, len(small.edges) + 3000)
-    # 1,024 units and 10 bits a target; each new unit: edges, type, activation, no bias; each new edge 1/1.
+    # 1,024 units and 10 bits a target; each new unit: edges, type, activation, no bias; each new
+    # edge 1/1.
     outgoing = [sum(key[1] == unit for key in large.edges) for unit in range(7, 1024)]
     own = sum(integer_bits(number) + 1 + 2 + 1 + 2 for number in outgoing)
     wider = integer_bits(1024) - integer_bits(7) + len(small.edges) * (10 - 3)

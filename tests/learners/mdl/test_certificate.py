@@ -1,4 +1,6 @@
-"""Proofs about counters: of those that are right, those that are not, and those about which nothing can be shown."""
+"""Proofs about counters: of those that are right, those that are not, and those about which nothing
+can be shown.
+"""
 
 import dataclasses
 from fractions import Fraction
@@ -44,7 +46,10 @@ def weight(network, edge, value):
 @pytest.mark.parametrize(
     ("change", "fails"),
     [
-        ((("forward", 2, 6), (-1, 3)), (2,)),  # b counts less than a: the counter never comes to nothing
+        (
+            (("forward", 2, 6), (-1, 3)),
+            (2,),
+        ),  # b counts less than a: the counter never comes to nothing
         ((("recurrent", 6, 6), (1, 2)), (2,)),  # forgets
         ((("forward", 1, 6), (1, 3)), (3,)),
     ],
@@ -56,7 +61,9 @@ def test_the_first_string_that_is_wrong_is_found(change, fails):
 
 
 def test_a_failure_behind_all_that_was_tried_is_proved_and_then_found():
-    """A second unit adds 1/40 for every a to the output of the end, whose rival is at 3/2 before the last b."""
+    """A second unit adds 1/40 for every a to the output of the end, whose rival is at 3/2 before
+    the last b.
+    """
     network = Network.read("bliss-an-bn")
     late = dataclasses.replace(
         network,
@@ -103,8 +110,8 @@ def closed(depth):
 
 
 def test_proofs_about_brackets_agree_with_reading():
-    """Of many networks near the released one: what is proved is what is read, with no probability for what cannot
-    follow.
+    """Of many networks near the released one: what is proved is what is read, with no probability
+    for what cannot follow.
     """
     rng, verdicts, beginnings = np.random.default_rng(1), [], closed(5)
     for _ in range(60):
@@ -123,9 +130,13 @@ def test_proofs_about_brackets_agree_with_reading():
 
 
 def test_how_deep_brackets_are_first_wrong_is_said():
-    """The end is impossible where the counter is 1 or more; at a step of 1/20 it is not there behind one bracket."""
+    """The end is impossible where the counter is 1 or more; at a step of 1/20 it is not there
+    behind one bracket.
+    """
     network = Network.read("bliss-dyck-1")
-    shown = dataclasses.replace(weight(network, ("forward", 1, 6), (1, 10)), biases={**network.biases, 6: (-1, 20)})
+    shown = dataclasses.replace(
+        weight(network, ("forward", 1, 6), (1, 10)), biases={**network.biases, 6: (-1, 20)}
+    )
     assert str(shown.certificate("dyck-1")) == "dyck-1: wrong, first at depth 1"
 
 
@@ -134,13 +145,23 @@ def random_counter(rng, name="bliss-an-bn"):
     network = Network.read(name)
     edges = list(network.edges)
     for number in rng.choice(len(edges), rng.integers(1, 3), replace=False):
-        network = weight(network, edges[number], (int(rng.choice([-3, -2, -1, 1, 2, 3])), int(rng.integers(1, 4))))
+        network = weight(
+            network,
+            edges[number],
+            (int(rng.choice([-3, -2, -1, 1, 2, 3])), int(rng.integers(1, 4))),
+        )
     return network
 
 
 def test_proofs_agree_with_reading():
-    """Of many networks near the released one, some right and most not: what is proved is what is read."""
-    rng, grammar, verdicts = np.random.default_rng(0), catalogue.task.get("grammar/an-bn")().grammar, []
+    """Of many networks near the released one, some right and most not: what is proved is what is
+    read.
+    """
+    rng, grammar, verdicts = (
+        np.random.default_rng(0),
+        catalogue.task.get("grammar/an-bn")().grammar,
+        [],
+    )
     for _ in range(60):
         network = random_counter(rng)
         shown = network.certificate("an-bn", tried=3)

@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quickstudy.learners.mdl.genes import EDGES, MOST_EDGES, MOST_UNITS, NAMES, TYPE, UNITS, WIDTH, Parts
+from quickstudy.learners.mdl.genes import (
+    EDGES,
+    MOST_EDGES,
+    MOST_UNITS,
+    NAMES,
+    TYPE,
+    UNITS,
+    WIDTH,
+    Parts,
+)
 from quickstudy.learners.mdl.mutation import DRAWS, first_network, geometric, mutate
 from quickstudy.learners.mdl.network import Network
 from quickstudy.learners.mdl.tempering import _accumulate, _reweigh, _rewire
@@ -24,7 +33,9 @@ def assert_sound(row, parts):
         assert 0 <= source < network.units
         assert parts.symbols <= target < network.units, "an edge leads into an input"
         assert not parts.symbols <= source < 2 * parts.symbols, "an edge comes from an output"
-    assert all(above and below > 0 for above, below in [*network.edges.values(), *network.biases.values()])
+    assert all(
+        above and below > 0 for above, below in [*network.edges.values(), *network.biases.values()]
+    )
     assert min(network.biases, default=parts.symbols) >= parts.symbols
     allowed = [NAMES[number] for number in parts.activations]
     assert set(network.activations[parts.symbols :]) <= set(allowed)
@@ -37,7 +48,9 @@ def assert_sound(row, parts):
 @given(
     seed=st.integers(0, 2**32),
     symbols=st.integers(1, 5),
-    names=st.sampled_from([["linear"], ["linear", "relu", "tanh"], ["sigmoid", "relu", "step", "mod3"]]),
+    names=st.sampled_from(
+        [["linear"], ["linear", "relu", "tanh"], ["sigmoid", "relu", "step", "mod3"]]
+    ),
     products=st.booleans(),
 )
 def test_a_network_stays_one(seed, symbols, names, products):
@@ -90,9 +103,14 @@ def test_every_mutation_comes_up_and_is_what_it_says():
         )
     unit_more = {(1, 1, 0, True, False), (1, 1, 0, True, True)}
     others = {
-        (0, 1, 0, False, False), (0, -1, 0, False, False), (0, 0, 1, False, False), (0, 0, -1, False, False),
-        (0, 0, 0, True, False), (0, 0, 0, False, True), (0, 0, 0, False, False),
-    }  # fmt: skip
+        (0, 1, 0, False, False),
+        (0, -1, 0, False, False),
+        (0, 0, 1, False, False),
+        (0, 0, -1, False, False),
+        (0, 0, 0, True, False),
+        (0, 0, 0, False, True),
+        (0, 0, 0, False, False),
+    }
     unit_less = {one for one in seen if one[0] == -1}
     assert unit_less
     assert seen - unit_less - {(1, 1, 0, True, False), (1, 1, 0, True, True)} == others
@@ -101,12 +119,19 @@ def test_every_mutation_comes_up_and_is_what_it_says():
 
 def test_removing_a_unit_bridges_what_it_joined():
     facts = {
-        "n_inputs": 1, "n_outputs": 1, "n_units": 4, "activations": ["linear"] * 4, "unit_types": ["sum"] * 4,
-        "biases": [], "forward": [[0, 2, 1, 3, 1], [2, 1, 1, 1, 1]], "recurrent": [[2, 2, 1, 1, 1], [2, 3, -1, 1, 2]],
-    }  # fmt: skip
+        "n_inputs": 1,
+        "n_outputs": 1,
+        "n_units": 4,
+        "activations": ["linear"] * 4,
+        "unit_types": ["sum"] * 4,
+        "biases": [],
+        "forward": [[0, 2, 1, 3, 1], [2, 1, 1, 1, 1]],
+        "recurrent": [[2, 2, 1, 1, 1], [2, 3, -1, 1, 2]],
+    }
     row = Network.from_facts(facts).as_row()
     draws = np.zeros(DRAWS)
-    # Those that apply: unit more, unit less, connection more, ...: the second of seven; of two hidden units the first.
+    # Those that apply: unit more, unit less, connection more, ...: the second of seven; of two
+    # hidden units the first.
     draws[0] = 1.5 / 7
     mutate(row, parts_of(1, ["linear"], False), draws, 0)
     after = Network.of_row(row, 1)
@@ -114,6 +139,8 @@ def test_removing_a_unit_bridges_what_it_joined():
     assert after.edges == {("forward", 0, 1): (3, 1), ("recurrent", 0, 2): (3, 1)}
 
 
-@pytest.mark.parametrize(("draw", "number"), [(0.99, 1), (0.51, 1), (0.5, 2), (0.26, 2), (0.25, 3), (0.0, 997)])
+@pytest.mark.parametrize(
+    ("draw", "number"), [(0.99, 1), (0.51, 1), (0.5, 2), (0.26, 2), (0.25, 3), (0.0, 997)]
+)
 def test_numbers_of_random_weights_halve_in_chance(draw, number):
     assert geometric(draw) == number

@@ -1,4 +1,6 @@
-"""Searches: the same network for the same seed, wherever they are cut, kept, and compiled or not."""
+"""Searches: the same network for the same seed, wherever they are cut, kept, and compiled or
+not.
+"""
 
 import itertools
 import json
@@ -94,7 +96,8 @@ def test_a_learner_that_is_finished_can_be_kept():
     other.restore(pupil.snapshot())
     inputs = np.array([[0], [1], [1]])[None]
     assert np.array_equal(
-        other.step(other.start(1, 3), inputs[:, 0])[1], pupil.step(pupil.start(1, 3), inputs[:, 0])[1]
+        other.step(other.start(1, 3), inputs[:, 0])[1],
+        pupil.step(pupil.start(1, 3), inputs[:, 0])[1],
     )
     assert found(other) == found(pupil)
 
@@ -135,13 +138,17 @@ def test_what_is_remembered_is_what_would_be_evaluated():
         island.memory = Memory(empty.now, empty.networks[:places], empty.bits[:places])
         island.evolve(30)
         known = [bool(look_up(row, island.memory)[1]) for row in island.rows]
-        seen.append((island.bits.tolist(), [Network.of_row(row, 3) for row in island.rows], sum(known)))
+        seen.append(
+            (island.bits.tolist(), [Network.of_row(row, 3) for row in island.rows], sum(known))
+        )
     assert seen[0][:2] == seen[1][:2] == seen[2][:2]
     assert seen[0][2] > 30 > seen[2][2]
 
 
 def test_evolution_ends_when_its_patience_does():
-    impatient = Mdlrnn(search="evolution", population=6, islands=2, generations=100_000, exchange=100, patience=150)
+    impatient = Mdlrnn(
+        search="evolution", population=6, islands=2, generations=100_000, exchange=100, patience=150
+    )
     search, fewest, since = impatient.search_of(TREE, np.random.default_rng(4)), np.inf, 0
     while not search.done:
         search.go_on()
@@ -157,7 +164,9 @@ def test_migrants_are_received_as_they_were_sent():
     rows, bits = one.send()
     assert 1 <= len(rows) <= 2
     other.receive(rows, bits)
-    places = [number for number, row in enumerate(other.rows) for sent in rows if (row == sent).all()]
+    places = [
+        number for number, row in enumerate(other.rows) for sent in rows if (row == sent).all()
+    ]
     assert places
     assert all(any((other.bits[place] == own).all() for own in bits) for place in places)
 
@@ -200,7 +209,11 @@ def test_beyond_a_limit_nothing_is_evaluated_and_below_it_all_is():
     row = Network.read("bliss-an-bn").as_row()
     for floor in (0.0, 0.05):
         evaluate(row, PARTS, floor, TREE, desk, whole, np.inf)
-        for limit, kept in ((whole[0] + whole[1], True), (whole[0] + whole[1] - 1e-9, False), (whole[0] - 1, False)):
+        for limit, kept in (
+            (whole[0] + whole[1], True),
+            (whole[0] + whole[1] - 1e-9, False),
+            (whole[0] - 1, False),
+        ):
             evaluate(row, PARTS, floor, TREE, desk, cut, limit)
             assert np.array_equal(cut, whole) if kept else np.isinf(cut[1:]).all()
 

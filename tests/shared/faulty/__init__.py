@@ -1,4 +1,5 @@
-"""Faulty specimens, each with one fault that a checker must catch. Not registered: nobody runs them by mistake.
+"""Faulty specimens, each with one fault that a checker must catch. Not registered: nobody runs them
+by mistake.
 
 Honest ones are among them: whatever has the fault "none".
 """

@@ -16,7 +16,8 @@ from quickstudy.gateway import jax, jnp, lax
 
 
 class FaultyPuller:
-    """Keeps the rewards that each action had after each observation, and takes the best, or another.
+    """Keeps the rewards that each action had after each observation, and takes the best, or
+    another.
 
     A host learner with a fault of choice.
     """
@@ -82,7 +83,11 @@ class _Player:
 
     def __init__(self, brief: Brief, streams: Streams, fault: str) -> None:
         self._fault = fault
-        seed = int(np.random.default_rng().integers(2**31)) if fault == "unseeded" else streams.integer("noise")
+        seed = (
+            int(np.random.default_rng().integers(2**31))
+            if fault == "unseeded"
+            else streams.integer("noise")
+        )
         self._noise = jax.random.key(seed)
         self._values = jnp.zeros((brief.inputs.width, brief.outputs.width))
 
@@ -90,7 +95,9 @@ class _Player:
         return [Cost()]
 
     def rehearse(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
-        """Episode after episode; with the fault `hasty`, only the first of a call is learned from."""
+        """Episode after episode; with the fault `hasty`, only the first of a call is learned
+        from.
+        """
         played = []
         for number in range(start, stop):
             transcript, values = self._play(rehearsal, number)
@@ -119,11 +126,15 @@ class _Player:
     def _play(self, rehearsal: Rehearsal, number: int) -> Any:
         shift = rehearsal.world.outputs.size if self._fault == "outside" else 0
         key = jax.random.fold_in(rehearsal.keys[0], number)
-        return _played(rehearsal.world, key, self._noise, self._values, shift, self._fault == "shares its key")
+        return _played(
+            rehearsal.world, key, self._noise, self._values, shift, self._fault == "shares its key"
+        )
 
 
 def _episode(world: Any, key: Any, noise: Any, values: Any, shift: Any, shares: bool) -> Any:
-    """(transcript, values): the best action or, every other time, another; rewards, less a little, add to its value."""
+    """(transcript, values): the best action or, every other time, another; rewards, less a little,
+    add to its value.
+    """
     noise = jax.random.fold_in(noise, jax.random.bits(key))
 
     def step(carry: Any, number: Any) -> Any:
@@ -133,7 +144,12 @@ def _episode(world: Any, key: Any, noise: Any, values: Any, shift: Any, shares: 
         action = jnp.where(jax.random.uniform(chance) < 0.5, other, values[seen].argmax())
         state, turn = world.step(own if shares else jax.random.fold_in(key, number), state, action)
         values = values.at[seen, action].add(turn.reward - 0.1)
-        return (state, turn.observation, values), (action + shift, turn.reward, turn.done, turn.info)
+        return (state, turn.observation, values), (
+            action + shift,
+            turn.reward,
+            turn.done,
+            turn.info,
+        )
 
     state, seen = world.reset(key)
     (_, _, values), happened = lax.scan(step, (state, seen, values), jnp.arange(world.horizon))

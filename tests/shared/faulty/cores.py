@@ -48,7 +48,9 @@ class Accumulator(Core):
 
 @dataclass(frozen=True)
 class FaultyCore:
-    """A small core with a fault of choice: none, `values`, `gradients`, `batch`, `ahead`, `capacity` or `weights`."""
+    """A small core with a fault of choice: none, `values`, `gradients`, `batch`, `ahead`,
+    `capacity` or `weights`.
+    """
 
     fault: str = "none"
     units: int = 4

@@ -19,7 +19,9 @@ class Table:
     """An honest learner: remembers which answer followed a token last, and says it."""
 
     def __init__(self, brief: Brief, seed: int) -> None:
-        self._table = np.random.default_rng(seed).integers(brief.outputs.width, size=brief.inputs.width)
+        self._table = np.random.default_rng(seed).integers(
+            brief.outputs.width, size=brief.inputs.width
+        )
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
         for token, answer in zip(inputs, targets, strict=True):
@@ -38,7 +40,9 @@ class Peeker(Table):
 
 
 class GlobalSeeder(Table):
-    """Seeds NumPy's shared generator: its own answers are repeatable, and everybody else's numbers change."""
+    """Seeds NumPy's shared generator: its own answers are repeatable, and everybody else's numbers
+    change.
+    """
 
     def __init__(self, brief: Brief, seed: int) -> None:
         np.random.seed(seed)  # noqa: NPY002  # the fault

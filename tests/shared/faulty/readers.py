@@ -1,5 +1,5 @@
-"""Learners that answer and also step, show their states, can be kept, or say what their scores mean; with a fault of
-choice.
+"""Learners that answer and also step, show their states, can be kept, or say what their scores
+mean; with a fault of choice.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from quickstudy.learners.host import HostPupil
 
 
 class _Pairs:
-    """Remembers which answer followed a pair of tokens last. The score of it is 1; the token before has 0.1 more."""
+    """Remembers which answer followed a pair of tokens last. The score of it is 1; the token before
+    has 0.1 more.
+    """
 
     def __init__(self, brief: Brief, seed: int, fault: str) -> None:
         tokens, self._width, self._fault = brief.inputs.width, brief.outputs.width, fault
@@ -53,7 +55,11 @@ class _Pairs:
         if self._fault == "looked at":
             self._table[:] = 0
         states = np.stack([_before(inputs), inputs], axis=1).astype(np.float64)
-        faulty = {"last state": states[-1:], "ahead": states[::-1], "not finite": np.full_like(states, np.inf)}
+        faulty = {
+            "last state": states[-1:],
+            "ahead": states[::-1],
+            "not finite": np.full_like(states, np.inf),
+        }
         return faulty.get(self._fault, states)
 
     def snapshot(self) -> Snapshot:
@@ -125,7 +131,9 @@ class _Slope:
 
 
 class _SpeakingPupil:
-    """Says by itself how its scores are to be read, and offers nothing but to learn and to answer."""
+    """Says by itself how its scores are to be read, and offers nothing but to learn and to
+    answer.
+    """
 
     lanes = 1
 
@@ -138,11 +146,15 @@ class _SpeakingPupil:
         self._pupil.learn(lesson, start, stop)
 
     def answer(self, exam: Exam) -> NDArray[np.float64]:
-        """What the host says, nine times out of ten; with a fault, a little more, or nothing that is a number."""
+        """What the host says, nine times out of ten; with a fault, a little more, or nothing that
+        is a number.
+        """
         scores = self._pupil.answer(exam)
         if self.scale == "probabilities":
             scores = 0.9 * scores + 0.1 / scores.shape[-1]
-        return {"sum": 1.1 * scores, "not finite": np.full_like(scores, np.nan)}.get(self._fault, scores)
+        return {"sum": 1.1 * scores, "not finite": np.full_like(scores, np.nan)}.get(
+            self._fault, scores
+        )
 
     def cost(self) -> list[Cost]:
         return self._pupil.cost()
@@ -167,4 +179,6 @@ SPEAKERS = {
     "scale": "says how its scores are to be read",
     "sum": "says how its scores are to be read",
 }
-"""Every fault of `FaultySpeaker`, and the finding that is about it; `sum` is one of probabilities only."""
+"""Every fault of `FaultySpeaker`, and the finding that is about it; `sum` is one of probabilities
+only.
+"""

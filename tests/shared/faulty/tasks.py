@@ -70,7 +70,9 @@ class OutOfVocabulary(Partners):
 
 @dataclass(frozen=True)
 class FaultySeries:
-    """Say a number again, with what is left of the one before: y(t) = 0.8 u(t) + 0.2 u(t-1). With a fault of choice."""
+    """Say a number again, with what is left of the one before: y(t) = 0.8 u(t) + 0.2 u(t-1). With a
+    fault of choice.
+    """
 
     fault: str = "none"
 
@@ -85,13 +87,21 @@ class FaultySeries:
 
     @property
     def controls(self) -> tuple[str, ...]:
-        """One that takes real numbers; with the fault `rules`, one that looks for words in the task."""
-        return {"rules": ("polarity",), "controls": ("testing-maen",)}.get(self.fault, ("testing-mean",))
+        """One that takes real numbers; with the fault `rules`, one that looks for words in the
+        task.
+        """
+        return {"rules": ("polarity",), "controls": ("testing-maen",)}.get(
+            self.fault, ("testing-mean",)
+        )
 
     @property
     def oracle(self) -> str:
         """None; with the fault `oracle`, its control."""
-        return "testing-mean" if self.fault == "oracle" else "none is needed: nobody learns from a specimen"
+        return (
+            "testing-mean"
+            if self.fault == "oracle"
+            else "none is needed: nobody learns from a specimen"
+        )
 
     def drive(self, rng: np.random.Generator) -> Any:
         if self.fault == "global":
@@ -109,8 +119,12 @@ class FaultySeries:
             targets[7] = np.nan
         if self.fault == "no series":
             return inputs, targets
-        parts = {"sum": (16, 80, 32, 31), "negative": (16, 120, -8, 32)}.get(self.fault, (16, 80, 32, 32))
-        return Series(inputs, targets, *parts, facts={"scale": rng if self.fault == "facts" else 1.0})
+        parts = {"sum": (16, 80, 32, 31), "negative": (16, 120, -8, 32)}.get(
+            self.fault, (16, 80, 32, 32)
+        )
+        return Series(
+            inputs, targets, *parts, facts={"scale": rng if self.fault == "facts" else 1.0}
+        )
 
     def response(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """The answers to given numbers; with the fault `ahead`, a step early."""

@@ -34,7 +34,9 @@ class _FaultyWorld(LeverWorld):
         return turn
 
     def live(self, act: Any, steps: int) -> Life:
-        """A loop of its own, which is what may go wrong: with the fault `live`, it tells the reward before last."""
+        """A loop of its own, which is what may go wrong: with the fault `live`, it tells the reward
+        before last.
+        """
         observation, reward, done = self._last
         observations, actions, rewards, events = list[Any](), list[Any](), list[Any](), list[Any]()
         if steps and done:
@@ -118,7 +120,9 @@ class FaultyPureLevers(PureLevers):
         if self.fault == "deaf":
             key = jax.random.key(0)
         (times, lamps), shown = super().reset(key)
-        if self.fault == "crowd" and "Batch" in type(key).__name__:  # it notices that others play beside it
+        if (
+            self.fault == "crowd" and "Batch" in type(key).__name__
+        ):  # it notices that others play beside it
             lamps = shown = (lamps + 1) % self.levers
         if self.fault == "type":
             times = times.astype(jnp.float32)

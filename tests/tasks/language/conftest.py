@@ -15,7 +15,9 @@ Stated = tuple[str, tuple[str, ...], tuple[str, ...]]
 def _spreads(
     things: Sequence[str], verbs: Sequence[str], fewest: int, most: int, sides: int
 ) -> Iterator[tuple[list[Stated], Fraction]]:
-    """Every way to spread things over verbs as (verb, affirmed, denied), with probabilities, from the definition."""
+    """Every way to spread things over verbs as (verb, affirmed, denied), with probabilities, from
+    the definition.
+    """
     spare = max(2 * sides - 1, 0)
     for size in range(fewest, most + 1):
         shared = size - spare
@@ -25,13 +27,22 @@ def _spreads(
             orders = list(itertools.permutations(things, size))
             used = list(itertools.permutations(verbs, number))
             places = range(number) if sides else range(1)
-            whole = (most - fewest + 1) * len(numbers) * len(cuts) * len(orders) * len(used) * len(places)
+            whole = (
+                (most - fewest + 1)
+                * len(numbers)
+                * len(cuts)
+                * len(orders)
+                * len(used)
+                * len(places)
+            )
             for cut, order, chosen, sure in itertools.product(cuts, orders, used, places):
                 groups = [order[a:b] for a, b in itertools.pairwise((*cut, shared))]
                 if sides:
                     groups[sure] = groups[sure] + order[shared:]
                 margins = [sides if place == sure else 0 for place in range(number)]
-                splits = [range(m, len(group) - m + 1) for m, group in zip(margins, groups, strict=True)]
+                splits = [
+                    range(m, len(group) - m + 1) for m, group in zip(margins, groups, strict=True)
+                ]
                 for split in itertools.product(*splits):
                     parts = zip(chosen, groups, split, strict=True)
                     stated = [(verb, group[:k], group[k:]) for verb, group, k in parts]
@@ -55,7 +66,9 @@ def _prompts(stated: Sequence[Stated]) -> dict[str, Fraction]:
 
 
 def _fits(found: Counter[str], weights: dict[str, Fraction], least: float = 5) -> bool:
-    """Whether counts come from a distribution, by chi-square; what is expected less than `least` times is pooled."""
+    """Whether counts come from a distribution, by chi-square; what is expected less than `least`
+    times is pooled.
+    """
     total = found.total()
     assert sum(weights.values()) == 1
     assert set(found) <= set(weights)
@@ -90,6 +103,8 @@ def texts() -> Callable[..., list[str]]:
 
     def write(task: Any, examples: Any) -> list[str]:
         words = task.vocabulary
-        return [" ".join(words[id] for id in examples.sequence(i)[0]) for i in range(examples.count)]
+        return [
+            " ".join(words[id] for id in examples.sequence(i)[0]) for i in range(examples.count)
+        ]
 
     return write

@@ -20,7 +20,10 @@ from quickstudy.tasks.language.statements import COLOURS, NUMBERS, SIZES, skim_f
 
 CONVENTIONS = ("published", "written", "corrected")
 IDS = ("language/adjective-qa@1", "language/adjective-qa-counting@1")
-CONTENT = "BANANA APPLE PEAR PEACH APRICOT CAR PLANE TRAIN SEE HEAR CALL FEEL SMELL TOUCH RED GREEN BLUE YELLOW"
+CONTENT = (
+    "BANANA APPLE PEAR PEACH APRICOT CAR PLANE TRAIN SEE HEAR CALL FEEL SMELL TOUCH RED GREEN BLUE"
+    " YELLOW"
+)
 TENTH = Fraction(1, 10)
 SURE = "I SEE A BIG CAR AND A TINY RED PEAR BUT I DO NOT SEE A HUGE PLANE AND A BIG PEACH ."
 
@@ -36,7 +39,9 @@ def phrase(noun, size, colour):
 
 
 def inquiries(stated, counts):
-    """Every question with its answer and its probability, from the definition of the form that is not balanced."""
+    """Every question with its answer and its probability, from the definition of the form that is
+    not balanced.
+    """
     found: Counter[str] = Counter()
     candidates = [(verb, name) for verb, yes, _ in stated for name in yes if described(name)]
     yes_no = TENTH if candidates else Fraction(1)
@@ -59,19 +64,36 @@ def enumerate_all(spreads, prompts, task) -> Counter[str]:
     share = Fraction(6, 10)
     counts = Fraction(45, 100) if isinstance(task, AdjectiveQaCounting) else Fraction(0)
     sizes = [("", 1 - share), *((size, share / task.sizes) for size in SIZES[: task.sizes])]
-    colours = [("", 1 - share), *((colour, share / task.colours) for colour in COLOURS[: task.colours])]
+    colours = [
+        ("", 1 - share),
+        *((colour, share / task.colours) for colour in COLOURS[: task.colours]),
+    ]
     kinds = [(size, colour, a * b) for (size, a), (colour, b) in itertools.product(sizes, colours)]
     weights: Counter[str] = Counter()
     for stated, weight in spreads(nouns, verbs, task.fewest, task.most, 0):
         things = [name for _, yes, no in stated for name in yes + no]
         for looks in itertools.product(kinds, repeat=len(things)):
-            called = {noun: phrase(noun, size, colour) for noun, (size, colour, _) in zip(things, looks, strict=True)}
-            named = [(v, tuple(called[n] for n in yes), tuple(called[n] for n in no)) for v, yes, no in stated]
+            called = {
+                noun: phrase(noun, size, colour)
+                for noun, (size, colour, _) in zip(things, looks, strict=True)
+            }
+            named = [
+                (v, tuple(called[n] for n in yes), tuple(called[n] for n in no))
+                for v, yes, no in stated
+            ]
             base = weight * np.prod([chance for _, _, chance in looks])
             shown = named
             if task.vanishing:
                 shown = [
-                    (v, yes, tuple(name for name in no if name.split()[1] not in {n.split()[1] for n in yes}))
+                    (
+                        v,
+                        yes,
+                        tuple(
+                            name
+                            for name in no
+                            if name.split()[1] not in {n.split()[1] for n in yes}
+                        ),
+                    )
                     for v, yes, no in named
                 ]
             asked: Counter[str] = Counter()
@@ -111,7 +133,11 @@ def test_vocabulary_and_presets(make_task):
     def presets(tasks):
         return [(t.fewest, t.most, t.most_questions, t.vanishing, t.balanced) for t in tasks]
 
-    assert presets(nine) == [(1, 7, 1, True, False), (1, 7, 8, False, False), (4, 7, 1, False, True)]
+    assert presets(nine) == [
+        (1, 7, 1, True, False),
+        (1, 7, 8, False, False),
+        (4, 7, 1, False, True),
+    ]
     assert presets(ten) == [(1, 7, 7, True, False), (1, 7, 8, False, False), (4, 7, 7, False, True)]
     assert {(task.coloured, task.sized, task.yes_no) for task in (*nine, *ten)} == {(0.6, 0.6, 0.1)}
 
@@ -134,7 +160,9 @@ def test_parameters_that_do_not_fit(make_task, id, given, message):
 
 
 def test_shares_that_do_not_fit(make_task):
-    with pytest.raises(UsageError, match=r"yes_no and counts must be at most 1 together, got 0.6 and 0.45"):
+    with pytest.raises(
+        UsageError, match=r"yes_no and counts must be at most 1 together, got 0.6 and 0.45"
+    ):
         make_task(IDS[1], yes_no=0.6)
 
 
@@ -168,12 +196,15 @@ def test_distribution_of_whole_sequences(
     unseen = [
         words
         for words in map(str.split, found)
-        if {question.name for question in skim_questions(words) if question.name} - {f.name for f in skim_facts(words)}
+        if {question.name for question in skim_questions(words) if question.name}
+        - {f.name for f in skim_facts(words)}
     ]
     assert bool(unseen) == vanishing
 
 
-@pytest.mark.parametrize(("id", "mean", "deviation", "asked"), [(IDS[0], 31.4, 12.5, 1.0), (IDS[1], 45.3, 21.0, 2.53)])
+@pytest.mark.parametrize(
+    ("id", "mean", "deviation", "asked"), [(IDS[0], 31.4, 12.5, 1.0), (IDS[1], 45.3, 21.0, 2.53)]
+)
 def test_published_lengths_and_questions(make_task, id, mean, deviation, asked):
     """The numbers counted in 2000 published sequences, with 4 standard errors."""
     task = make_task(id, "published")
@@ -183,11 +214,17 @@ def test_published_lengths_and_questions(make_task, id, mean, deviation, asked):
     assert lengths.mean() == pytest.approx(mean, abs=0.05 + 4 * deviation * error)
     assert lengths.std() == pytest.approx(deviation, abs=0.05 + 4 * deviation * error)
     assert lengths.min() == 12
-    assert examples.questions / 8000 == pytest.approx(asked, abs=4 * 1.3 * error if asked > 1 else 0)
+    assert examples.questions / 8000 == pytest.approx(
+        asked, abs=4 * 1.3 * error if asked > 1 else 0
+    )
     if asked > 1:
         shares = Counter(examples.asked.sum(axis=0).tolist())
-        for number, share in zip(range(1, 8), (0.28, 0.26, 0.23, 0.15, 0.06, 0.02, 0.002), strict=True):
-            assert shares[number] / 8000 == pytest.approx(share, abs=0.005 + 4 * np.sqrt(share * error**2))
+        for number, share in zip(
+            range(1, 8), (0.28, 0.26, 0.23, 0.15, 0.06, 0.02, 0.002), strict=True
+        ):
+            assert shares[number] / 8000 == pytest.approx(
+                share, abs=0.005 + 4 * np.sqrt(share * error**2)
+            )
 
 
 @pytest.mark.parametrize(
@@ -278,7 +315,10 @@ def test_worked_examples(make_task):
     assert (
         AdjectiveQa()
         .check(f"{SURE} WHAT COLOR IS THE PEAR I SEE ? RED")
-        .reason.startswith("index 27: the noun of an affirmed thing with a COLOR that can be asked for must stand here")
+        .reason.startswith(
+            "index 27: the noun of an affirmed thing with a COLOR that can be asked for must stand"
+            " here"
+        )
     )
 
 
@@ -287,17 +327,27 @@ def test_vanished_things_may_be_asked_about_once_they_fit(make_task):
     prompt = "I SEE A BIG PEAR AND A CAR ."
     assert task.check(f"{prompt} DO I SEE A BIG RED TRAIN ? NO").right
     assert (
-        task.check(f"{prompt} DO I SEE A BIG RED TRAIN ? YES").reason == 'index 17: the answer is "YES", right is "NO"'
+        task.check(f"{prompt} DO I SEE A BIG RED TRAIN ? YES").reason
+        == 'index 17: the answer is "YES", right is "NO"'
     )
     wrong = "a thing that goes with the verb must stand here"
     for name in ("A SMALL TRAIN", "A TRAIN", "A BIG CAR", "A RED PEAR"):
         assert wrong in task.check(f"{prompt} DO I SEE {name} ? NO").reason
     # A fourth thing would be too many, and the same thing has one look only.
     for name in ("A BIG PLANE", "A BIG TRAIN"):
-        assert wrong in task.check(f"{prompt} DO I SEE A BIG RED TRAIN ? NO . DO I SEE {name} ? NO").reason
-    assert wrong in make_task(IDS[1], "written").check(f"{prompt} DO I SEE A BIG RED TRAIN ? NO").reason
+        assert (
+            wrong
+            in task.check(f"{prompt} DO I SEE A BIG RED TRAIN ? NO . DO I SEE {name} ? NO").reason
+        )
+    assert (
+        wrong
+        in make_task(IDS[1], "written").check(f"{prompt} DO I SEE A BIG RED TRAIN ? NO").reason
+    )
     shown = "I SEE A BIG PEAR BUT I DO NOT SEE A BIG CAR . DO I SEE A BIG CAR ? NO"
-    assert task.check(shown).reason == "index 13: a denied thing of SEE should have vanished from the prompt"
+    assert (
+        task.check(shown).reason
+        == "index 13: a denied thing of SEE should have vanished from the prompt"
+    )
     assert make_task(IDS[1], "written").check(shown).right
 
 
@@ -308,12 +358,30 @@ def test_vanished_things_may_be_asked_about_once_they_fit(make_task):
         ("I SEE AN CAR", 'index 2: "A" must stand before "CAR", not "AN"'),
         ("I SEE A APPLE", 'index 2: "AN" must stand before "APPLE", not "A"'),
         ("I SEE A RED BIG CAR", 'index 4: a noun not yet mentioned must stand here, not "BIG"'),
-        ("I SEE A CAR AND A RED CAR", 'index 7: a noun not yet mentioned must stand here, not "CAR"'),
-        ("I SEE A RED CAR . WHAT SIZE IS THE CAR I SEE ? BIG", "index 10: the noun of an affirmed thing with a SIZE"),
-        ("I DO NOT SEE A RED CAR . WHAT COLOR IS THE CAR", "index 12: the noun of an affirmed thing with a COLOR"),
-        ("I SEE A RED CAR . WHAT COLOR IS THE CAR I HEAR ? RED", 'index 12: "SEE" must stand here, not "HEAR"'),
-        ("I SEE A RED CAR . WHAT COLOR IS THE CAR I SEE ? BIG", "index 14: RED or GREEN or BLUE or YELLOW must stand"),
-        ("I SEE A CAR . HOW MANY THINGS DO I SEE ? ONE", "index 5: DO must stand here: no affirmed thing has an"),
+        (
+            "I SEE A CAR AND A RED CAR",
+            'index 7: a noun not yet mentioned must stand here, not "CAR"',
+        ),
+        (
+            "I SEE A RED CAR . WHAT SIZE IS THE CAR I SEE ? BIG",
+            "index 10: the noun of an affirmed thing with a SIZE",
+        ),
+        (
+            "I DO NOT SEE A RED CAR . WHAT COLOR IS THE CAR",
+            "index 12: the noun of an affirmed thing with a COLOR",
+        ),
+        (
+            "I SEE A RED CAR . WHAT COLOR IS THE CAR I HEAR ? RED",
+            'index 12: "SEE" must stand here, not "HEAR"',
+        ),
+        (
+            "I SEE A RED CAR . WHAT COLOR IS THE CAR I SEE ? BIG",
+            "index 14: RED or GREEN or BLUE or YELLOW must stand",
+        ),
+        (
+            "I SEE A CAR . HOW MANY THINGS DO I SEE ? ONE",
+            "index 5: DO must stand here: no affirmed thing has an",
+        ),
     ],
 )
 def test_malformed_published(make_task, words, reason):
@@ -323,7 +391,10 @@ def test_malformed_published(make_task, words, reason):
 
 
 def test_balanced_prompts_need_their_sure_statement():
-    reason = "the prompt ends here without a statement with two adjectives of a kind both affirmed and denied"
+    reason = (
+        "the prompt ends here without a statement with two adjectives of a kind both affirmed and"
+        " denied"
+    )
     prompt = "I SEE A BIG CAR AND A TINY PEAR BUT I DO NOT SEE A HUGE PLANE AND A HUGE PEACH ."
     assert reason in AdjectiveQa().check(f"{prompt} WHAT SIZE IS THE PEAR I SEE ? TINY").reason
     # Only a statement with both clauses is asked about by yes or no.
@@ -336,9 +407,13 @@ def test_balanced_prompts_need_their_sure_statement():
 
 @pytest.mark.parametrize("id", IDS)
 def test_balanced_choices(make_task, texts, id):
-    """Kinds do not depend on the prompt; answers by yes or no are a coin; left-over adjectives are equally likely."""
+    """Kinds do not depend on the prompt; answers by yes or no are a coin; left-over adjectives are
+    equally likely.
+    """
     task = make_task(id, yes_no=0.3, most_questions=1)
-    tables: dict[str, Counter[str]] = {key: Counter() for key in ("answer", "polarity", "described", "place", "colour")}
+    tables: dict[str, Counter[str]] = {
+        key: Counter() for key in ("answer", "polarity", "described", "place", "colour")
+    }
     kinds: Counter[str] = Counter()
     for words in map(str.split, texts(task, task.sample(np.random.default_rng(11), 7000))):
         (question,) = skim_questions(words)
@@ -354,7 +429,9 @@ def test_balanced_choices(make_task, texts, id):
                 tables["described"][words[-1]] += 1
         elif question.kind != "HOW":
             known = COLOURS if question.kind == "COLOR" else SIZES
-            values = [word for fact in facts if fact.affirmed for word in fact.adjectives if word in known]
+            values = [
+                word for fact in facts if fact.affirmed for word in fact.adjectives if word in known
+            ]
             assert len(set(values)) >= 2
             if len(set(values)) == len(values) == 2:
                 tables["place"][str(values.index(words[-1]))] += 1
@@ -365,7 +442,9 @@ def test_balanced_choices(make_task, texts, id):
         assert chisquare(list(table.values())).pvalue > 1e-4
     total = kinds.total()
     assert kinds["DO"] / total == pytest.approx(0.3, abs=4 * np.sqrt(0.21 / total))
-    assert kinds["HOW"] / total == pytest.approx(getattr(task, "counts", 0), abs=4 * np.sqrt(0.25 / total))
+    assert kinds["HOW"] / total == pytest.approx(
+        getattr(task, "counts", 0), abs=4 * np.sqrt(0.25 / total)
+    )
 
 
 @pytest.mark.parametrize("id", IDS)
@@ -375,10 +454,17 @@ def test_things_have_adjectives_as_often_as_they_should(make_task, texts, id):
     words_used: Counter[str] = Counter()
     for words in map(str.split, texts(task, task.sample(np.random.default_rng(12), 4000))):
         for fact in skim_facts(words):
-            looks[any(a in COLOURS for a in fact.adjectives), any(a in SIZES for a in fact.adjectives)] += 1
+            looks[
+                any(a in COLOURS for a in fact.adjectives), any(a in SIZES for a in fact.adjectives)
+            ] += 1
             words_used.update(fact.adjectives)
     expected = {(True, True): 0.36, (True, False): 0.24, (False, True): 0.24, (False, False): 0.16}
-    assert chisquare([looks[key] for key in expected], [s * looks.total() for s in expected.values()]).pvalue > 1e-4
+    assert (
+        chisquare(
+            [looks[key] for key in expected], [s * looks.total() for s in expected.values()]
+        ).pvalue
+        > 1e-4
+    )
     for known in (COLOURS, SIZES):
         assert chisquare([words_used[word] for word in known]).pvalue > 1e-4
 

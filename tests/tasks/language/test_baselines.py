@@ -1,4 +1,6 @@
-"""The reference lines of the published form, on 1200 different sequences, and what the balanced form makes of them."""
+"""The reference lines of the published form, on 1200 different sequences, and what the balanced
+form makes of them.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,16 @@ def mean_accuracy(make_task, accuracy):
             if key not in cache:
                 cache[key] = draw_unique(task, Streams(0, id, repetition).numpy("data"), 1200)
         sets = [cache[id, convention, repetition] for repetition in range(repetitions)]
-        return float(np.mean([accuracy(rule, task, examples, seed) for seed, examples in enumerate(sets)]))
+        return float(
+            np.mean([accuracy(rule, task, examples, seed) for seed, examples in enumerate(sets)])
+        )
 
     return measure
 
 
-# The references are rounded (0.005) and come from one set each, the means here from five: with n questions a set and
-# share a, 4 standard errors of the difference are 4 * sqrt(a (1 - a) / n * (1 + 1/5)).
+# The references are rounded (0.005) and come from one set each, the means here from five: with n
+# questions a set and share a, 4 standard errors of the difference are 4 * sqrt(a (1 - a) / n * (1 +
+# 1/5)).
 @pytest.mark.parametrize(
     ("rule", "id", "reference", "questions"),
     [
@@ -61,14 +66,17 @@ def test_periodic_references(mean_accuracy):
 
 def test_copying_solves_most_of_the_increasing_period(mean_accuracy):
     assert mean_accuracy("majority", "language/increasing-period") == pytest.approx(0.50, abs=0.01)
-    assert mean_accuracy("copy-last", "language/increasing-period") == pytest.approx(0.868, abs=0.002)
+    assert mean_accuracy("copy-last", "language/increasing-period") == pytest.approx(
+        0.868, abs=0.002
+    )
 
 
 @pytest.mark.parametrize("id", ["language/qa@1", "language/harder-qa@1", "language/world-qa@1"])
 @pytest.mark.parametrize("rule", ["majority", "polarity", "polarity-count"])
 def test_balanced_form_leaves_one_half(mean_accuracy, rule, id):
-    # Leaving out repetitions favours polarity-count by about 0.004, and the majority is chosen on the set itself, which
-    # is worth 0.8 standard deviations of a set (0.012): both lie within the second term.
+    # Leaving out repetitions favours polarity-count by about 0.004, and the majority is chosen on
+    # the set itself, which is worth 0.8 standard deviations of a set (0.012): both lie within the
+    # second term.
     tolerance = 4 * np.sqrt(0.25 / (1200 * REPETITIONS)) + 0.012
     assert mean_accuracy(rule, id, "corrected") == pytest.approx(0.5, abs=tolerance)
 
@@ -81,7 +89,9 @@ def test_balanced_form_leaves_one_half_for_independent_draws(make_task, accuracy
 
 
 def test_remaining_share_is_far_above_the_majority(mean_accuracy):
-    assert mean_accuracy("remaining-share", "language/symbol-counting") == pytest.approx(0.47, abs=0.02)
+    assert mean_accuracy("remaining-share", "language/symbol-counting") == pytest.approx(
+        0.47, abs=0.02
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,5 +111,9 @@ def test_remaining_share_is_far_above_the_majority(mean_accuracy):
 )
 def test_what_the_shortcuts_are_worth(mean_accuracy, rule, id, published, corrected):
     # Of one set; 4 standard errors at most.
-    assert mean_accuracy(rule, id, "published", 1) == pytest.approx(published, abs=0.005 + 2 / np.sqrt(1200))
-    assert mean_accuracy(rule, id, "corrected", 1) == pytest.approx(corrected, abs=0.005 + 2 / np.sqrt(1200))
+    assert mean_accuracy(rule, id, "published", 1) == pytest.approx(
+        published, abs=0.005 + 2 / np.sqrt(1200)
+    )
+    assert mean_accuracy(rule, id, "corrected", 1) == pytest.approx(
+        corrected, abs=0.005 + 2 / np.sqrt(1200)
+    )

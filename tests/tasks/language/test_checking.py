@@ -29,18 +29,26 @@ SMALL = {
     "increasing-period": IncreasingPeriod(longest=2, length=9),
     "turns": IncreasingPeriod(longest=2, length=12, turns=True),
     "pattern-counting": PatternCounting(letters=1, longest=2, stretch=1.0, separators=1),
-    "unverified pattern-counting": PatternCounting(letters=2, longest=1, stretch=1.0, separators=1, verified=False),
+    "unverified pattern-counting": PatternCounting(
+        letters=2, longest=1, stretch=1.0, separators=1, verified=False
+    ),
     "world-qa": WorldQa(names=2, verbs=1, fewest=1, most=2, balanced=False),
     "balanced world-qa": WorldQa(names=2, verbs=2, fewest=2, most=2),
     "world-qa-counting": WorldQaCounting(names=2, verbs=1, fewest=1, most=2, balanced=False),
-    "adjective-qa": AdjectiveQa(2, 1, 1, 1, 2, 2, coloured=0.5, sized=0, vanishing=True, balanced=False, yes_no=0.5),
-    "adjective-qa-counting": AdjectiveQaCounting(1, 1, 1, 1, 1, 1, most_questions=2, balanced=False),
+    "adjective-qa": AdjectiveQa(
+        2, 1, 1, 1, 2, 2, coloured=0.5, sized=0, vanishing=True, balanced=False, yes_no=0.5
+    ),
+    "adjective-qa-counting": AdjectiveQaCounting(
+        1, 1, 1, 1, 1, 1, most_questions=2, balanced=False
+    ),
 }
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_right_sequences_are_those_that_can_be_drawn(name):
-    """All sequences of a small task, all that differ from one of them in a single token, and all cut short."""
+    """All sequences of a small task, all that differ from one of them in a single token, and all
+    cut short.
+    """
     task = SMALL[name]
     # The rarest has probability 1/768 in adjective-qa, at least 1/200 in the others.
     examples = task.sample(np.random.default_rng(0), 12000 if name == "adjective-qa" else 3000)
@@ -59,7 +67,12 @@ def test_right_sequences_are_those_that_can_be_drawn(name):
 def test_never_raises(id, convention):
     task = configure(id, catalogue.task.get(id), {}, convention)
     junk = st.one_of(
-        st.sampled_from(task.vocabulary), st.integers(-2, 20), st.text(max_size=3), st.none(), st.floats(), st.binary()
+        st.sampled_from(task.vocabulary),
+        st.integers(-2, 20),
+        st.text(max_size=3),
+        st.none(),
+        st.floats(),
+        st.binary(),
     )
 
     @settings(max_examples=150, deadline=None)
@@ -74,7 +87,10 @@ def test_never_raises(id, convention):
 def test_ids_words_text_and_arrays_are_the_same():
     words = ["A", "x", "A", "1", "."]
     ids = [0, 3, 0, 6, 4]
-    verdicts = {SymbolCounting().check(form) for form in (tuple(words), tuple(ids), "A x A 1 .", ("A", 3, "A", 6, "."))}
+    verdicts = {
+        SymbolCounting().check(form)
+        for form in (tuple(words), tuple(ids), "A x A 1 .", ("A", 3, "A", 6, "."))
+    }
     assert len(verdicts) == 1
     assert SymbolCounting().check(np.array(ids)) in verdicts
     assert SymbolCounting().check(np.array(words)) in verdicts

@@ -1,4 +1,6 @@
-"""The second versions of tasks 5 to 10: closed to shallow rules, with every sequence checked by its definition."""
+"""The second versions of tasks 5 to 10: closed to shallow rules, with every sequence checked by its
+definition.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,23 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Tokens
 from quickstudy.tasks.language.closed_adjectives import ClosedAdjectiveQa, ClosedAdjectiveQaCounting
-from quickstudy.tasks.language.closed_qa import ClosedHarderQa, ClosedQa, ClosedWorldQa, ClosedWorldQaCounting
+from quickstudy.tasks.language.closed_qa import (
+    ClosedHarderQa,
+    ClosedQa,
+    ClosedWorldQa,
+    ClosedWorldQaCounting,
+)
 from quickstudy.tasks.language.qa_rules import LastName
 from quickstudy.tasks.language.statements import skim_facts
 
-NAMES = ("qa", "harder-qa", "world-qa", "world-qa-counting", "adjective-qa", "adjective-qa-counting")
+NAMES = (
+    "qa",
+    "harder-qa",
+    "world-qa",
+    "world-qa-counting",
+    "adjective-qa",
+    "adjective-qa-counting",
+)
 TASKS = (
     ClosedQa(),
     ClosedHarderQa(),
@@ -57,7 +71,9 @@ def test_every_draw_checks_out_and_changed_answers_do_not(task, seed):
         tokens, mask = examples.sequence(index)
         assert task.check(tokens).accepts(mask)
         changed = [*tokens]
-        changed[mask[0]] = (tokens[mask[0]] + int(rng.integers(1, len(task.vocabulary)))) % len(task.vocabulary)
+        changed[mask[0]] = (tokens[mask[0]] + int(rng.integers(1, len(task.vocabulary)))) % len(
+            task.vocabulary
+        )
         assert not task.check(changed).right
         assert not task.check(tokens[:-1]).right
 
@@ -74,8 +90,12 @@ def test_worked_examples():
     assert ClosedQa().check(PAIRS.replace("HEAR TOM ?", "SEE TOM ? YES")).right
     assert ClosedQa().check(f"{PAIRS} YES").well_formed
     fault = "the prompt ends here and does not go with its questions"
-    first = ClosedQa().check(PAIRS.replace("HEAR TOM ?", "HEAR JOHN ? NO"))  # stands first in its clause
-    alike = ClosedQa().check(PAIRS.replace("HEAR TOM ?", "HEAR PAUL ? YES"))  # affirmed of both verbs
+    first = ClosedQa().check(
+        PAIRS.replace("HEAR TOM ?", "HEAR JOHN ? NO")
+    )  # stands first in its clause
+    alike = ClosedQa().check(
+        PAIRS.replace("HEAR TOM ?", "HEAR PAUL ? YES")
+    )  # affirmed of both verbs
     assert fault in first.reason
     assert fault in alike.reason
     assert not ClosedQa().check("I SEE TOM BUT I DO NOT SEE PAUL . DO I SEE PAUL ? NO").well_formed
@@ -83,7 +103,9 @@ def test_worked_examples():
 
 @pytest.mark.parametrize("task", TASKS[:3], ids=NAMES[:3])
 def test_rules_that_lack_name_verb_or_not_have_one_half(task):
-    """The pairs are drawn so that the other name, and the other verb, have the other answer to the same prompt."""
+    """The pairs are drawn so that the other name, and the other verb, have the other answer to the
+    same prompt.
+    """
     examples = task.sample(np.random.default_rng(1), 2000)
     answers: Counter[tuple[str, bool]] = Counter()
     for index in range(examples.count):
@@ -99,17 +121,28 @@ def test_rules_that_lack_name_verb_or_not_have_one_half(task):
         answers["answer", answer == "YES"] += 1
         answers["first clause", words[1] != "DO"] += (words[1] != "DO") == (answer == "YES")
     assert answers["answer", True] == pytest.approx(1000, abs=4 * np.sqrt(500))
-    assert answers["first clause", True] + answers["first clause", False] == pytest.approx(1000, abs=4 * np.sqrt(500))
+    assert answers["first clause", True] + answers["first clause", False] == pytest.approx(
+        1000, abs=4 * np.sqrt(500)
+    )
 
 
 @pytest.mark.parametrize(
     ("task", "least", "most"),
-    [(ClosedQa(), 0.83, 0.91), (ClosedHarderQa(), 0.73, 0.85), (TASKS[6], 0.44, 0.56), (TASKS[7], 0.44, 0.56)],
+    [
+        (ClosedQa(), 0.83, 0.91),
+        (ClosedHarderQa(), 0.73, 0.85),
+        (TASKS[6], 0.44, 0.56),
+        (TASKS[7], 0.44, 0.56),
+    ],
     ids=["qa", "harder-qa", "qa inside", "world-qa inside"],
 )
 def test_the_last_name_tells_much_unless_pairs_stand_inside(task, least, most):
     examples = task.sample(np.random.default_rng(7), 600)
-    rule = LastName(task, Brief(Tokens(len(task.vocabulary)), Tokens(len(task.vocabulary)), "cross-entropy", 200, 1), 0)
+    rule = LastName(
+        task,
+        Brief(Tokens(len(task.vocabulary)), Tokens(len(task.vocabulary)), "cross-entropy", 200, 1),
+        0,
+    )
     right = []
     for index in range(examples.count):
         tokens, mask = examples.sequence(index)
@@ -120,8 +153,14 @@ def test_the_last_name_tells_much_unless_pairs_stand_inside(task, least, most):
 
 def test_a_pair_that_stands_too_near_an_end_is_refused():
     task = ClosedQa(inside=2, names=13, fewest=10, most=10)
-    some, others = "PETER AND JOHN AND ANDREW AND TOM AND JAMES", "PAUL AND SIMON AND MARC AND LUKE AND BRUNO"
-    told = f"I SEE {some} BUT I DO NOT SEE {others} . I DO NOT HEAR {some} AND I HEAR {others} . DO I SEE ANDREW ? YES"
+    some, others = (
+        "PETER AND JOHN AND ANDREW AND TOM AND JAMES",
+        "PAUL AND SIMON AND MARC AND LUKE AND BRUNO",
+    )
+    told = (
+        f"I SEE {some} BUT I DO NOT SEE {others} . I DO NOT HEAR {some} AND I HEAR {others} . DO I"
+        " SEE ANDREW ? YES"
+    )
     assert task.check(told).right
     last = task.check(told.replace("ANDREW AND TOM AND JAMES BUT", "TOM AND ANDREW AND JAMES BUT"))
     assert "less than 2 names inside its clause" in last.reason
@@ -148,16 +187,30 @@ def test_all_four_answers_stand_with_the_noun():
         answer, noun = words[-1], words[-5]
         facts = [fact for fact in skim_facts(words) if fact.name == noun]
         known = next(kind for kind in (task._known["COLOR"], task._known["SIZE"]) if answer in kind)
-        assert Counter(word for fact in facts for word in fact.adjectives if word in known) == dict.fromkeys(known, 1)
+        assert Counter(
+            word for fact in facts for word in fact.adjectives if word in known
+        ) == dict.fromkeys(known, 1)
 
 
 @pytest.mark.parametrize(
     ("name", "given", "message"),
     [
-        ("qa", {"fewest": 3}, "fewest must be at least 4 when balanced, got 3; or give balanced=no"),
+        (
+            "qa",
+            {"fewest": 3},
+            "fewest must be at least 4 when balanced, got 3; or give balanced=no",
+        ),
         ("qa", {"verbs": 1}, "verbs must be at least 2 when balanced, got 1; or give balanced=no"),
-        ("world-qa-counting", {"names": 6, "most": 6}, "names must be at least 7 when balanced and counted, got 6"),
-        ("adjective-qa", {"colours": 3}, "colours and sizes must be at least 4 when balanced, got 3 and 4"),
+        (
+            "world-qa-counting",
+            {"names": 6, "most": 6},
+            "names must be at least 7 when balanced and counted, got 6",
+        ),
+        (
+            "adjective-qa",
+            {"colours": 3},
+            "colours and sizes must be at least 4 when balanced, got 3 and 4",
+        ),
     ],
 )
 def test_parameters_that_do_not_fit(make_task, name, given, message):
@@ -170,7 +223,9 @@ def test_oracle_is_right_and_shallow_rules_are_not(make_task, accuracy, name):
     task = make_task(f"language/{name}@2")
     examples = task.sample(np.random.default_rng(6), 600)
     assert accuracy("qa-oracle", task, examples) == 1.0
-    bound = {"world-qa-counting": 0.46, "adjective-qa": 0.4, "adjective-qa-counting": 0.4}.get(name, 0.58)
+    bound = {"world-qa-counting": 0.46, "adjective-qa": 0.4, "adjective-qa-counting": 0.4}.get(
+        name, 0.58
+    )
     for rule in {"verbatim", "not-before", "composite"} & set(task.controls):
         assert accuracy(rule, task, examples) < bound
 
@@ -199,4 +254,6 @@ def test_composite_takes_the_nearest_adjective(make_task, make_control):
     ids = {word: id for id, word in enumerate(task.vocabulary)}
     text = "I SEE A BIG CAR AND A RED APPLE . WHAT SIZE IS THE APPLE I SEE ?"
     rule = make_control("composite", task)
-    assert task.vocabulary[rule.predict(np.array([ids[word] for word in text.split()]))[-1]] == "BIG"
+    assert (
+        task.vocabulary[rule.predict(np.array([ids[word] for word in text.split()]))[-1]] == "BIG"
+    )

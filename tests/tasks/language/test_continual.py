@@ -20,8 +20,15 @@ def typed(make_task, text, convention="corrected"):
 
 
 def test_a_chain_as_it_is_typed(make_task):
-    task = typed(make_task, "continual/chained:members=periodic:longest=3:length=20/qa/periodic,weights=1/2/1")
-    assert [segment.label for segment in task.segments] == ["periodic:longest=3:length=20", "qa", "periodic"]
+    task = typed(
+        make_task,
+        "continual/chained:members=periodic:longest=3:length=20/qa/periodic,weights=1/2/1",
+    )
+    assert [segment.label for segment in task.segments] == [
+        "periodic:longest=3:length=20",
+        "qa",
+        "periodic",
+    ]
     assert [segment.share for segment in task.segments] == [0.25, 0.5, 0.25]
     assert task.tasks == (Periodic(longest=3, length=20), Qa(), Periodic())
     assert task.vocabulary == ("0", "1", *Qa().vocabulary)
@@ -32,7 +39,9 @@ def test_a_growing_task_as_it_is_typed(make_task):
     task = typed(make_task, "continual/growing:task=qa:verbs=1,parameter=most,values=2/3/5")
     assert task.tasks == (Qa(verbs=1, most=2), Qa(verbs=1, most=3), Qa(verbs=1, most=5))
     assert [segment.label for segment in task.segments] == ["most=2", "most=3", "most=5"]
-    assert typed(make_task, "continual/growing").tasks == tuple(SymbolCounting(longest=n) for n in (4, 7, 10))
+    assert typed(make_task, "continual/growing").tasks == tuple(
+        SymbolCounting(longest=n) for n in (4, 7, 10)
+    )
 
 
 @pytest.mark.parametrize(
@@ -54,7 +63,9 @@ def test_members_are_those_of_the_convention(make_task):
         Periodic(longest=5),
         Qa(fewest=1, most=4, balanced=False),
     )
-    assert make_task("continual/growing", "published", task="periodic", parameter="length", values="30/40").tasks == (
+    assert make_task(
+        "continual/growing", "published", task="periodic", parameter="length", values="30/40"
+    ).tasks == (
         Periodic(longest=5, length=30),
         Periodic(longest=5, length=40),
     )
@@ -67,16 +78,37 @@ def test_a_mixture_takes_parameters_of_its_members_too():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("continual/chained:members=qa/perodic", 'no task "language/perodic"; did you mean "language/periodic"?'),
-        ("continual/chained:members=qa:nmes=3", 'language/qa: no parameter "nmes"; did you mean "names"?'),
+        (
+            "continual/chained:members=qa/perodic",
+            'no task "language/perodic"; did you mean "language/periodic"?',
+        ),
+        (
+            "continual/chained:members=qa:nmes=3",
+            'language/qa: no parameter "nmes"; did you mean "names"?',
+        ),
         ("continual/chained:members=qa:names", '"names" is not of the form name=value'),
         ("continual/chained:members=qa/growing", 'no task "language/growing"'),
-        ("continual/chained:members=qa/mixed,weights=1", "there must be one weight for each of 2 tasks, got 1"),
-        ("continual/chained:weights=1/0/1", "weights must be above 0 and finite, got 1.0, 0.0, 1.0"),
+        (
+            "continual/chained:members=qa/mixed,weights=1",
+            "there must be one weight for each of 2 tasks, got 1",
+        ),
+        (
+            "continual/chained:weights=1/0/1",
+            "weights must be above 0 and finite, got 1.0, 0.0, 1.0",
+        ),
         ("continual/growing:task=chained", 'no task "language/chained"'),
-        ("continual/growing:parameter=longst", 'language/symbol-counting: no parameter "longst"; did you mean'),
-        ("continual/growing:values=3/x", 'language/symbol-counting: longest must be a whole number, got "x"'),
-        ("continual/growing:task=qa,parameter=most,values=9", "language/qa: most must be at most names (5), got 9"),
+        (
+            "continual/growing:parameter=longst",
+            'language/symbol-counting: no parameter "longst"; did you mean',
+        ),
+        (
+            "continual/growing:values=3/x",
+            'language/symbol-counting: longest must be a whole number, got "x"',
+        ),
+        (
+            "continual/growing:task=qa,parameter=most,values=9",
+            "language/qa: most must be at most names (5), got 9",
+        ),
     ],
 )
 def test_streams_that_cannot_be(make_task, text, message):
@@ -120,18 +152,24 @@ def test_the_oracle_knows_all_segments(accuracy):
 
 
 def test_the_best_rule_is_as_good_as_the_best_control_of_each_member(accuracy):
-    """In the published form of qa the polarity of the names says much; in increasing-period, the token just read."""
+    """In the published form of qa the polarity of the names says much; in increasing-period, the
+    token just read.
+    """
     task = Chained(("increasing-period", "qa"), (), "published")
     examples = task.sample(np.random.default_rng(5), 400)
     together = accuracy("best-rule", task, examples)
     separate = 0.0
     for segment in task.segments:
-        own = [i for i in range(examples.count) if segment.task.check(examples.sequence(i)[0]).right]
+        own = [
+            i for i in range(examples.count) if segment.task.check(examples.sequence(i)[0]).right
+        ]
         part = examples.take(own)
         best = max(accuracy(name, segment.task, part) for name in segment.task.task.controls)
         separate += best * part.questions / examples.questions
     assert together == pytest.approx(separate, abs=0.01)
-    assert together > max(accuracy(name, task, examples) for name in ("majority", "copy-last")) + 0.002
+    assert (
+        together > max(accuracy(name, task, examples) for name in ("majority", "copy-last")) + 0.002
+    )
 
 
 def test_the_best_rule_changes_its_mind(make_control):
@@ -139,7 +177,9 @@ def test_the_best_rule_changes_its_mind(make_control):
     task = Chained(("periodic", "symbol-counting"))
     rule = make_control("best-rule", task)
     alternating = np.array([0, 1] * 20)
-    assert rule.predict(alternating).tolist() == [0] * 40  # the most frequent answer, of none so far
+    assert (
+        rule.predict(alternating).tolist() == [0] * 40
+    )  # the most frequent answer, of none so far
     constant = np.array([1] * 40)
     asked = np.where(np.arange(40) > 5, 1, -1)
     rule.learn(constant, asked)  # majority says 0, copy-last is right

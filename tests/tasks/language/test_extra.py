@@ -49,6 +49,9 @@ def test_worked_examples(make_task, kind):
 def test_draws_check_out_and_the_oracle_is_right(make_task, accuracy, kind):
     task = make_task(f"language/extra-{kind}")
     examples = task.sample(np.random.default_rng(5), 60)
-    assert all(task.check(examples.sequence(index)[0]).accepts(examples.sequence(index)[1]) for index in range(60))
+    assert all(
+        task.check(examples.sequence(index)[0]).accepts(examples.sequence(index)[1])
+        for index in range(60)
+    )
     assert accuracy("extra-oracle", task, examples) == 1.0
     assert accuracy("majority", task, examples) < 0.75

@@ -18,7 +18,9 @@ from quickstudy.tasks.language.periodic import IncreasingPeriod, Periodic
 
 def written_out(pattern: str, length: int, increase: int = 1) -> str:
     """Each bit once, then each 1 + increase times ..., from the definition."""
-    passes = ("".join(bit * (1 + number * increase) for bit in pattern) for number in itertools.count())
+    passes = (
+        "".join(bit * (1 + number * increase) for bit in pattern) for number in itertools.count()
+    )
     sequence = ""
     while len(sequence) < length:
         sequence += next(passes)
@@ -32,7 +34,9 @@ def test_doctests():
 
 
 def test_presets(make_task):
-    tasks = [make_task("language/increasing-period", c) for c in ("published", "written", "corrected")]
+    tasks = [
+        make_task("language/increasing-period", c) for c in ("published", "written", "corrected")
+    ]
     assert all(task == IncreasingPeriod(1, 10, 100, 1, False) for task in tasks)
     assert IncreasingPeriod().vocabulary == ("0", "1")
 
@@ -41,7 +45,10 @@ def test_presets(make_task):
     ("given", "message"),
     [
         ({"shortest": 11}, r"shortest must be at most longest \(10\), got 11"),
-        ({"length": 38}, "length must be above 38, where the first question of period 10 may stand, got 38"),
+        (
+            {"length": 38},
+            "length must be above 38, where the first question of period 10 may stand, got 38",
+        ),
         ({"length": 40, "turns": True}, "length must be above 40, where the first question"),
         ({"increase": 8}, "length must be above 108"),
         ({"increase": 0}, "increase must be at least 1, got 0"),
@@ -68,7 +75,12 @@ def test_joint_distribution_of_sequence_and_mask():
         assert mask == list(range(mask[0], 60))
         found["".join(map(str, tokens)), mask[0]] += 1
     assert set(found) <= set(weights)
-    assert chisquare([found[key] for key in weights], [float(w) * 8000 for w in weights.values()]).pvalue > 1e-4
+    assert (
+        chisquare(
+            [found[key] for key in weights], [float(w) * 8000 for w in weights.values()]
+        ).pvalue
+        > 1e-4
+    )
 
 
 def test_supervised_tokens_per_sequence():
@@ -108,7 +120,10 @@ def test_a_changed_answer_is_wrong_and_named(turns):
         verdict = task.check(tokens)
         assert verdict.well_formed
         assert not verdict.accepts(mask)
-        assert verdict.reason == f'index {place}: the answer is "{tokens[place]}", right is "{1 - tokens[place]}"'
+        assert (
+            verdict.reason
+            == f'index {place}: the answer is "{tokens[place]}", right is "{1 - tokens[place]}"'
+        )
 
 
 def test_worked_example_and_masks_that_the_words_leave_open():
@@ -130,12 +145,16 @@ def test_worked_example_and_masks_that_the_words_leave_open():
 
 
 def test_turns_are_where_a_bit_begins():
-    # 1 0 | 11 00 | 111 000 | 1111 0000: the third pass begins at 6, its second bit at 9, the fourth pass at 12.
+    # 1 0 | 11 00 | 111 000 | 1111 0000: the third pass begins at 6, its second bit at 9, the fourth
+    # pass at 12.
     task = IncreasingPeriod(shortest=2, longest=2, length=20, turns=True)
     assert task.check(" ".join(written_out("10", 20))).masks == ((6, 9, 12, 16),)
     # The questions of a period of 3 come a turn later if the first place after them is no turn.
     task = IncreasingPeriod(shortest=3, longest=3, length=25, turns=True)
-    assert task.check(" ".join(written_out("100", 25))).masks == ((9, 12, 15, 18, 22), (12, 15, 18, 22))
+    assert task.check(" ".join(written_out("100", 25))).masks == (
+        (9, 12, 15, 18, 22),
+        (12, 15, 18, 22),
+    )
 
 
 def test_what_is_not_asked_must_be_right_all_the_same():
@@ -165,7 +184,9 @@ def test_oracle_is_right_from_the_third_pass_on_for_every_pattern(make_control, 
 
 
 def test_two_periods_that_both_fit_go_on_in_the_same_way():
-    """What the oracle rests on: agreeing in two passes of the longer period is agreeing for ever."""
+    """What the oracle rests on: agreeing in two passes of the longer period is agreeing for
+    ever.
+    """
     for period in range(1, 9):
         for bits in itertools.product("01", repeat=period):
             sequence = written_out("".join(bits), 150)
@@ -181,12 +202,14 @@ def test_ceiling_and_controls(accuracy):
     examples = turns.sample(np.random.default_rng(3), 4000)
     assert accuracy("increasing-period-oracle", turns, examples.take(range(300))) == 1.0
     # Turns of one sequence are not independent: a tolerance as if there were two a sequence.
-    assert accuracy("copy-last", turns, examples) == pytest.approx(0.5, abs=4 * np.sqrt(0.25 / 8000))
+    assert accuracy("copy-last", turns, examples) == pytest.approx(
+        0.5, abs=4 * np.sqrt(0.25 / 8000)
+    )
 
 
 def test_without_increase_it_would_be_the_periodic_task():
     groups = periodic.bit_groups(3, 0, 10)
     assert (groups % 3).tolist() == [0, 1, 2, 0, 1, 2, 0, 1, 2, 0]
-    assert periodic.pattern_verdict("011011011011", range(1, 5), 12) == Periodic(longest=3, length=12).check(
-        [0, 1, 1] * 4
-    )
+    assert periodic.pattern_verdict("011011011011", range(1, 5), 12) == Periodic(
+        longest=3, length=12
+    ).check([0, 1, 1] * 4)

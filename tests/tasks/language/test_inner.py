@@ -10,11 +10,23 @@ from hypothesis import strategies as st
 from quickstudy.base.errors import UsageError
 from quickstudy.runs.setting import Setting, component, identity
 from quickstudy.tasks.language.inner_adjectives import InnerAdjectiveQa, InnerAdjectiveQaCounting
-from quickstudy.tasks.language.inner_qa import InnerHarderQa, InnerQa, InnerWorldQa, InnerWorldQaCounting
+from quickstudy.tasks.language.inner_qa import (
+    InnerHarderQa,
+    InnerQa,
+    InnerWorldQa,
+    InnerWorldQaCounting,
+)
 from quickstudy.tasks.language.qa_rules import skim_questions
 from quickstudy.tasks.language.statements import skim_facts
 
-NAMES = ("qa", "harder-qa", "world-qa", "world-qa-counting", "adjective-qa", "adjective-qa-counting")
+NAMES = (
+    "qa",
+    "harder-qa",
+    "world-qa",
+    "world-qa-counting",
+    "adjective-qa",
+    "adjective-qa-counting",
+)
 TASKS = (
     InnerQa(),
     InnerHarderQa(fewest=6),
@@ -30,7 +42,9 @@ SHORT = (
 
 
 def one_place(task, back, count, seed=3):
-    """How often a rule is right that looks at one name alone, so many from the end, as `last-name` does."""
+    """How often a rule is right that looks at one name alone, so many from the end, as `last-name`
+    does.
+    """
     examples = task.sample(np.random.default_rng(seed), count)
     right = []
     for index in range(count):
@@ -65,7 +79,9 @@ def test_every_draw_checks_out_and_changed_answers_do_not(task, seed):
         tokens, mask = examples.sequence(index)
         assert task.check(tokens).accepts(mask)
         changed = [*tokens]
-        changed[mask[0]] = (tokens[mask[0]] + int(rng.integers(1, len(task.vocabulary)))) % len(task.vocabulary)
+        changed[mask[0]] = (tokens[mask[0]] + int(rng.integers(1, len(task.vocabulary)))) % len(
+            task.vocabulary
+        )
         assert not task.check(changed).right
 
 
@@ -79,13 +95,16 @@ def test_worked_example():
     assert "clauses are not equally long" in task.check(f"{uneven} NO").reason
 
 
-# The second version with two names inside, ten in all, has one place for the pair in every clause: the third from
-# the end is right always. Here every place inside is as likely as the others: 1/2 + 1 / (s - 4).
+# The second version with two names inside, ten in all, has one place for the pair in every clause:
+# the third from the end is right always. Here every place inside is as likely as the others: 1/2 +
+# 1 / (s - 4).
 @pytest.mark.parametrize("back", [2, 3, 5, 7])
 def test_no_place_tells_more_than_another(make_task, back):
     crowded = make_task("language/qa@2", inside=2, names=10, fewest=10, most=10)
     assert one_place(crowded, 3, 50) == 1.0
-    assert one_place(InnerQa(), back, 1500) == pytest.approx(0.5 + 1 / 12, abs=4 * np.sqrt(0.25 / 1500))
+    assert one_place(InnerQa(), back, 1500) == pytest.approx(
+        0.5 + 1 / 12, abs=4 * np.sqrt(0.25 / 1500)
+    )
 
 
 @pytest.mark.parametrize("back", [1, 8])
@@ -98,10 +117,16 @@ def test_oracle_is_right_and_all_controls_are_near_chance(make_task, accuracy, n
     task = make_task(f"language/{name}")
     examples = task.sample(np.random.default_rng(6), 600)
     assert accuracy("qa-oracle", task, examples) == 1.0
-    usual = {"world-qa-counting": 0.375, "adjective-qa": 0.275, "adjective-qa-counting": 0.28}.get(name, 0.5)
+    usual = {"world-qa-counting": 0.375, "adjective-qa": 0.275, "adjective-qa-counting": 0.28}.get(
+        name, 0.5
+    )
     for rule in set(task.controls) - {"majority"}:
         # 1/12 at most for one name that is read, and four standard errors
-        bound = usual + (0.084 if rule == "inner-name" else 0.01) + 4 * np.sqrt(usual * (1 - usual) / 600)
+        bound = (
+            usual
+            + (0.084 if rule == "inner-name" else 0.01)
+            + 4 * np.sqrt(usual * (1 - usual) / 600)
+        )
         assert accuracy(rule, task, examples) < bound, rule
 
 
@@ -128,9 +153,17 @@ def test_one_colour_or_size_is_asked_for_at_most():
 @pytest.mark.parametrize(
     ("name", "given", "message"),
     [
-        ("qa", {"fewest": 5}, "fewest must be at least 6 when balanced, got 5; or give balanced=no"),
+        (
+            "qa",
+            {"fewest": 5},
+            "fewest must be at least 6 when balanced, got 5; or give balanced=no",
+        ),
         ("qa", {"names": 12}, r"most must be at most names \(12\), got 16"),
-        ("adjective-qa", {"fewest": 5}, "fewest must be at least 6 when balanced, got 5; or give balanced=no"),
+        (
+            "adjective-qa",
+            {"fewest": 5},
+            "fewest must be at least 6 when balanced, got 5; or give balanced=no",
+        ),
     ],
 )
 def test_parameters_that_do_not_fit(make_task, name, given, message):

@@ -22,7 +22,8 @@ EVERYTHING = (
 
 def in_words(task, examples):
     return [
-        ([task.vocabulary[id] for id in tokens], mask) for tokens, mask in map(examples.sequence, range(examples.count))
+        ([task.vocabulary[id] for id in tokens], mask)
+        for tokens, mask in map(examples.sequence, range(examples.count))
     ]
 
 
@@ -53,7 +54,8 @@ def test_translated_sequences_are_the_same_words():
     assert translated.check(tokens).accepts(mask)
     assert translated.check([0, 0]).reason == "index 0: at least 1 symbols must come first, got 0"
     with pytest.raises(
-        UsageError, match='"A", a word of language/symbol-counting, is missing in the common vocabulary'
+        UsageError,
+        match='"A", a word of language/symbol-counting, is missing in the common vocabulary',
     ):
         Translated(task, ("0", "1"))
 
@@ -62,7 +64,9 @@ def test_chained():
     stream = chained([Periodic(), Qa(), SymbolCounting()], [1, 2, 1])
     assert [segment.share for segment in stream] == [0.25, 0.5, 0.25]
     assert [segment.task.task for segment in stream] == [Periodic(), Qa(), SymbolCounting()]
-    assert {segment.task.vocabulary for segment in stream} == {common_vocabulary([Periodic(), Qa(), SymbolCounting()])}
+    assert {segment.task.vocabulary for segment in stream} == {
+        common_vocabulary([Periodic(), Qa(), SymbolCounting()])
+    }
     assert [segment.share for segment in chained([Periodic(), Qa()])] == [0.5, 0.5]
     for segment in stream:
         tokens, mask = segment.task.sample(np.random.default_rng(1), 1).sequence(0)
@@ -72,7 +76,11 @@ def test_chained():
 def test_growing():
     stream = growing(Qa(verbs=1), [{"most": 2}, {"most": "3", "names": 4}, {}], [1, 1, 2])
     assert [segment.share for segment in stream] == [0.25, 0.25, 0.5]
-    assert [segment.task.task for segment in stream] == [Qa(verbs=1, most=2), Qa(verbs=1, most=3, names=4), Qa(verbs=1)]
+    assert [segment.task.task for segment in stream] == [
+        Qa(verbs=1, most=2),
+        Qa(verbs=1, most=3, names=4),
+        Qa(verbs=1),
+    ]
     # The first step has all the words; the second, with fewer names, is put in the same ones.
     assert {segment.task.vocabulary for segment in stream} == {Qa(verbs=1).vocabulary}
 
@@ -82,10 +90,19 @@ def test_growing():
     [
         (lambda: chained([]), "a stream needs at least 1 task, got none"),
         (lambda: chained([Qa()], [1, 2]), "one weight for each of 1 tasks, got 2"),
-        (lambda: chained([Qa(), Periodic()], [1, 0]), "weights must be above 0 and finite, got 1, 0"),
+        (
+            lambda: chained([Qa(), Periodic()], [1, 0]),
+            "weights must be above 0 and finite, got 1, 0",
+        ),
         (lambda: chained([Qa()], [float("nan")]), "weights must be above 0 and finite, got nan"),
-        (lambda: growing(Qa(), [{"mst": 2}]), 'language/qa: no parameter "mst"; did you mean "most"'),
-        (lambda: growing(Qa(), [{"most": 9}]), r"language/qa: most must be at most names \(5\), got 9"),
+        (
+            lambda: growing(Qa(), [{"mst": 2}]),
+            'language/qa: no parameter "mst"; did you mean "most"',
+        ),
+        (
+            lambda: growing(Qa(), [{"most": 9}]),
+            r"language/qa: most must be at most names \(5\), got 9",
+        ),
     ],
 )
 def test_streams_that_cannot_be(make, message):
@@ -106,7 +123,10 @@ def test_mixed_vocabulary_members_and_conventions(make_task):
     [
         (
             "periodic/periodic",
-            "language/mixed: members must be different tasks other than mixed, got periodic/periodic",
+            (
+                "language/mixed: members must be different tasks other than mixed, got"
+                " periodic/periodic"
+            ),
         ),
         ("qa/mixed", "members must be different tasks other than mixed, got qa/mixed"),
         ((), "members must be different tasks other than mixed, got "),
@@ -130,7 +150,11 @@ def test_mixed_sequences_come_from_all_members_alike(make_task, convention):
         if index < 100:
             verdict = task.check(examples.sequence(index)[0])
             assert verdict.accepts(mask)
-            wrong = [*words[: mask[-1]], "YES" if words[mask[-1]] != "YES" else "NO", *words[mask[-1] + 1 :]]
+            wrong = [
+                *words[: mask[-1]],
+                "YES" if words[mask[-1]] != "YES" else "NO",
+                *words[mask[-1] + 1 :],
+            ]
             assert not task.check(wrong).right
     assert all(abs(count - 200) < 4 * np.sqrt(600 * 2 / 9) for count in counts)
 
@@ -192,5 +216,7 @@ def test_what_has_no_words_cannot_be_chained():
     class Numbers:
         id = "mine/numbers"
 
-    with pytest.raises(UsageError, match="mine/numbers has no vocabulary; only tasks that read and answer words"):
+    with pytest.raises(
+        UsageError, match="mine/numbers has no vocabulary; only tasks that read and answer words"
+    ):
         chained([Periodic(), Numbers()])

@@ -36,13 +36,17 @@ def negatives(pattern: str, slack: int) -> Counter[str]:
     found: Counter[str] = Counter()
     deltas = range(-slack, slack + 1)
     for delta in deltas:
-        kept = len((pattern * 3)[: len(pattern) + delta])  # a slice, as published: a bound of -1 keeps 2 of 3
+        kept = len(
+            (pattern * 3)[: len(pattern) + delta]
+        )  # a slice, as published: a bound of -1 keeps 2 of 3
         for start, weight in shuffled_starts(pattern * 3, kept).items():
             found[start] += weight / len(deltas)
     return found
 
 
-def enumerate_all(prompts: dict[str, Fraction], share: Fraction, slack: int, verified: bool) -> Counter[str]:
+def enumerate_all(
+    prompts: dict[str, Fraction], share: Fraction, slack: int, verified: bool
+) -> Counter[str]:
     """Every sequence with its probability, from the definition."""
     weights: Counter[str] = Counter()
     for prompt, base in prompts.items():
@@ -62,7 +66,9 @@ def enumerate_all(prompts: dict[str, Fraction], share: Fraction, slack: int, ver
                             else:
                                 kept = negative and negative not in pattern
                             if kept:
-                                following[f"{said}{negative}y0", known | {negative}] += weight * share * chance
+                                following[f"{said}{negative}y0", known | {negative}] += (
+                                    weight * share * chance
+                                )
                             else:
                                 following[said, known] += weight * share * chance
                     partial = dict(following)
@@ -73,7 +79,9 @@ def enumerate_all(prompts: dict[str, Fraction], share: Fraction, slack: int, ver
 
 
 def small_prompts(tokens: int) -> Counter[str]:
-    """Prompts of a given number of tokens out of A, B (one slot each) and y (two slots), the last a letter."""
+    """Prompts of a given number of tokens out of A, B (one slot each) and y (two slots), the last a
+    letter.
+    """
     prompts: Counter[str] = Counter()
     for drawn in itertools.product("AByy", repeat=tokens - 1):
         for last in "AB":
@@ -89,7 +97,12 @@ def test_vocabulary_and_presets(make_task):
     assert published.vocabulary == corrected.vocabulary == tuple("ABCDExy.0123456789")
     assert written.vocabulary == tuple("ABCxy.0123456789")
     assert published == PUBLISHED
-    assert (published.longest, published.stretch, published.separators, published.negatives) == (45, 2.5, 13, 0.8)
+    assert (published.longest, published.stretch, published.separators, published.negatives) == (
+        45,
+        2.5,
+        13,
+        0.8,
+    )
     assert corrected == PatternCounting()
     assert (written.stretch, written.verified) == (1.0, True)
     assert (published.ceiling, corrected.ceiling) == (0.985, 1.0)
@@ -115,7 +128,13 @@ def test_distribution_of_whole_sequences(verified):
     for prompt, weight in small_prompts(4).items():
         prompts[prompt] += weight
     prompts = Counter({prompt: weight / 2 for prompt, weight in prompts.items()})
-    short = Counter({prompt: weight for prompt, weight in prompts.items() if max(map(len, prompt.split("y"))) < 3})
+    short = Counter(
+        {
+            prompt: weight
+            for prompt, weight in prompts.items()
+            if max(map(len, prompt.split("y"))) < 3
+        }
+    )
     whole = sum(short.values())
     weights = enumerate_all({p: w / whole for p, w in short.items()}, Fraction(4, 5), 2, verified)
     task = PatternCounting(2, 1, 2, 2.0, 2, verified=verified)
@@ -123,7 +142,11 @@ def test_distribution_of_whole_sequences(verified):
     found = Counter(text(task, examples.sequence(i)[0]) for i in range(examples.count))
     # Longer patterns have too many shuffles to list; what is left is as likely as the rest says.
     found = Counter(
-        {key: n for key, n in found.items() if max(map(len, key[: key.index("x")].replace(" ", "").split("y"))) < 3}
+        {
+            key: n
+            for key, n in found.items()
+            if max(map(len, key[: key.index("x")].replace(" ", "").split("y"))) < 3
+        }
     )
     total = found.total()
     assert total == pytest.approx(12000 * float(whole), abs=4 * np.sqrt(12000 / 4))
@@ -131,12 +154,23 @@ def test_distribution_of_whole_sequences(verified):
     common = [key for key, weight in weights.items() if float(weight) * total > 5]
     rest = 1 - sum(weights[key] for key in common)
     observed = [*(found[key] for key in common), total - sum(found[key] for key in common)]
-    assert chisquare(observed, [float(w) * total for w in (*(weights[key] for key in common), rest)]).pvalue > 1e-4
+    assert (
+        chisquare(
+            observed, [float(w) * total for w in (*(weights[key] for key in common), rest)]
+        ).pvalue
+        > 1e-4
+    )
 
 
 def test_slices_below_zero():
-    # One letter, 3 of it: bounds -1, 0, 1, 2, 3 keep 2, 0, 1, 2, 3; one letter is part of the pattern.
-    assert negatives("A", 2) == {"AA": Fraction(2, 5), "": Fraction(1, 5), "A": Fraction(1, 5), "AAA": Fraction(1, 5)}
+    # One letter, 3 of it: bounds -1, 0, 1, 2, 3 keep 2, 0, 1, 2, 3; one letter is part of the
+    # pattern.
+    assert negatives("A", 2) == {
+        "AA": Fraction(2, 5),
+        "": Fraction(1, 5),
+        "A": Fraction(1, 5),
+        "AAA": Fraction(1, 5),
+    }
     task = PatternCounting(1, 1, 1, 1.0, verified=False, negatives=1.0)
     examples = task.sample(np.random.default_rng(0), 5000)
     found = Counter(text(task, examples.sequence(i)[0]) for i in range(5000))
@@ -158,7 +192,9 @@ def parts(task, tokens):
 
 
 def test_shares_and_traps_of_the_published_form():
-    """The numbers counted in 2000 published sequences; 4 standard errors of theirs, and rounding."""
+    """The numbers counted in 2000 published sequences; 4 standard errors of theirs, and
+    rounding.
+    """
     examples = PUBLISHED.sample(np.random.default_rng(1), 6000)
     answers: Counter[str] = Counter()
     lengths: Counter[int] = Counter()
@@ -166,7 +202,9 @@ def test_shares_and_traps_of_the_published_form():
     for index in range(examples.count):
         tokens, mask = examples.sequence(index)
         shown, pairs = parts(PUBLISHED, tokens)
-        assert [PUBLISHED.vocabulary[tokens[place]] for place in mask] == list("".join(digits for _, digits in pairs))
+        assert [PUBLISHED.vocabulary[tokens[place]] for place in mask] == list(
+            "".join(digits for _, digits in pairs)
+        )
         lengths.update(map(len, shown))
         answers.update(digits for _, digits in pairs)
         faults = sum(int(digits) != shown.count(pattern) for pattern, digits in pairs)
@@ -176,7 +214,9 @@ def test_shares_and_traps_of_the_published_form():
     assert sizes.mean() == pytest.approx(52.7, abs=0.05 + 4 * 28.6 * np.sqrt(1 / 2000 + 1 / 6000))
     assert sizes.std() == pytest.approx(28.6, abs=1.5)
     assert sizes.min() == 6
-    assert examples.questions / 6000 == pytest.approx(5.74, abs=4 * 4.2 * np.sqrt(1 / 2000 + 1 / 6000))
+    assert examples.questions / 6000 == pytest.approx(
+        5.74, abs=4 * 4.2 * np.sqrt(1 / 2000 + 1 / 6000)
+    )
     total = answers.total()
     for answer, share in zip("01234", (0.32, 0.44, 0.11, 0.07, 0.04), strict=True):
         assert answers[answer] / total == pytest.approx(share, abs=0.005 + 0.012)
@@ -203,7 +243,9 @@ def test_verified_answers_are_counts_and_no_query_comes_twice(make_task, convent
         zeros += sum(digits == "0" for _, digits in pairs)
     assert zeros / examples.questions == pytest.approx(0.32, abs=0.02)
     if convention == "written":
-        assert max(len("y".join(parts(task, examples.sequence(i)[0])[0])) for i in range(3000)) <= 45
+        assert (
+            max(len("y".join(parts(task, examples.sequence(i)[0])[0])) for i in range(3000)) <= 45
+        )
 
 
 def test_counts_of_two_digits(accuracy):
@@ -212,7 +254,9 @@ def test_counts_of_two_digits(accuracy):
     answers = [parts(task, examples.sequence(i)[0])[1] for i in range(200)]
     assert any(len(digits) == 2 for pairs in answers for _, digits in pairs)
     assert accuracy("pattern-counting-oracle", task, examples) == 1.0
-    assert all(task.check(examples.sequence(i)[0]).accepts(examples.sequence(i)[1]) for i in range(200))
+    assert all(
+        task.check(examples.sequence(i)[0]).accepts(examples.sequence(i)[1]) for i in range(200)
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -238,7 +282,9 @@ def test_every_draw_checks_out_and_changed_answers_do_not(data, seed):
         assert task.check(text(task, tokens)) == verdict
         if task.verified:
             place = int(rng.choice(mask))
-            wrong = (tokens[place] + int(rng.integers(1, len(task.vocabulary)))) % len(task.vocabulary)
+            wrong = (tokens[place] + int(rng.integers(1, len(task.vocabulary)))) % len(
+                task.vocabulary
+            )
             assert not task.check([*tokens[:place], wrong, *tokens[place + 1 :]]).right
 
 
@@ -272,7 +318,10 @@ def test_unverified_queries_may_have_two_right_answers():
     assert PUBLISHED.check(f"{prompt} 1 .").right
     assert PUBLISHED.check(f"{prompt} 0 .").right
     assert not PUBLISHED.check(f"{prompt} 2 .").right
-    assert PatternCounting().check(f"{prompt} 0 .").reason == 'index 11: the answer is "0", right is "1"'
+    assert (
+        PatternCounting().check(f"{prompt} 0 .").reason
+        == 'index 11: the answer is "0", right is "1"'
+    )
     # Asked as a 0 it may still be asked as a pattern, and the other way round.
     assert PUBLISHED.check(f"{prompt} 0 A A y 1 .").right
     assert PUBLISHED.check("A y A A x A A y 1 A y 1 A A y 0 .").right
@@ -297,8 +346,14 @@ def test_unverified_queries_may_have_two_right_answers():
         ("A x A y 1 A y 1 .", "index 5: a pattern of the prompt not yet asked for, or one for 0"),
         ("A x B y 0 .", "index 2: a pattern of the prompt not yet asked for, or one for 0"),
         ("A x A y 1 B y 0 .", "index 5: a pattern of the prompt not yet asked for, or one for 0"),
-        ("A x A y 1 A A A A y 0 .", "index 5: a pattern of the prompt not yet asked for, or one for 0"),
-        ("A x A y 1 A A y 0 A A A y 0 .", "index 9: a pattern of the prompt not yet asked for, or one for 0"),
+        (
+            "A x A y 1 A A A A y 0 .",
+            "index 5: a pattern of the prompt not yet asked for, or one for 0",
+        ),
+        (
+            "A x A y 1 A A y 0 A A A y 0 .",
+            "index 9: a pattern of the prompt not yet asked for, or one for 0",
+        ),
         ("A y " * 56 + "A x A y 5 7 .", "index 112: at most 112 tokens may stand before x"),
         ("A x A y 1 F y 0 .", 'index 5: "F" is not in the vocabulary'),
     ],
@@ -330,7 +385,12 @@ def test_what_the_rules_say(make_control):
 
 def test_ceiling(make_task, accuracy):
     task = make_task("language/pattern-counting")
-    assert accuracy("pattern-counting-oracle", task, task.sample(np.random.default_rng(4), 1500)) == 1.0
+    assert (
+        accuracy("pattern-counting-oracle", task, task.sample(np.random.default_rng(4), 1500))
+        == 1.0
+    )
     examples = PUBLISHED.sample(np.random.default_rng(4), 3000)
-    assert accuracy("pattern-counting-oracle", PUBLISHED, examples) == pytest.approx(PUBLISHED.ceiling, abs=0.005)
+    assert accuracy("pattern-counting-oracle", PUBLISHED, examples) == pytest.approx(
+        PUBLISHED.ceiling, abs=0.005
+    )
     assert accuracy("copy-last", PUBLISHED, examples) == 0.0

@@ -31,7 +31,8 @@ def enumerate_all(shortest: int, longest: int, length: int) -> dict[tuple[str, i
 
 def test_presets(make_task):
     assert [
-        make_task("language/periodic", convention).longest for convention in ("published", "written", "corrected")
+        make_task("language/periodic", convention).longest
+        for convention in ("published", "written", "corrected")
     ] == [
         5,
         10,
@@ -46,7 +47,10 @@ def test_presets(make_task):
     [
         ({"shortest": 6, "longest": 5}, r"shortest must be at most longest \(5\), got 6"),
         ({"longest": 34}, "length must be above 100"),
-        ({"length": 28}, "length must be above 28, where the first question of period 10 may stand, got 28"),
+        (
+            {"length": 28},
+            "length must be above 28, where the first question of period 10 may stand, got 28",
+        ),
         ({"longest": 0}, "longest must be at least 1, got 0"),
     ],
 )
@@ -75,9 +79,13 @@ def test_joint_distribution_of_sequence_and_mask():
 def test_supervised_tokens_per_sequence(longest, mean):
     weights = enumerate_all(1, longest, 100)
     assert float(sum(weight * (100 - start) for (_, start), weight in weights.items())) == mean
-    deviation = np.sqrt(float(sum(weight * (100 - start) ** 2 for (_, start), weight in weights.items())) - mean**2)
+    deviation = np.sqrt(
+        float(sum(weight * (100 - start) ** 2 for (_, start), weight in weights.items())) - mean**2
+    )
     examples = Periodic(longest=longest).sample(np.random.default_rng(1), 6000)
-    assert examples.questions / examples.count == pytest.approx(mean, abs=4 * deviation / np.sqrt(6000))
+    assert examples.questions / examples.count == pytest.approx(
+        mean, abs=4 * deviation / np.sqrt(6000)
+    )
     assert set(examples.lengths) == {99}
 
 
@@ -110,7 +118,10 @@ def test_a_changed_answer_is_wrong_and_named(make_task, convention):
         assert not verdict.right
         assert not verdict.accepts(mask)
         assert verdict.well_formed
-        assert verdict.reason == f'index {place}: the answer is "{tokens[place]}", right is "{1 - tokens[place]}"'
+        assert (
+            verdict.reason
+            == f'index {place}: the answer is "{tokens[place]}", right is "{1 - tokens[place]}"'
+        )
 
 
 def test_masks_that_the_words_leave_open():
@@ -135,7 +146,8 @@ def test_masks_that_the_words_leave_open():
         (["0", "2"] + ["0"] * 18, 'index 1: "2" is not in the vocabulary: 0 1'),
         ([0.0] + [0] * 19, "index 0: 0.0 is neither a word nor an id"),
         (None, "index 0: a sequence of words or ids must be given, not NoneType"),
-        # 0 1 1 0 1 0 ...: period 1 breaks at 1, 2 at 2, 3 at 5, 4 at 5; none is twice as long as its period.
+        # 0 1 1 0 1 0 ...: period 1 breaks at 1, 2 at 2, 3 at 5, 4 at 5; none is twice as long as
+        # its period.
         ([0, 1, 1, 0, 1, 0] + [0] * 14, "index 5: no period 1..4 holds up to here"),
     ],
 )

@@ -38,7 +38,9 @@ def enumerate_all(names, verbs, fewest, most, balanced) -> dict[str, Fraction]:
                 for sides, joint in itertools.product((clauses, clauses[::-1]), (" AND ", " BUT ")):
                     prompts[joint.join(sides)] += base / 4
                 for name in order:
-                    share = (HALF / len(yes if name in yes else no)) if balanced else Fraction(1, size)
+                    share = (
+                        (HALF / len(yes if name in yes else no)) if balanced else Fraction(1, size)
+                    )
                     answer = "YES" if name in yes else "NO"
                     for prompt, weight in prompts.items():
                         weights[f"{prompt} . DO I {verb} {name} ? {answer}"] += weight * share
@@ -50,7 +52,11 @@ def test_vocabulary_and_presets(make_task):
     words = "PETER JOHN TOM JAMES PAUL SEE HEAR I DO NOT AND BUT ? . YES NO"
     tasks = [make_task("language/qa@1", convention) for convention in CONVENTIONS]
     assert all(" ".join(task.vocabulary) == words for task in tasks)
-    assert [(task.fewest, task.most, task.balanced) for task in tasks] == [(1, 4, False), (1, 5, False), (2, 5, True)]
+    assert [(task.fewest, task.most, task.balanced) for task in tasks] == [
+        (1, 4, False),
+        (1, 5, False),
+        (2, 5, True),
+    ]
 
 
 def test_longer_word_lists_and_ranges():
@@ -96,7 +102,9 @@ def test_choices_are_even(make_task, convention):
     task = make_task("language/qa@1", convention)
     examples = task.sample(np.random.default_rng(8), 12000)
     sizes: Counter[tuple[int, int]] = Counter()
-    tables: dict[str, Counter[str]] = {key: Counter() for key in ("answer", "verb", "name", "first", "joint")}
+    tables: dict[str, Counter[str]] = {
+        key: Counter() for key in ("answer", "verb", "name", "first", "joint")
+    }
     for index in range(examples.count):
         tokens, mask = examples.sequence(index)
         words = text(task, tokens).split()
@@ -121,11 +129,17 @@ def test_choices_are_even(make_task, convention):
         for k in range(margin, size - margin + 1)
     }
     assert set(sizes) == set(cells)
-    assert chisquare([sizes[cell] for cell in cells], [12000 * share for share in cells.values()]).pvalue > 1e-4
+    assert (
+        chisquare(
+            [sizes[cell] for cell in cells], [12000 * share for share in cells.values()]
+        ).pvalue
+        > 1e-4
+    )
 
 
 @pytest.mark.parametrize(
-    ("convention", "shortest", "longest"), [("published", 10, 20), ("written", 10, 22), ("corrected", 16, 22)]
+    ("convention", "shortest", "longest"),
+    [("published", 10, 20), ("written", 10, 22), ("corrected", 16, 22)],
 )
 def test_lengths(make_task, convention, shortest, longest):
     task = make_task("language/qa@1", convention)
@@ -179,11 +193,20 @@ def test_worked_example():
             "index 4: two clauses of one statement must not be both affirmed or both denied",
         ),
         ("I SEE TOM AND I DO NOT HEAR PAUL .", 'index 7: the verb SEE must stand here, not "HEAR"'),
-        ("I SEE TOM BUT I DO NOT SEE TOM .", 'index 8: a name not yet mentioned must stand here, not "TOM"'),
+        (
+            "I SEE TOM BUT I DO NOT SEE TOM .",
+            'index 8: a name not yet mentioned must stand here, not "TOM"',
+        ),
         ("I SEE TOM BUT PAUL", 'index 4: "I" must stand here, not "PAUL"'),
-        ("I SEE TOM BUT I DO NOT SEE PAUL AND I SEE JOHN", 'index 9: "." must stand here, not "AND"'),
+        (
+            "I SEE TOM BUT I DO NOT SEE PAUL AND I SEE JOHN",
+            'index 9: "." must stand here, not "AND"',
+        ),
         ("I SEE TOM . DO I HEAR TOM ? YES", 'index 6: "SEE" must stand here, not "HEAR"'),
-        ("I SEE TOM . DO I SEE PAUL ? NO", 'index 7: a name of the statement must stand here, not "PAUL"'),
+        (
+            "I SEE TOM . DO I SEE PAUL ? NO",
+            'index 7: a name of the statement must stand here, not "PAUL"',
+        ),
         ("I SEE TOM . DO I SEE TOM ?", "index 9: YES or NO must stand here, but the sequence ends"),
         ("I SEE TOM . DO I SEE TOM ? YES .", 'index 10: the sequence must end here, not "."'),
         ("I SEE MARC . DO I SEE MARC ? YES", 'index 2: "MARC" is not in the vocabulary'),
@@ -230,7 +253,8 @@ def shortcut_accuracies(weights: dict[str, Fraction]) -> dict[str, Fraction]:
         }
         for rule, leaning in leanings.items():
             totals[rule] += weight * (HALF if leaning == 0 else (leaning > 0) == (answer == "YES"))
-        # The best that any learner can do who sees the words without their order, and the queried name.
+        # The best that any learner can do who sees the words without their order, and the queried
+        # name.
         bags.setdefault((words[-2], *sorted(words)), Counter())[answer] += weight
     totals["bag of words"] = sum((max(bag.values()) for bag in bags.values()), Fraction(0))
     return totals
@@ -244,12 +268,18 @@ def test_balanced_form_closes_the_shortcuts_exactly():
 
 
 def test_shortcuts_of_the_published_form_exactly():
-    accuracies = shortcut_accuracies(enumerate_all(("PETER", "JOHN", "TOM", "JAMES", "PAUL"), ("SEE",), 1, 4, False))
+    accuracies = shortcut_accuracies(
+        enumerate_all(("PETER", "JOHN", "TOM", "JAMES", "PAUL"), ("SEE",), 1, 4, False)
+    )
     assert accuracies["majority"] == HALF
     # All names alike with probability 2 / (s + 1), s = 1..4; else a coin.
-    assert accuracies["polarity"] == HALF + Fraction(1, 8) * (1 + Fraction(2, 3) + HALF + Fraction(2, 5))
+    assert accuracies["polarity"] == HALF + Fraction(1, 8) * (
+        1 + Fraction(2, 3) + HALF + Fraction(2, 5)
+    )
     # The mean of max(k, s - k) / s over k = 0..s, for s = 1..4.
-    assert accuracies["polarity-count"] == Fraction(1, 4) * (1 + Fraction(5, 6) + Fraction(5, 6) + Fraction(4, 5))
+    assert accuracies["polarity-count"] == Fraction(1, 4) * (
+        1 + Fraction(5, 6) + Fraction(5, 6) + Fraction(4, 5)
+    )
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
@@ -264,12 +294,20 @@ def test_polarity_rules_on_given_statements(make_control):
 
     def said(name, words):
         inputs = np.array([ids[word] for word in words.split()])
-        return {task.vocabulary[make_control(name, task, seed).predict(inputs)[-1]] for seed in range(20)}
+        return {
+            task.vocabulary[make_control(name, task, seed).predict(inputs)[-1]]
+            for seed in range(20)
+        }
 
     assert said("polarity", "I SEE TOM AND PAUL . DO I SEE TOM ?") == {"YES"}
     assert said("polarity", "I DO NOT SEE TOM AND PAUL . DO I SEE TOM ?") == {"NO"}
     mixed = "I SEE TOM AND PAUL BUT I DO NOT SEE JOHN . DO I SEE JOHN ?"
     assert said("polarity", mixed) == {"YES", "NO"}
     assert said("polarity-count", mixed) == {"YES"}
-    assert said("polarity-count", "I DO NOT SEE TOM AND PAUL BUT I SEE JOHN . DO I SEE JOHN ?") == {"NO"}
-    assert said("polarity-count", "I DO NOT SEE TOM BUT I SEE JOHN . DO I SEE JOHN ?") == {"YES", "NO"}
+    assert said("polarity-count", "I DO NOT SEE TOM AND PAUL BUT I SEE JOHN . DO I SEE JOHN ?") == {
+        "NO"
+    }
+    assert said("polarity-count", "I DO NOT SEE TOM BUT I SEE JOHN . DO I SEE JOHN ?") == {
+        "YES",
+        "NO",
+    }

@@ -42,13 +42,18 @@ class TestMadeUp:
         for part in (train, test):
             assert (part.asked.sum(axis=0) == 1).all()
             assert part.asked[part.lengths - 1, np.arange(part.count)].all()
-            assert (part.targets[part.asked.argmax(axis=0), np.arange(part.count)] == np.repeat([0, 1], 40)).all()
+            assert (
+                part.targets[part.asked.argmax(axis=0), np.arange(part.count)]
+                == np.repeat([0, 1], 40)
+            ).all()
 
     def test_the_words_are_those_of_the_review(self):
         task = make("published", markup="removed")
         train = task.parts().train
         first = made_up_reviews(np.random.default_rng(1), 40)
-        text = next(text.decode() for name, text in first.items() if name.startswith("train/neg/0_"))
+        text = next(
+            text.decode() for name, text in first.items() if name.startswith("train/neg/0_")
+        )
         read = "".join(task.words(train.inputs[: train.lengths[0], 0])).replace("##", "")
         plain = text.replace("<br />", "").replace("ï", "i").replace("é", "e")
         assert read == "".join(plain.split())
@@ -92,7 +97,14 @@ class TestMadeUp:
         two, seven, ten = digits
         film = task.numbers(["film"])[0]
         assert rule.predict(np.array([film, two, slash, ten, film])).tolist() == [0, 0, 0, 0, 0]
-        assert rule.predict(np.array([seven, slash, ten, two, slash, ten])).tolist() == [0, 0, 1, 1, 1, 0]
+        assert rule.predict(np.array([seven, slash, ten, two, slash, ten])).tolist() == [
+            0,
+            0,
+            1,
+            1,
+            1,
+            0,
+        ]
         rule.learn(np.array([film]), np.array([1]))
         assert rule.predict(np.array([film, two, slash, ten])).tolist() == [1, 1, 1, 0]
         assert rule.predict(np.array([seven, slash, film, slash])).tolist() == [1, 1, 1, 1]
@@ -102,15 +114,23 @@ def test_says_what_to_do_without_data(tmp_path, monkeypatch):
     monkeypatch.setenv("QUICKSTUDY_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("QUICKSTUDY_DOWNLOAD", raising=False)
-    with pytest.raises(UsageError, match=r"no imdb_labelled\.tsv\.xz or aclImdb or aclImdb_v1\.tar\.gz in"):
+    with pytest.raises(
+        UsageError, match=r"no imdb_labelled\.tsv\.xz or aclImdb or aclImdb_v1\.tar\.gz in"
+    ):
         make().ready()
 
 
-@pytest.mark.skipif(not REAL.is_file(), reason="QUICKSTUDY_DATA names no folder with imdb_labelled.tsv.xz")
+@pytest.mark.skipif(
+    not REAL.is_file(), reason="QUICKSTUDY_DATA names no folder with imdb_labelled.tsv.xz"
+)
 def test_the_real_data():
     train, test = make(pieces=30_000, convention="published").parts()
     assert (train.count, test.count) == (25_000, 25_000)
     assert train.targets[0].sum() == test.targets[0].sum() == 12_500
     assert (train.steps, test.steps) == (3035, 2897)
     assert train.lengths.mean() == pytest.approx(291.2, abs=1.0)
-    assert make(pieces=30_000, convention="published").facts()["text_digest"].startswith("c4765d50ca394cb2")
+    assert (
+        make(pieces=30_000, convention="published")
+        .facts()["text_digest"]
+        .startswith("c4765d50ca394cb2")
+    )

@@ -22,7 +22,10 @@ def text(task, tokens):
 
 def test_vocabulary_and_presets(make_task):
     assert TASK.vocabulary == tuple("ABCx.0123456789")
-    assert all(make_task("language/symbol-counting", c) == TASK for c in ("published", "written", "corrected"))
+    assert all(
+        make_task("language/symbol-counting", c) == TASK
+        for c in ("published", "written", "corrected")
+    )
     assert (TASK.shortest, TASK.longest, TASK.fewest_queries, TASK.most_queries) == (1, 10, 1, 3)
 
 
@@ -54,7 +57,10 @@ def test_distribution_of_whole_sequences():
     examples = task.sample(np.random.default_rng(0), 20000)
     found = Counter(text(task, examples.sequence(i)[0]) for i in range(examples.count))
     assert set(found) <= set(weights)
-    assert chisquare([found[key] for key in weights], [w * 20000 for w in weights.values()]).pvalue > 1e-4
+    assert (
+        chisquare([found[key] for key in weights], [w * 20000 for w in weights.values()]).pvalue
+        > 1e-4
+    )
 
 
 def test_sizes_symbols_orders_and_answers_of_the_default():
@@ -70,27 +76,35 @@ def test_sizes_symbols_orders_and_answers_of_the_default():
         symbols.update(prompt.split())
         orders["".join(query[0] for query in queries)] += 1
         answers.update(query[2:] for query in queries)
-        assert [TASK.vocabulary[tokens[place]] for place in mask] == [d for q in queries for d in q[2:].split()]
+        assert [TASK.vocabulary[tokens[place]] for place in mask] == [
+            d for q in queries for d in q[2:].split()
+        ]
     assert len(sizes) == 30
     assert chisquare(list(sizes.values())).pvalue > 1e-4
     assert chisquare(list(symbols.values())).pvalue > 1e-4
     every = ["".join(order) for q in (1, 2, 3) for order in itertools.permutations("ABC", q)]
     expected = [20000 / 3 / (factorial(3) / factorial(3 - len(order))) for order in every]
     assert chisquare([orders[order] for order in every], expected).pvalue > 1e-4
-    shares = [sum(comb(n, k) * 2 ** (n - k) / 3**n for n in range(1, 11) if n >= k) / 10 for k in range(11)]
+    shares = [
+        sum(comb(n, k) * 2 ** (n - k) / 3**n for n in range(1, 11) if n >= k) / 10
+        for k in range(11)
+    ]
     # The shares counted in 2000 published sequences, rounded.
     for share, counted in zip(shares, [0.19, 0.27, 0.24, 0.16, 0.09, 0.04], strict=False):
         assert counted == pytest.approx(share, abs=0.005 + 3 * np.sqrt(share / 4000))
     total = answers.total()
     for count, share in enumerate(shares):
         # Answers of one sequence are not independent; 5 standard errors as if each stood for two.
-        assert answers[" ".join(str(count))] / total == pytest.approx(share, abs=5 * np.sqrt(2 * share / total) + 1e-4)
+        assert answers[" ".join(str(count))] / total == pytest.approx(
+            share, abs=5 * np.sqrt(2 * share / total) + 1e-4
+        )
 
 
 def test_lengths_and_questions():
     examples = TASK.sample(np.random.default_rng(2), 6000)
     lengths = examples.lengths + 1
-    # n + 3 q + 1, n of mean 5.5 and variance 99/12, q of mean 2 and variance 2/3; a count of 10 adds next to nothing.
+    # n + 3 q + 1, n of mean 5.5 and variance 99/12, q of mean 2 and variance 2/3; a count of 10
+    # adds next to nothing.
     deviation = np.sqrt(99 / 12 + 9 * 2 / 3)
     assert lengths.mean() == pytest.approx(12.5, abs=4 * deviation / np.sqrt(6000))
     assert lengths.std() == pytest.approx(deviation, abs=0.15)
@@ -112,7 +126,9 @@ def test_every_draw_checks_out_and_changed_answers_do_not(data, seed):
     letters = data.draw(st.integers(1, 6))
     longest = data.draw(st.integers(1, 15))
     most = data.draw(st.integers(1, letters))
-    task = SymbolCounting(letters, data.draw(st.integers(1, longest)), longest, data.draw(st.integers(1, most)), most)
+    task = SymbolCounting(
+        letters, data.draw(st.integers(1, longest)), longest, data.draw(st.integers(1, most)), most
+    )
     rng = np.random.default_rng(seed)
     examples = task.sample(rng, 4)
     for index in range(examples.count):
@@ -168,13 +184,17 @@ def test_limits_of_queries():
     task = SymbolCounting(fewest_queries=2, most_queries=2)
     assert task.check("A x A 1 x B 0 .").right
     assert task.check("A x A 1 .").reason == "index 4: at least 2 queries must be made, got 1"
-    assert task.check("A x A 1 x B 0 x C 0 .").reason == "index 8: query 3 stands here, at most 2 are allowed"
+    assert (
+        task.check("A x A 1 x B 0 x C 0 .").reason
+        == "index 8: query 3 stands here, at most 2 are allowed"
+    )
 
 
 def test_what_the_remaining_share_says(make_control):
     rule = make_control("remaining-share", TASK)
     ids = {word: id for id, word in enumerate(TASK.vocabulary)}
-    # 8 symbols: mode of binomial (8, 1/3) is 3; then 8 - 5 = 3 left for two symbols: 2; then 3 - 2 = 1 is left.
+    # 8 symbols: mode of binomial (8, 1/3) is 3; then 8 - 5 = 3 left for two symbols: 2; then 3 - 2
+    # = 1 is left.
     words = ["A", "A", "A", "A", "A", "B", "B", "C", "x", "A", "5", "x", "B", "2", "x", "C", "1"]
     answers = rule.predict(np.array([ids[word] for word in words]))
     asked = {index: TASK.vocabulary[answers[index]] for index in (9, 12, 15)}

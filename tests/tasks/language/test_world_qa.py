@@ -28,12 +28,18 @@ def inquiries(stated, balanced, counts):
     asked = [(verb, yes, no) for verb, yes, no in stated if (yes and no) or not balanced]
     for verb, yes, no in asked:
         for name in yes + no:
-            share = HALF / len(yes if name in yes else no) if balanced else Fraction(1, len(yes + no))
-            found[f"DO I {verb} {name} ? {'YES' if name in yes else 'NO'}"] += (1 - counts) * share / len(asked)
+            share = (
+                HALF / len(yes if name in yes else no) if balanced else Fraction(1, len(yes + no))
+            )
+            found[f"DO I {verb} {name} ? {'YES' if name in yes else 'NO'}"] += (
+                (1 - counts) * share / len(asked)
+            )
     return found
 
 
-def enumerate_all(spreads, prompts, things, verbs, fewest, most, balanced, counts=Fraction(0), questions=1):
+def enumerate_all(
+    spreads, prompts, things, verbs, fewest, most, balanced, counts=Fraction(0), questions=1
+):
     weights: Counter[str] = Counter()
     for stated, weight in spreads(things, verbs, fewest, most, int(balanced)):
         drawn: Counter[tuple[str, ...]] = Counter({(): Fraction(1)})
@@ -54,12 +60,18 @@ def enumerate_all(spreads, prompts, things, verbs, fewest, most, balanced, count
 
 def test_vocabulary_and_presets(make_task):
     worlds = [make_task("language/world-qa@1", convention) for convention in CONVENTIONS]
-    assert all(" ".join(task.vocabulary) == f"{NAMES} {VERBS} I DO NOT AND BUT ? . YES NO" for task in worlds)
+    assert all(
+        " ".join(task.vocabulary) == f"{NAMES} {VERBS} I DO NOT AND BUT ? . YES NO"
+        for task in worlds
+    )
     expected = [(1, 12, 1, False), (1, 12, 8, False), (2, 12, 1, True)]
     assert [(t.fewest, t.most, t.most_questions, t.balanced) for t in worlds] == expected
     counting = [make_task("language/world-qa-counting@1", convention) for convention in CONVENTIONS]
     numbers = "ZERO ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE TEN ELEVEN TWELVE HOW MANY PEOPLE"
-    assert all(" ".join(task.vocabulary) == f"{' '.join(worlds[0].vocabulary)} {numbers}" for task in counting)
+    assert all(
+        " ".join(task.vocabulary) == f"{' '.join(worlds[0].vocabulary)} {numbers}"
+        for task in counting
+    )
     assert [(t.fewest, t.most, t.most_questions, t.balanced) for t in counting] == expected
     assert (len(worlds[0].vocabulary), len(counting[0].vocabulary)) == (29, 45)
     assert {task.counts for task in counting} == {0.5}
@@ -96,7 +108,15 @@ def test_parameters_that_do_not_fit(make_task, id, given, message):
 )
 def test_distribution_of_whole_sequences(spreads, prompts, fits, texts, task):
     counts = Fraction(getattr(task, "counts", 0))
-    parts = (task.people, task.actions, task.fewest, task.most, task.balanced, counts, task.most_questions)
+    parts = (
+        task.people,
+        task.actions,
+        task.fewest,
+        task.most,
+        task.balanced,
+        counts,
+        task.most_questions,
+    )
     weights = enumerate_all(spreads, prompts, *parts)
     assert fits(Counter(texts(task, task.sample(np.random.default_rng(7), 6000))), weights)
 
@@ -122,13 +142,16 @@ def test_shape_of_the_published_prompts(make_task, texts, fits, id):
 
 
 @pytest.mark.parametrize(
-    ("id", "mean", "deviation"), [("language/world-qa@1", 27.9, 12.4), ("language/world-qa-counting@1", 28.8, 12.2)]
+    ("id", "mean", "deviation"),
+    [("language/world-qa@1", 27.9, 12.4), ("language/world-qa-counting@1", 28.8, 12.2)],
 )
 def test_published_lengths(make_task, id, mean, deviation):
     task = make_task(id, "published")
     examples = task.sample(np.random.default_rng(9), 6000)
     lengths = examples.lengths + 1
-    assert lengths.mean() == pytest.approx(mean, abs=0.05 + 4 * deviation * np.sqrt(1 / 2000 + 1 / 6000))
+    assert lengths.mean() == pytest.approx(
+        mean, abs=0.05 + 4 * deviation * np.sqrt(1 / 2000 + 1 / 6000)
+    )
     assert lengths.std() == pytest.approx(deviation, abs=0.6)
     assert lengths.min() == 10
     assert examples.questions == 6000
@@ -137,7 +160,9 @@ def test_published_lengths(make_task, id, mean, deviation):
 
 def test_published_answer_shares(make_task, texts):
     task = make_task("language/world-qa-counting@1", "published")
-    answers = Counter(text.split()[-1] for text in texts(task, task.sample(np.random.default_rng(10), 8000)))
+    answers = Counter(
+        text.split()[-1] for text in texts(task, task.sample(np.random.default_rng(10), 8000))
+    )
     shares = {"YES": 0.25, "NO": 0.25, "ZERO": 0.20, "ONE": 0.19, "TWO": 0.05, "THREE": 0.02}
     for answer, share in shares.items():
         tolerance = 0.005 + 4 * np.sqrt(share * (1 - share) * (1 / 2000 + 1 / 8000))
@@ -152,7 +177,9 @@ def test_every_draw_checks_out_and_changed_answers_do_not(data, seed):
     most = data.draw(st.integers(2, names))
     fewest = data.draw(st.integers(2 if balanced else 1, most))
     kind = data.draw(st.sampled_from([WorldQa, WorldQaCounting]))
-    task = kind(names, data.draw(st.integers(1, 7)), fewest, most, data.draw(st.integers(1, 9)), balanced)
+    task = kind(
+        names, data.draw(st.integers(1, 7)), fewest, most, data.draw(st.integers(1, 9)), balanced
+    )
     rng = np.random.default_rng(seed)
     examples = task.sample(rng, 4)
     for index in range(examples.count):
@@ -181,9 +208,15 @@ def test_worked_examples(make_task):
     )
     assert verdict.right
     assert verdict.masks == ((13,),)
-    assert WorldQa().check("I SEE LEO . I CALL MARC BUT I DO NOT CALL LISA . DO I CALL LISA ? NO").right
     assert (
-        WorldQaCounting().check("I SMELL TOM AND LUKE BUT I DO NOT SMELL LEO . HOW MANY PEOPLE DO I SMELL ? TWO").right
+        WorldQa()
+        .check("I SEE LEO . I CALL MARC BUT I DO NOT CALL LISA . DO I CALL LISA ? NO")
+        .right
+    )
+    assert (
+        WorldQaCounting()
+        .check("I SMELL TOM AND LUKE BUT I DO NOT SMELL LEO . HOW MANY PEOPLE DO I SMELL ? TWO")
+        .right
     )
     several = make_task("language/world-qa-counting@1", "written").check(
         "I SMELL TOM . HOW MANY PEOPLE DO I SMELL ? ONE . DO I SMELL TOM ? NO"
@@ -196,13 +229,28 @@ def test_worked_examples(make_task):
     ("words", "reason"),
     [
         ("I SEE TOM", 'index 3: "." must stand here, but the sequence ends'),
-        ("I SEE TOM . I SEE PAUL .", "index 5: the verb HEAR or CALL or FEEL or SMELL or UNDERSTAND or TOUCH must"),
-        ("I SEE TOM . I HEAR TOM .", 'index 6: a name not yet mentioned must stand here, not "TOM"'),
-        ("I SEE TOM . DO I HEAR TOM ? NO", 'index 6: a verb of the prompt must stand here, not "HEAR"'),
-        ("I SEE TOM . I HEAR PAUL . DO I HEAR TOM ? NO", "index 11: a name that goes with the verb must stand here"),
+        (
+            "I SEE TOM . I SEE PAUL .",
+            "index 5: the verb HEAR or CALL or FEEL or SMELL or UNDERSTAND or TOUCH must",
+        ),
+        (
+            "I SEE TOM . I HEAR TOM .",
+            'index 6: a name not yet mentioned must stand here, not "TOM"',
+        ),
+        (
+            "I SEE TOM . DO I HEAR TOM ? NO",
+            'index 6: a verb of the prompt must stand here, not "HEAR"',
+        ),
+        (
+            "I SEE TOM . I HEAR PAUL . DO I HEAR TOM ? NO",
+            "index 11: a name that goes with the verb must stand here",
+        ),
         ("I SEE TOM . HOW MANY PEOPLE DO I SEE ? YES", "index 11: ZERO or ONE"),
         ("I SEE TOM . DO I SEE TOM ? ONE", 'index 9: YES or NO must stand here, not "ONE"'),
-        ("I SEE TOM . DO I SEE TOM ? YES . DO I SEE TOM ? YES", "index 11: question 2 stands here, at most 1 are"),
+        (
+            "I SEE TOM . DO I SEE TOM ? YES . DO I SEE TOM ? YES",
+            "index 11: question 2 stands here, at most 1 are",
+        ),
         ("I SEE TOM . DO I SEE TOM ? YES .", "index 11: question 2 stands here"),
         ("I SEE TOM . DO I SEE TOM ? YES YES", 'index 10: "." must stand here, not "YES"'),
         (
@@ -220,40 +268,63 @@ def test_malformed_published(make_task, words, reason):
 def test_more_ways_to_be_malformed(make_task):
     written = make_task("language/world-qa@1", "written")
     twice = "I SEE TOM . DO I SEE TOM ? YES . DO I SEE TOM ? YES"
-    assert written.check(twice).reason == "index 11: a question that was asked before must not stand here"
+    assert (
+        written.check(twice).reason
+        == "index 11: a question that was asked before must not stand here"
+    )
     balanced = WorldQa()
     reason = "index 3: the prompt ends here without a statement that affirms and denies"
     assert balanced.check("I SEE TOM . DO I SEE TOM ? YES").reason == reason
     single = "I SEE TOM . I HEAR PAUL BUT I DO NOT HEAR MARC . DO I"
     assert balanced.check(f"{single} HEAR PAUL ? YES").right
-    assert balanced.check(f"{single} SEE TOM ? YES").reason.startswith("index 16: a verb of the prompt must stand here")
+    assert balanced.check(f"{single} SEE TOM ? YES").reason.startswith(
+        "index 16: a verb of the prompt must stand here"
+    )
 
 
 def shortcut_accuracies(weights: dict[str, Fraction]) -> dict[str, Fraction]:
     """Exact accuracy of rules that do not look the name up; a coin counts one half."""
     totals: Counter[str] = Counter()
-    tables: dict[str, dict[object, Counter[str]]] = {"without the name": {}, "without the order": {}}
+    tables: dict[str, dict[object, Counter[str]]] = {
+        "without the name": {},
+        "without the order": {},
+    }
     for sequence, weight in weights.items():
         *words, answer = sequence.split()
         facts = [fact for fact in skim_facts(words) if fact.verb == words[-3]]
         affirmed = sum(fact.affirmed for fact in facts)
         denied = len(facts) - affirmed
-        for rule, leaning in {"polarity": (affirmed > 0) - (denied > 0), "polarity-count": affirmed - denied}.items():
+        for rule, leaning in {
+            "polarity": (affirmed > 0) - (denied > 0),
+            "polarity-count": affirmed - denied,
+        }.items():
             totals[rule] += weight * (HALF if leaning == 0 else (leaning > 0) == (answer == "YES"))
-        # The best that anyone can do who sees the words so far: all but the name, or the bag of words and the question.
+        # The best that anyone can do who sees the words so far: all but the name, or the bag of
+        # words and the question.
         tables["without the name"].setdefault(tuple(words[:-2]), Counter())[answer] += weight
-        tables["without the order"].setdefault((*sorted(words), *words[-3:]), Counter())[answer] += weight
+        tables["without the order"].setdefault((*sorted(words), *words[-3:]), Counter())[
+            answer
+        ] += weight
     for rule, table in tables.items():
         totals[rule] = sum((max(cell.values()) for cell in table.values()), Fraction(0))
     return totals
 
 
 def test_balanced_form_closes_the_shortcuts_exactly(spreads, prompts):
-    weights = enumerate_all(spreads, prompts, ("PETER", "JOHN", "TOM", "PAUL"), ("SEE", "HEAR"), 2, 4, True)
+    weights = enumerate_all(
+        spreads, prompts, ("PETER", "JOHN", "TOM", "PAUL"), ("SEE", "HEAR"), 2, 4, True
+    )
     assert set(shortcut_accuracies(weights).values()) == {HALF}
-    weights = enumerate_all(spreads, prompts, ("PETER", "JOHN", "TOM", "PAUL"), ("SEE", "HEAR"), 1, 4, False)
+    weights = enumerate_all(
+        spreads, prompts, ("PETER", "JOHN", "TOM", "PAUL"), ("SEE", "HEAR"), 1, 4, False
+    )
     open_ones = shortcut_accuracies(weights)
-    assert open_ones["without the name"] == open_ones["polarity-count"] > open_ones["polarity"] > Fraction(4, 5)
+    assert (
+        open_ones["without the name"]
+        == open_ones["polarity-count"]
+        > open_ones["polarity"]
+        > Fraction(4, 5)
+    )
 
 
 @pytest.mark.parametrize("id", ["language/world-qa@1", "language/world-qa-counting@1"])

@@ -1,8 +1,9 @@
-"""`quickstudy score`: a file from elsewhere by its kind, or the stored traces of a results folder again.
+"""`quickstudy score`: a file from elsewhere by its kind, or the stored traces of a results folder
+again.
 
-Kinds of file are one module each beside this one, with a function of its name: `quickstudy score KIND FILE` is in
-`KIND.py`, and no list names it. It is imported when its kind is asked for, or for the list in `quickstudy score
---help`: whatever is heavy is imported when the command runs.
+Kinds of file are one module each beside this one, with a function of its name: `quickstudy score
+KIND FILE` is in `KIND.py`, and no list names it. It is imported when its kind is asked for, or for
+the list in `quickstudy score --help`: whatever is heavy is imported when the command runs.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ _FOLDER = "FOLDER"
 
 
 class Kinds(TyperGroup):
-    """The kinds of file as commands, found by the names of their modules; whatever else comes first is a folder's."""
+    """The kinds of file as commands, found by the names of their modules; whatever else comes first
+    is a folder's.
+    """
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The folder first, then the kinds by name."""
@@ -38,7 +41,9 @@ class Kinds(TyperGroup):
         return _command(cmd_name, getattr(importlib.import_module(f"{__name__}.{kind}"), kind))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Let everything that is neither a kind nor a call for help be read as a folder with its options."""
+        """Let everything that is neither a kind nor a call for help be read as a folder with its
+        options.
+        """
         if not args or args[0] not in [*_names(), *ctx.help_option_names]:
             args = [_FOLDER, *args]
         return super().parse_args(ctx, args)
@@ -55,19 +60,29 @@ def options() -> None:
 def again(
     folders: list[str] = typer.Argument(..., metavar=_FOLDER, help="A results folder."),
     measure: list[str] = MEASURE,
-    dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be done, and do nothing."),
+    dry_run: bool = typer.Option(
+        False, "--dry-run", help="Say what would be done, and do nothing."
+    ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
-    """Score the stored traces of a results folder again: every measure that can read them and is not there yet."""
+    """Score the stored traces of a results folder again: every measure that can read them and is
+    not there yet.
+    """
     from quickstudy.runs.scoring import score_again
 
     folder, *rest = folders
     if not pathlib.Path(folder).is_dir():
-        what = f'cannot score "{folder}" from a file' if rest else f'"{folder}" is no folder, and no kind of file'
+        what = (
+            f'cannot score "{folder}" from a file'
+            if rest
+            else f'"{folder}" is no folder, and no kind of file'
+        )
         raise UsageError(f"{what}; {nearest(folder, _names())}")
     if rest:
-        raise UsageError(f"one folder at a time can be scored again, got {len(folders)}: {', '.join(folders)}")
+        raise UsageError(
+            f"one folder at a time can be scored again, got {len(folders)}: {', '.join(folders)}"
+        )
     include_files(include)
     done = score_again(folder, measure, dry_run=dry_run)
     if json:

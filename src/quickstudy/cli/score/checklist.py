@@ -1,4 +1,6 @@
-"""`quickstudy score checklist`: is everything stated that numbers need to be compared with others?"""
+"""`quickstudy score checklist`: is everything stated that numbers need to be compared with
+others?
+"""
 
 from __future__ import annotations
 
@@ -19,22 +21,30 @@ if TYPE_CHECKING:
 
 
 def checklist(
-    file: pathlib.Path = typer.Argument(..., help="JSON that states an experiment, by name; or a results folder."),
+    file: pathlib.Path = typer.Argument(
+        ..., help="JSON that states an experiment, by name; or a results folder."
+    ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
-    """Say what is not stated of an experiment from elsewhere, or of the runs in a folder; of these also the spread of
-    their scores, and how many have failed.
+    """Say what is not stated of an experiment from elsewhere, or of the runs in a folder; of these
+    also the spread of their scores, and how many have failed.
 
     Status 1 where something is missing: its numbers are not comparable.
     """
     from quickstudy.measures.checklist import missing, one_sided, verdict
 
     include_files(include)
-    experiments, kinds, spreads = _of_folder(file) if file.is_dir() else ({str(file): _of_file(file)}, [], {})
+    experiments, kinds, spreads = (
+        _of_folder(file) if file.is_dir() else ({str(file): _of_file(file)}, [], {})
+    )
     found = {name: missing(stated) for name, stated in experiments.items()}
     if json:
-        said = {"missing": found, "comparable": not any(found.values()), "one_sided": one_sided(kinds)}
+        said = {
+            "missing": found,
+            "comparable": not any(found.values()),
+            "one_sided": one_sided(kinds),
+        }
         print_json({**said, "spread": spreads} if spreads else said)
     else:
         for name, stated in experiments.items():
@@ -63,7 +73,9 @@ def _of_file(path: pathlib.Path) -> dict[str, Any]:
 
 
 def _of_folder(folder: pathlib.Path) -> tuple[dict[str, dict[str, Any]], list[str], dict[str, Any]]:
-    """What the records of every task and learner state, the kinds of the tasks, and the spread of the scores."""
+    """What the records of every task and learner state, the kinds of the tasks, and the spread of
+    the scores.
+    """
     from quickstudy.base.record import FAILED, OK
     from quickstudy.runs.reader import read_results
 
@@ -76,8 +88,16 @@ def _of_folder(folder: pathlib.Path) -> tuple[dict[str, dict[str, Any]], list[st
     for record in records:
         grouped.setdefault(_named(record), []).append(record)
     beside = {task: {learner for other, learner in grouped if other == task} for task, _ in grouped}
-    named = {" ".join(pair): _stated(runs, beside[pair[0]]) for pair, runs in grouped.items() if not _is_rule(pair[1])}
-    spreads = {" ".join(pair): _spread(runs, failed[pair]) for pair, runs in grouped.items() if not _is_rule(pair[1])}
+    named = {
+        " ".join(pair): _stated(runs, beside[pair[0]])
+        for pair, runs in grouped.items()
+        if not _is_rule(pair[1])
+    }
+    spreads = {
+        " ".join(pair): _spread(runs, failed[pair])
+        for pair, runs in grouped.items()
+        if not _is_rule(pair[1])
+    }
     return named, [str(kind) for record in records if (kind := _facts(record).get("type"))], spreads
 
 
@@ -86,7 +106,9 @@ def _named(record: Record) -> tuple[str, str]:
 
 
 def _spread(runs: list[Record], failed: int) -> dict[str, Any]:
-    """Of the headline of runs of one learner on one task: every value, mean and deviation, median and quartiles."""
+    """Of the headline of runs of one learner on one task: every value, mean and deviation, median
+    and quartiles.
+    """
     from quickstudy.stats.intervals import summarise
 
     headline = str(runs[0].legend.get("headline", ""))
@@ -101,12 +123,17 @@ def _in_words(spread: Mapping[str, Any]) -> str:
     if not spread["values"]:
         return f"{spread['score']}: {runs}"
     quartiles = f"quartiles {spread['lower_quartile']:.4g} and {spread['upper_quartile']:.4g}"
-    middle = f"mean {spread['mean']:.4g}, deviation {spread['sd']:.2g}, median {spread['median']:.4g}, {quartiles}"
+    middle = (
+        f"mean {spread['mean']:.4g}, deviation {spread['sd']:.2g}, median {spread['median']:.4g},"
+        f" {quartiles}"
+    )
     return f"{spread['score']}: {middle}; {runs}"
 
 
 def _stated(runs: list[Record], learners: Iterable[str]) -> dict[str, Any]:
-    """Of runs of one learner on one task. What a file of the user's does inside, nobody but its author can state."""
+    """Of runs of one learner on one task. What a file of the user's does inside, nobody but its
+    author can state.
+    """
     from quickstudy.base import catalogue
 
     first = runs[0]
@@ -115,15 +142,24 @@ def _stated(runs: list[Record], learners: Iterable[str]) -> dict[str, Any]:
     spec = catalogue.task.get(id).__doc__ if id in catalogue.task else None
     ours = "code" not in learner and ".py:" not in str(learner.get("id"))
     parameters = first.parameters("learner")
-    steps = {name: facts.get(f"{name}_steps", facts.get(name)) for name in ("washout", "training", "test")}
+    steps = {
+        name: facts.get(f"{name}_steps", facts.get(name))
+        for name in ("washout", "training", "test")
+    }
     return {
         **steps,
-        **({"training": facts.get("steps"), "test": facts.get("tested_steps")} if "tested_steps" in facts else {}),
+        **(
+            {"training": facts.get("steps"), "test": facts.get("tested_steps")}
+            if "tested_steps" in facts
+            else {}
+        ),
         "source": f"{id} version {task.get('version')}",
         "variant": first.parameters("task") or spec,
         **dict.fromkeys(("distribution", "scaling"), spec),
         "seed": first.what.get("root"),
-        "size": facts.get("size") or parameters.get("units") or first.cost.get("trained_parameters"),
+        "size": (
+            facts.get("size") or parameters.get("units") or first.cost.get("trained_parameters")
+        ),
         "configuration": parameters,
         "encoding": learner.get("id") if ours else None,
         "noise": parameters.get("noise", "none" if ours else None),

@@ -1,4 +1,6 @@
-"""`quickstudy score curriculum`: are tasks in the order of their complexity, and which order would be?"""
+"""`quickstudy score curriculum`: are tasks in the order of their complexity, and which order would
+be?
+"""
 
 from __future__ import annotations
 
@@ -9,22 +11,40 @@ from typing import Any
 import typer
 
 from quickstudy.base.errors import UsageError, nearest
-from quickstudy.cli.output import CONVENTION, INCLUDE, JSON, include_files, print_json, print_table, say
+from quickstudy.cli.output import (
+    CONVENTION,
+    INCLUDE,
+    JSON,
+    include_files,
+    print_json,
+    print_table,
+    say,
+)
 
-_KINDS = {"topological": "topological_complexity", "uniform": "complexity_uniform", "right": "complexity_right"}
+_KINDS = {
+    "topological": "topological_complexity",
+    "uniform": "complexity_uniform",
+    "right": "complexity_right",
+}
 
 
 def curriculum(
-    file: pathlib.Path = typer.Argument(..., help='JSON with "tasks": finite tasks by name, in their order.'),
-    by: str = typer.Option("topological", "--by", help="Complexity: topological, uniform or right."),
+    file: pathlib.Path = typer.Argument(
+        ..., help='JSON with "tasks": finite tasks by name, in their order.'
+    ),
+    by: str = typer.Option(
+        "topological", "--by", help="Complexity: topological, uniform or right."
+    ),
     convention: str = CONVENTION,
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
-    """Score the order of a curriculum, and put its tasks into others: by complexity, and by graduality.
+    """Score the order of a curriculum, and put its tasks into others: by complexity, and by
+    graduality.
 
-    By complexity no task is less complex than the one before it. By graduality no other order that begins with
-    the least complex task has a greater sum, over tasks, of the resemblance to the best task before each.
+    By complexity no task is less complex than the one before it. By graduality no other order that
+    begins with the least complex task has a greater sum, over tasks, of the resemblance to the best
+    task before each.
     """
     from quickstudy.base.errors import NotApplicable
     from quickstudy.machines.curricula import Compared
@@ -46,12 +66,21 @@ def curriculum(
     if json:
         print_json(facts)
         return
-    print_table([("task", "bits"), *((name, f"{one:.4f}") for name, one in zip(names, complexities, strict=True))])
-    say(f"complexity {'never falls' if facts['ordered'] else 'falls on the way'}{_correlated(facts)}")
+    print_table(
+        [
+            ("task", "bits"),
+            *((name, f"{one:.4f}") for name, one in zip(names, complexities, strict=True)),
+        ]
+    )
+    say(
+        "complexity"
+        f" {'never falls' if facts['ordered'] else 'falls on the way'}{_correlated(facts)}"
+    )
     for kind, order in facts["orders"].items():
         means = facts["graduality"].get(kind)
         more = (
-            f"  (to the next {means['consecutive']:.3f}, from the best before {means['best_earlier']:.3f})"
+            f"  (to the next {means['consecutive']:.3f}, from the best before"
+            f" {means['best_earlier']:.3f})"
             if means
             else ""
         )
@@ -59,7 +88,11 @@ def curriculum(
 
 
 def _correlated(facts: dict[str, Any]) -> str:
-    return "" if facts["tau"] is None else f"; Kendall's tau with the position {facts['tau']:.3f}, p = {facts['p']:.4f}"
+    return (
+        ""
+        if facts["tau"] is None
+        else f"; Kendall's tau with the position {facts['tau']:.3f}, p = {facts['p']:.4f}"
+    )
 
 
 def _tasks(path: pathlib.Path) -> list[str]:
@@ -71,5 +104,9 @@ def _tasks(path: pathlib.Path) -> list[str]:
         raise UsageError(f"{path} is not JSON") from None
     names = content.get("tasks") if isinstance(content, dict) else content
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise UsageError(f'{path} must be a JSON object with "tasks": a list of names of tasks, got {names!r}'[:300])
+        raise UsageError(
+            f'{path} must be a JSON object with "tasks": a list of names of tasks, got {names!r}'[
+                :300
+            ]
+        )
     return names

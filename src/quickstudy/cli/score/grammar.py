@@ -11,21 +11,33 @@ from quickstudy.cli.output import JSON, print_json, say
 
 
 def grammar(
-    file: pathlib.Path = typer.Argument(..., help="A network: JSON, or the name of one that comes with the package."),
-    language: str = typer.Option(..., "--language", help="an-bn, an-bn-cn, an-bn-cn-dn, an-bm-cnm, dyck-1 or dyck-2."),
-    start: int = typer.Option(0, "--start", min=0, help="Strings of the released list to leave out before."),
+    file: pathlib.Path = typer.Argument(
+        ..., help="A network: JSON, or the name of one that comes with the package."
+    ),
+    language: str = typer.Option(
+        ..., "--language", help="an-bn, an-bn-cn, an-bn-cn-dn, an-bm-cnm, dyck-1 or dyck-2."
+    ),
+    start: int = typer.Option(
+        0, "--start", min=0, help="Strings of the released list to leave out before."
+    ),
     count: int = typer.Option(1000, "--count", min=1, help="Strings to read."),
-    precision: str = typer.Option("float64", "--precision", help="float32, float64, or exact: fractions."),
+    precision: str = typer.Option(
+        "float64", "--precision", help="float32, float64, or exact: fractions."
+    ),
     margin: float = typer.Option(
-        0.0, "--margin", min=0.0, max=0.999, help="Share of wrong steps forgiven a string; probability that is none."
+        0.0,
+        "--margin",
+        min=0.0,
+        max=0.999,
+        help="Share of wrong steps forgiven a string; probability that is none.",
     ),
     json: bool = JSON,
 ) -> None:
     """Read strings of the released list, and count what is wrong.
 
-    Where the next symbol is certain, the likeliest must be it; in languages of brackets, where it never is, exactly the
-    symbols that may follow must have more probability than the margin. `first_wrong` is the place of a string in the
-    list, from 0.
+    Where the next symbol is certain, the likeliest must be it; in languages of brackets, where it
+    never is, exactly the symbols that may follow must have more probability than the margin.
+    `first_wrong` is the place of a string in the list, from 0.
     """
     from fractions import Fraction
 
@@ -46,7 +58,10 @@ def grammar(
     task, network = language_task(language), Network.read(file)
     check_alphabet(network, task, file)
     if start + count > (listed := len(task.listed())):
-        raise UsageError(f"the released list of {task.id} has {listed:,} strings, --start and --count go beyond it")
+        raise UsageError(
+            f"the released list of {task.id} has {listed:,} strings, --start and --count go"
+            " beyond it"
+        )
     certain = isinstance(task.grammar, Counting)
     marking = Marking("det" if certain else "cat", (margin,))
     if precision == "exact":
@@ -55,10 +70,14 @@ def grammar(
         brief = Brief(task.inputs, task.outputs, "cross-entropy", 2, 1)
         pupil = GivenNetwork(str(file), precision=precision).begin(brief, [Streams(0, task.id, 0)])
     else:
-        raise UsageError(f'no precision "{precision}"; {nearest(precision, ("float32", "float64", "exact"))}')
+        raise UsageError(
+            f'no precision "{precision}"; {nearest(precision, ("float32", "float64", "exact"))}'
+        )
     try:
         (found,) = outcomes(pupil, TestList(task, "released", start, count), task.grammar, marking)
-    except NotApplicable as error:  # fractions cannot say it: here that is the user's choice, not a run that failed
+    except (
+        NotApplicable
+    ) as error:  # fractions cannot say it: here that is the user's choice, not a run that failed
         raise UsageError(f"{file}: {error}; use --precision float64") from error
     wrong = found[marking.columns()[0]]
     right = wrong <= forgiven(margin, found["steps"]) if certain else wrong == 0
@@ -84,9 +103,13 @@ def language_task(name: str) -> Any:
     from quickstudy.base.errors import UsageError, nearest
     from quickstudy.tasks.grammar import languages
 
-    known = [id.removeprefix("grammar/") for id in catalogue.task.names() if id.startswith("grammar/")]
     known = [
-        one for one in known if issubclass(catalogue.task.get(f"grammar/{one}"), languages.Counted | languages.Balanced)
+        id.removeprefix("grammar/") for id in catalogue.task.names() if id.startswith("grammar/")
+    ]
+    known = [
+        one
+        for one in known
+        if issubclass(catalogue.task.get(f"grammar/{one}"), languages.Counted | languages.Balanced)
     ]
     if name.removeprefix("grammar/") not in known:
         raise UsageError(f'no language "{name}" with released strings; {nearest(name, known)}')

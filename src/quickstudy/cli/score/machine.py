@@ -12,14 +12,19 @@ from quickstudy.cli.output import JSON, print_json, say
 
 def machine(
     file: pathlib.Path = typer.Argument(
-        ..., help='JSON with "transitions": from, symbol, to, probability; with "input" too, a transducer.'
+        ...,
+        help=(
+            'JSON with "transitions": from, symbol, to, probability; with "input" too, a'
+            " transducer."
+        ),
     ),
     json: bool = JSON,
 ) -> None:
     """Score a machine: states, complexity and entropy rate of the smallest one that does the same.
 
-    What is not unifilar is made so by beliefs, from the stationary distribution on or from `start`. States that are
-    left for ever do not count. A transducer is driven by uniform inputs without memory.
+    What is not unifilar is made so by beliefs, from the stationary distribution on or from `start`.
+    States that are left for ever do not count. A transducer is driven by uniform inputs without
+    memory.
     """
     from quickstudy.machines.files import describe, read_machine
 
@@ -31,7 +36,10 @@ def machine(
     say(f"{facts['states']} states of {facts['states_given']} in {file}{_made(facts)}")
     say_complexity(facts)
     if "channel_complexity" in facts:
-        say(f"inputs: uniform, without memory; at most {facts['channel_complexity']:.6f} bits over such inputs")
+        say(
+            f"inputs: uniform, without memory; at most {facts['channel_complexity']:.6f} bits over"
+            " such inputs"
+        )
 
 
 def say_complexity(facts: dict[str, Any]) -> None:

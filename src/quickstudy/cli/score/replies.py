@@ -11,14 +11,17 @@ from quickstudy.cli.output import CONVENTION, JSON, print_json, print_table
 
 
 def replies(
-    file: pathlib.Path = typer.Argument(..., help="JSON lines with task, question, expected and reply."),
+    file: pathlib.Path = typer.Argument(
+        ..., help="JSON lines with task, question, expected and reply."
+    ),
     convention: str = CONVENTION,
     json: bool = JSON,
 ) -> None:
-    """Judge replies to questions of the curriculum: whether each is finished and correct, and its reward.
+    """Judge replies to questions of the curriculum: whether each is finished and correct, and its
+    reward.
 
-    A reply is heard byte by byte, as in a run: it is judged at its first period, in the tasks 1 to 5 as soon as it is
-    as long as the expected one, and what comes behind is left out.
+    A reply is heard byte by byte, as in a run: it is judged at its first period, in the tasks 1 to
+    5 as soon as it is as long as the expected one, and what comes behind is left out.
     """
     from quickstudy.cli.replay import lines_of, task_of
     from quickstudy.tasks.curriculum.recordings import looked_through
@@ -29,7 +32,9 @@ def replies(
             found = looked_through(line, "replies")
         except UsageError as error:
             raise UsageError(f"{file}, line {number}: {error}") from error
-        judged = task_of(found, convention).judge.judged(found["question"], found["expected"], found["reply"])
+        judged = task_of(found, convention).judge.judged(
+            found["question"], found["expected"], found["reply"]
+        )
         if json:
             print_json(judged)
         else:

@@ -12,19 +12,25 @@ from quickstudy.cli.output import JSON, print_json, say
 def sequence(
     file: pathlib.Path = typer.Argument(
         ...,
-        help="A text with a symbol for every word, or for every character of a single word; or JSON "
-        'with "outputs", and perhaps "inputs", "history" and "level".',
+        help=(
+            "A text with a symbol for every word, or for every character of a single word; or JSON "
+            'with "outputs", and perhaps "inputs", "history" and "level".'
+        ),
     ),
     history: int | None = typer.Option(
-        None, "--history", help="Symbols of the longest pasts; as many as there are data for, if left out."
+        None,
+        "--history",
+        help="Symbols of the longest pasts; as many as there are data for, if left out.",
     ),
-    level: float | None = typer.Option(None, "--level", help="Of the test by which pasts differ; default 0.001."),
+    level: float | None = typer.Option(
+        None, "--level", help="Of the test by which pasts differ; default 0.001."
+    ),
     json: bool = JSON,
 ) -> None:
     """Reconstruct the machine behind a sequence, or a transducer behind inputs and outputs.
 
-    Pasts with the same future are one state, as far as chi-squared tests can tell. Complexity and entropy rate are of
-    the data as they were, followed through the machine.
+    Pasts with the same future are one state, as far as chi-squared tests can tell. Complexity and
+    entropy rate are of the data as they were, followed through the machine.
     """
     from quickstudy.cli.score.machine import say_complexity
     from quickstudy.machines.files import read_sequence
@@ -32,8 +38,8 @@ def sequence(
     facts = read_sequence(file, history, level).figures()
     if facts["steps"] < facts["enough"]:
         say(
-            f"warning: {facts['steps']:,} symbols are few for histories of {facts['history']}: states that "
-            f"differ may look alike; give {facts['enough']:,} or more",
+            f"warning: {facts['steps']:,} symbols are few for histories of {facts['history']}:"
+            f" states that differ may look alike; give {facts['enough']:,} or more",
             err=True,
         )
     if json:
@@ -45,5 +51,6 @@ def sequence(
     say_complexity(facts)
     if facts["unexplained"]:
         say(
-            f"{facts['unexplained']:,} symbols are not what the machine can do: try longer histories, or give more data"
+            f"{facts['unexplained']:,} symbols are not what the machine can do: try longer"
+            " histories, or give more data"
         )

@@ -10,15 +10,23 @@ from quickstudy.cli.output import JSON, print_json, say
 
 
 def wade(
-    file: pathlib.Path = typer.Argument(..., help="JSON or CSV with `accuracy` and, if you like, `step`."),
+    file: pathlib.Path = typer.Argument(
+        ..., help="JSON or CSV with `accuracy` and, if you like, `step`."
+    ),
     preset: str = typer.Option(
-        "paper", "--preset", help="paper, published-nets, published-reservoirs, published-imdb or above-chance."
+        "paper",
+        "--preset",
+        help="paper, published-nets, published-reservoirs, published-imdb or above-chance.",
     ),
     thresholds: int | None = typer.Option(
-        None, "--thresholds", help="Points of the paper's grid: 10 (the default), or 100 as in a run."
+        None,
+        "--thresholds",
+        help="Points of the paper's grid: 10 (the default), or 100 as in a run.",
     ),
     tokens_per_sequence: float | None = typer.Option(
-        None, "--tokens-per-sequence", help="Questions per sequence: the unit of published-reservoirs."
+        None,
+        "--tokens-per-sequence",
+        help="Questions per sequence: the unit of published-reservoirs.",
     ),
     constant: float | None = typer.Option(
         None, "--constant", help="Accuracy of the best constant answer: the chance of above-chance."
@@ -27,14 +35,18 @@ def wade(
 ) -> None:
     """Score a learning curve that was measured elsewhere.
 
-    What a run calls `wade` is `--preset paper --thresholds 100` under the conventions corrected and written; under
-    published it is `--preset published-nets` for networks and `--preset published-reservoirs` for readouts.
+    What a run calls `wade` is `--preset paper --thresholds 100` under the conventions corrected and
+    written; under published it is `--preset published-nets` for networks and `--preset
+    published-reservoirs` for readouts.
     """
     from quickstudy.measures.curvefile import score_file
 
     scored = score_file(file, preset, thresholds, tokens_per_sequence, constant)
     if scored.ignored:
-        say(f"{file}: {scored.ignored} evaluations before step 1 were left out; time counts from 1", err=True)
+        say(
+            f"{file}: {scored.ignored} evaluations before step 1 were left out; time counts from 1",
+            err=True,
+        )
     if json:
         print_json({"wade": scored.value})
     else:

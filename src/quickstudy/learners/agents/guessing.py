@@ -14,9 +14,9 @@ SYMBOLS = bytes(dict.fromkeys(ORDER + bytes(range(256))))
 
 
 class Guesses:
-    """What to answer to single symbols where nobody says what is right: what was right for this symbol, the symbol
-    itself, what was right for others, symbols that were seen, all symbols. Which kind is tried first follows from what
-    worked for symbols of its class.
+    """What to answer to single symbols where nobody says what is right: what was right for this
+    symbol, the symbol itself, what was right for others, symbols that were seen, all symbols. Which
+    kind is tried first follows from what worked for symbols of its class.
     """
 
     def __init__(self) -> None:
@@ -51,7 +51,9 @@ class Guesses:
         return self._worked.get((_kind_of(key), kind), usual)
 
     def told(self, key: int, reply: int, right: bool) -> None:
-        """Whether a reply to a symbol was right. What was right and is not any more means that all is new."""
+        """Whether a reply to a symbol was right. What was right and is not any more means that all
+        is new.
+        """
         if not right and self.known.get(key) == reply:
             self._begin_anew()
             return
@@ -89,7 +91,9 @@ COMMON = "common end"
 
 
 class Hints:
-    """How the right answer stands in the feedback to a wrong one: which part of it, and whether a period is missing."""
+    """How the right answer stands in the feedback to a wrong one: which part of it, and whether a
+    period is missing.
+    """
 
     def __init__(self) -> None:
         self._ways = [(cut, period) for period in (False, True) for cut in (*CUTS, COMMON)]
@@ -118,12 +122,15 @@ class Hints:
         elif not right and way is not None:
             self._count(way, -0.7)
 
-    def favour(self, heard: list[tuple[str, str]], worth: Callable[[list[tuple[str, str]]], int]) -> None:
-        """Read feedback from now on in the way in which it makes most sense. heard: questions with their feedback;
-        worth: how much sense questions with their answers make.
+    def favour(
+        self, heard: list[tuple[str, str]], worth: Callable[[list[tuple[str, str]]], int]
+    ) -> None:
+        """Read feedback from now on in the way in which it makes most sense. heard: questions with
+        their feedback; worth: how much sense questions with their answers make.
         """
         found = {
-            way: worth([(asked, _cut(way, [said]).removesuffix(".")) for asked, said in heard]) for way in self._ways
+            way: worth([(asked, _cut(way, [said]).removesuffix(".")) for asked, said in heard])
+            for way in self._ways
         }
         best = max(self._ways, key=lambda way: (found[way], self._scores[way]))
         if found[best] > len(heard) // 3:
@@ -145,5 +152,12 @@ def _cut(way: tuple[str, bool], heard: list[str]) -> str:
 def _common_end(texts: list[str]) -> str:
     """What the last few have in common, from their ends."""
     last = texts[-4:]
-    count = next((n for n in range(len(min(last, key=len)), 0, -1) if len({text[-n:] for text in last}) == 1), 0)
+    count = next(
+        (
+            n
+            for n in range(len(min(last, key=len)), 0, -1)
+            if len({text[-n:] for text in last}) == 1
+        ),
+        0,
+    )
     return last[0][len(last[0]) - count :]

@@ -8,7 +8,9 @@ from typing import Any
 from quickstudy.learners.agents.operations import VIEWS, Program, View, explaining, identity
 
 FEW, MANY = 3, 8
-"""Questions with a word in common from which, and by how many of the last of which, a program for it is looked for."""
+"""Questions with a word in common from which, and by how many of the last of which, a program for
+it is looked for.
+"""
 
 
 class Credit:
@@ -48,8 +50,9 @@ def _marks(text: str) -> list[str]:
 class Library:
     """Programs that have worked, and which of them to use for a question.
 
-    It is shown questions with their answers. Where none of its programs has the answer, it looks for one that explains
-    at least two such questions, first as they are, then with words put in the place of others.
+    It is shown questions with their answers. Where none of its programs has the answer, it looks
+    for one that explains at least two such questions, first as they are, then with words put in the
+    place of others.
     """
 
     def __init__(self) -> None:
@@ -85,7 +88,9 @@ class Library:
         return best, most
 
     def shown(self, question: str, answer: str, said: str | None) -> None:
-        """A question with an answer that is right. said: what was answered wrongly before, if it was."""
+        """A question with an answer that is right. said: what was answered wrongly before, if it
+        was.
+        """
         explained = False
         marks = _marks(question)
         for view in list(self.views):
@@ -99,7 +104,8 @@ class Library:
                 self._sight.told(view, marks, self._by_programs(seen)[0] == answer)
             # Where a view does not lead to the answer, its words say nothing of the programs.
             for program, out in outs if hit or view is identity else ():
-                # There may be several right answers: what differs from one that was given is not wrong for that.
+                # There may be several right answers: what differs from one that was given is not
+                # wrong for that.
                 if out is not None and (out == answer or said is not None):
                     weight = 2.0 if out == said else 1.0
                     self._credit.told(program, _marks(seen), out == answer, weight)
@@ -113,7 +119,9 @@ class Library:
             self._look(question)
 
     def _look(self, question: str) -> None:
-        """Search for what explains what nothing explains, then for what explains all that share a word."""
+        """Search for what explains what nothing explains, then for what explains all that share a
+        word.
+        """
         open_ = list(dict.fromkeys(self._open))
         if len({answer for _, answer in open_}) > 1:
             found = next((one for one in explaining(open_, 2) if one not in self.programs), None)
@@ -122,10 +130,18 @@ class Library:
             elif len(open_) > 3:
                 self._look_otherwise(open_)
         for view in self.views:
-            seen = [(shown, answer) for asked, answer in self._pairs if (shown := view(asked)) is not None]
+            seen = [
+                (shown, answer)
+                for asked, answer in self._pairs
+                if (shown := view(asked)) is not None
+            ]
             for mark in _marks(view(question) or ""):
-                alike = list(dict.fromkeys(pair for pair in seen if mark in _marks(pair[0])))[-MANY:]
-                if len(alike) < FEW or any(all(one(text) == out for text, out in alike) for one in self.programs):
+                alike = list(dict.fromkeys(pair for pair in seen if mark in _marks(pair[0])))[
+                    -MANY:
+                ]
+                if len(alike) < FEW or any(
+                    all(one(text) == out for text, out in alike) for one in self.programs
+                ):
                     continue
                 found = next(iter(explaining(alike, len(alike))), None)
                 if found is not None:
@@ -135,7 +151,11 @@ class Library:
         """Search for the view under which most is known already."""
         best, most = None, 2
         for view in VIEWS:
-            seen = [(found, answer) for question, answer in pairs if (found := view(question)) is not None]
+            seen = [
+                (found, answer)
+                for question, answer in pairs
+                if (found := view(question)) is not None
+            ]
             known = sum(self._by_programs(found)[0] == answer for found, answer in seen)
             if known > most and view not in self.views:
                 best, most = view, known
@@ -152,4 +172,6 @@ class Library:
         for question, answer in pairs:
             if (out := program(question)) is not None:
                 self._credit.told(program, _marks(question), out == answer)
-        self._open = deque((pair for pair in self._open if program(pair[0]) != pair[1]), maxlen=self._open.maxlen)
+        self._open = deque(
+            (pair for pair in self._open if program(pair[0]) != pair[1]), maxlen=self._open.maxlen
+        )

@@ -1,7 +1,8 @@
 """Yes or no: a version space over small membership grammars.
 
-A question has two parts: words that describe, and a text. What a description means depends on its small words, whatever
-these are: for each set of them there is a space of rules, and a rule that has been wrong once is dropped.
+A question has two parts: words that describe, and a text. What a description means depends on its
+small words, whatever these are: for each set of them there is a space of rules, and a rule that has
+been wrong once is dropped.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ TESTS = ("every", "some", "covers", "no")
 
 
 class Rule(NamedTuple):
-    """The text must pass all of some tests: every capital word occurs, some do, they cover it, none of those behind
-    the word `behind` does. polarity: which of two answers, in their order, says that it does.
+    """The text must pass all of some tests: every capital word occurs, some do, they cover it, none
+    of those behind the word `behind` does. polarity: which of two answers, in their order, says
+    that it does.
     """
 
     tests: tuple[str, ...]
@@ -47,8 +49,8 @@ def _covered(parts: tuple[str, ...], text: str) -> bool:
 
 
 class Membership:
-    """What is left of each space of rules, by the small words of a description. Rules with fewer tests weigh more, and
-    those that hold with other small words too.
+    """What is left of each space of rules, by the small words of a description. Rules with fewer
+    tests weigh more, and those that hold with other small words too.
     """
 
     def __init__(self) -> None:
@@ -68,7 +70,11 @@ class Membership:
         """The right answer to a question: drop what would not have given it."""
         parts, small = _read(description)
         said = list(answers).index(answer)
-        left = [one for one in self._space(small) if one.polarity ^ (not one.holds(parts, _last(text))) == said]
+        left = [
+            one
+            for one in self._space(small)
+            if one.polarity ^ (not one.holds(parts, _last(text))) == said
+        ]
         self._spaces[small] = left or _rules(small)
 
     def _space(self, small: frozenset[str]) -> list[Rule]:
@@ -77,12 +83,19 @@ class Membership:
 
 def _rules(small: frozenset[str]) -> list[Rule]:
     tests = [some for count in range(len(TESTS) + 1) for some in combinations(TESTS, count)]
-    return [Rule(some, behind, way) for some in tests for behind in ("-", *sorted(small)) for way in (0, 1)]
+    return [
+        Rule(some, behind, way)
+        for some in tests
+        for behind in ("-", *sorted(small))
+        for way in (0, 1)
+    ]
 
 
 def _read(description: str) -> tuple[tuple[tuple[str, str], ...], frozenset[str]]:
     words = ["", *description.rpartition(":")[2].split()]
-    parts = tuple((words[place - 1], word) for place, word in enumerate(words) if place and word.isupper())
+    parts = tuple(
+        (words[place - 1], word) for place, word in enumerate(words) if place and word.isupper()
+    )
     return parts, frozenset(word for word in words if word and not word.isupper())
 
 

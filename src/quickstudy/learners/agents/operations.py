@@ -1,7 +1,8 @@
 """Small string operations and their compositions: from the words of a question to an answer.
 
-A program has a view (the question as it is, or with one of its words put in the place of another), a pick (some of its
-words, or its text), and a way of making one text of what was picked. None of them knows a word of any task.
+A program has a view (the question as it is, or with one of its words put in the place of another),
+a pick (some of its words, or its text), and a way of making one text of what was picked. None of
+them knows a word of any task.
 """
 
 from __future__ import annotations
@@ -42,7 +43,11 @@ def _two(parts: Sequence[str]) -> tuple[str, str]:
 def _interleaved(parts: Sequence[str]) -> str:
     first, second = _two(parts)
     shared = min(len(first), len(second))
-    return "".join(a + b for a, b in zip(first, second, strict=False)) + first[shared:] + second[shared:]
+    return (
+        "".join(a + b for a, b in zip(first, second, strict=False))
+        + first[shared:]
+        + second[shared:]
+    )
 
 
 def _union(parts: Sequence[str]) -> str:
@@ -109,13 +114,16 @@ class Program(NamedTuple):
 
 _PLACES = {name: place for names in (PICKS, MAKES, TURNS) for place, name in enumerate(names)}
 ALL = sorted(
-    (Program(*names) for names in ((p, m, t) for p in PICKS for m in MAKES for t in TURNS)), key=lambda p: p.size
+    (Program(*names) for names in ((p, m, t) for p in PICKS for m in MAKES for t in TURNS)),
+    key=lambda p: p.size,
 )
 
 
 @lru_cache(maxsize=4096)
 def makers(text: str) -> dict[str, list[int]]:
-    """By what can be made of a text, the places of the programs that make it. Shared parts are worked out once."""
+    """By what can be made of a text, the places of the programs that make it. Shared parts are
+    worked out once.
+    """
     found: dict[str, list[int]] = {}
     made: dict[tuple[str, str], Made] = {}
     for pick, own in PICKS.items():
@@ -137,7 +145,9 @@ def makers(text: str) -> dict[str, list[int]]:
 
 
 def _counts(pairs: Sequence[tuple[str, str]]) -> Counter[int]:
-    return Counter(place for question, answer in pairs for place in makers(question).get(answer, ()))
+    return Counter(
+        place for question, answer in pairs for place in makers(question).get(answer, ())
+    )
 
 
 def explained(pairs: Sequence[tuple[str, str]]) -> int:
@@ -146,7 +156,9 @@ def explained(pairs: Sequence[tuple[str, str]]) -> int:
 
 
 def explaining(pairs: Sequence[tuple[str, str]], least: int) -> list[Program]:
-    """Programs that give the right answer to so many of some questions, those that give most first."""
+    """Programs that give the right answer to so many of some questions, those that give most
+    first.
+    """
     counts = _counts(pairs)
     order = sorted((-count, place) for place, count in counts.items() if count >= least)
     return [ALL[place] for _, place in order]
@@ -176,5 +188,7 @@ def identity(text: str) -> Made:
 
 
 VIEWS: tuple[View, ...] = tuple(
-    Substitution(instead, of, head) for head in range(2, 7) for instead, of in permutations(range(head), 2)
+    Substitution(instead, of, head)
+    for head in range(2, 7)
+    for instead, of in permutations(range(head), 2)
 )

@@ -1,4 +1,6 @@
-"""Agents that answer: by trying symbols, by a table that feedback fills, and by programs that they put together."""
+"""Agents that answer: by trying symbols, by a table that feedback fills, and by programs that they
+put together.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def check_bytes(brief: Brief) -> None:
 
 @learner("search", version=1)
 class Search:
-    """Tries one symbol after another, stays with one as long as it is rewarded, and then begins anew."""
+    """Tries one symbol after another, stays with one as long as it is rewarded, and then begins
+    anew.
+    """
 
     checked_on = CHECKED_ON
 
@@ -58,11 +62,12 @@ class Search:
 
 @learner("program", version=1)
 class ProgramAgent:
-    """Finds out when to speak, tries symbols, fills a table from feedback, and searches compositions of small string
-    operations for what a table cannot hold. It keeps those that worked, and prefers what has worked for such words.
+    """Finds out when to speak, tries symbols, fills a table from feedback, and searches
+    compositions of small string operations for what a table cannot hold. It keeps those that
+    worked, and prefers what has worked for such words.
 
-    It knows bytes and rewards; of tasks, instances, words and formats it knows nothing beforehand. programs: whether it
-    searches for programs.
+    It knows bytes and rewards; of tasks, instances, words and formats it knows nothing beforehand.
+    programs: whether it searches for programs.
     """
 
     programs = True
@@ -74,7 +79,12 @@ class ProgramAgent:
         self._begin_life()
 
     def _begin_life(self) -> None:
-        self._turns, self._guesses, self._hints, self._library = Turns(), Guesses(), Hints(), Library()
+        self._turns, self._guesses, self._hints, self._library = (
+            Turns(),
+            Guesses(),
+            Hints(),
+            Library(),
+        )
         self._rules = Membership()
         self._table: dict[str, str] = {}
         self._sure: set[str] = set()
@@ -180,10 +190,14 @@ class ProgramAgent:
         if self.programs and (answers := self._two_answers()):
             self._rules.shown(*self._asked_sentence, _body(answer), answers)
         elif self.programs:
-            self._library.shown(_body(question), _body(answer), None if said is None else _body(said))
+            self._library.shown(
+                _body(question), _body(answer), None if said is None else _body(said)
+            )
 
     def _two_answers(self) -> list[str]:
-        """The two answers that there have been for a while, if there were no more: it is a question of yes or no."""
+        """The two answers that there have been for a while, if there were no more: it is a question
+        of yes or no.
+        """
         last = list(self._given)[-SEVERAL:]
         found = list(dict.fromkeys([*last[::-1], *list(self._given)[::-1]]))[:2]
         return sorted(found) if len(last) == SEVERAL and len(set(last) | set(found)) == 2 else []

@@ -1,7 +1,9 @@
-"""When to speak. An agent finds out from rewards how a conversation is cut: where feedback ends, and where a question.
+"""When to speak. An agent finds out from rewards how a conversation is cut: where feedback ends,
+and where a question.
 
-What is taken for granted: who speaks out of turn is punished at once, and who is silent is not; an answer brings a
-reward that is not zero when it is complete, or the other side speaks up and the reward comes before its next question.
+What is taken for granted: who speaks out of turn is punished at once, and who is silent is not; an
+answer brings a reward that is not zero when it is complete, or the other side speaks up and the
+reward comes before its next question.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ class Format(NamedTuple):
     question: int = BYTE
 
     def cut(self, heard: bytes | bytearray, answered: bool) -> int | None:
-        """Where the question begins in all that was heard since the last answer, if that question is complete.
+        """Where the question begins in all that was heard since the last answer, if that question
+        is complete.
 
         answered: something was answered before, so that feedback comes first.
         """
@@ -78,7 +81,8 @@ def contradictions(format: Format, steps: list[Step], answered: bool) -> float:
                 if wrong and reward != 0:
                     heard, answered = bytearray(), True
         if turn:
-            # Who speaks up after an answer without a reward has heard it, and keeps the reward for later.
+            # Who speaks up after an answer without a reward has heard it, and keeps the reward for
+            # later.
             late = reward == 0 and following != SPACE and reply != SPACE
             wrong = reward == 0 and following != SPACE and not late
             if wrong or reward != 0 or late:
@@ -93,8 +97,9 @@ def contradictions(format: Format, steps: list[Step], answered: bool) -> float:
 class Turns:
     """Listens, and says when a question is complete.
 
-    format: what it takes for granted at present. question, feedback: those heard last, once it is one's turn. Whoever
-    uses it calls `hear` with every byte and the reward for the last reply, and `said` with the reply.
+    format: what it takes for granted at present. question, feedback: those heard last, once it is
+    one's turn. Whoever uses it calls `hear` with every byte and the reward for the last reply, and
+    `said` with the reply.
     """
 
     def __init__(self) -> None:
@@ -107,8 +112,8 @@ class Turns:
         self.luckless = self.quiet = self._spaces = 0
 
     def hear(self, byte: int, reward: int) -> None:
-        """A byte, with the reward for the last reply. Then: turn: it is one's turn; began: since just now; judged: by
-        now it is known whether the last answer was right.
+        """A byte, with the reward for the last reply. Then: turn: it is one's turn; began: since
+        just now; judged: by now it is known whether the last answer was right.
         """
         self.judged = self.began = False
         contradicted = late = False
@@ -143,7 +148,9 @@ class Turns:
         start = self.format.cut(self._heard, self._answered)
         if start is None and self._spaces <= 2 * GAP:
             return
-        if start is None:  # nobody says anything any more: then it is one's turn, whatever the format says
+        if (
+            start is None
+        ):  # nobody says anything any more: then it is one's turn, whatever the format says
             del self._heard[-self._spaces :]
             start = 0
         self.feedback, self.question = bytes(self._heard[:start]), bytes(self._heard[start:])
@@ -151,9 +158,13 @@ class Turns:
         self.judged, self._waiting = self.judged or self._waiting, False
 
     def _think_again(self) -> None:
-        """Take the format that explains best what has happened of late; among equals one that was of use before."""
+        """Take the format that explains best what has happened of late; among equals one that was
+        of use before.
+        """
         steps = list(self._steps)
-        marks = {step.byte for step in steps if _is_mark(step.byte)} | {one for form in self.used for one in form}
+        marks = {step.byte for step in steps if _is_mark(step.byte)} | {
+            one for form in self.used for one in form
+        }
         marks -= {NOTHING, BYTE}
         # Begin where an answer was judged, if there is such a place early on.
         starts = [place for place, step in enumerate(steps[: len(steps) // 2], 1) if step.reward]
@@ -162,7 +173,8 @@ class Turns:
         for feedback, question in product((NOTHING, BYTE, *sorted(marks)), (BYTE, *sorted(marks))):
             form = Format(feedback, question)
             found = min(contradictions(form, steps, answered) for answered in (True, False))
-            # Single symbols are taken to come alone; what comes before a longer question, as feedback with a mark.
+            # Single symbols are taken to come alone; what comes before a longer question, as
+            # feedback with a mark.
             odd = (feedback == NOTHING) != (question == BYTE)
             rank = round(found, 3), -self.used.get(form, 0), odd, question, -feedback
             if least is None or rank < least:

@@ -1,1 +1,3 @@
-"""Recurrent networks found by minimum description length: genomes, their bits, and the search for them."""
+"""Recurrent networks found by minimum description length: genomes, their bits, and the search for
+them.
+"""

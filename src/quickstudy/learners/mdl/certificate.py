@@ -1,15 +1,18 @@
-"""A proof that a network of counters is right for every string of a language, or the first where it is not.
+"""A proof that a network of counters is right for every string of a language, or the first where it
+is not.
 
-While one letter is read again and again, a network of linear and ReLU units is an affine map, as long as no unit turns
-on or off. So in each block the first steps are taken symbolically, with fractions that depend on the variables of the
-language; then every step is shown to add the same to the state, by induction, with the same units on, up to the last
-few steps, which are taken symbolically again. At every step that is scored, outputs are compared as functions of the
-variables. That is done for all values from some number on; the smaller ones are fixed, one after another, in the same
-way. All of it is in exact arithmetic without the limit of ±10^6 on values, and says from where on that limit is felt.
-It is no proof about rounded numbers. Brackets of one kind have a proof of their own (`quickstudy.learners.mdl.depths`).
+While one letter is read again and again, a network of linear and ReLU units is an affine map, as
+long as no unit turns on or off. So in each block the first steps are taken symbolically, with
+fractions that depend on the variables of the language; then every step is shown to add the same to
+the state, by induction, with the same units on, up to the last few steps, which are taken
+symbolically again. At every step that is scored, outputs are compared as functions of the
+variables. That is done for all values from some number on; the smaller ones are fixed, one after
+another, in the same way. All of it is in exact arithmetic without the limit of ±10^6 on values, and
+says from where on that limit is felt. It is no proof about rounded numbers. Brackets of one kind
+have a proof of their own (`quickstudy.learners.mdl.depths`).
 
-Where it does not apply: brackets of two kinds; curved activations (tanh, sigmoid ...) of an input that varies, unless
-their unit is an output that nothing else hears; products of two varying values.
+Where it does not apply: brackets of two kinds; curved activations (tanh, sigmoid ...) of an input
+that varies, unless their unit is an output that nothing else hears; products of two varying values.
 """
 
 from __future__ import annotations
@@ -36,13 +39,17 @@ TRIED = 60
 
 
 def certified(network: Network, language: str, tried: int = TRIED) -> Certificate:
-    """Of a network for a language by name, or, without one, for the first over as many symbols that it masters. Raises
-    UsageError where there is no such language, or no proof for it.
+    """Of a network for a language by name, or, without one, for the first over as many symbols that
+    it masters. Raises UsageError where there is no such language, or no proof for it.
     """
     network, known = network.spread(), dict[str, Counting | None]()
     for name in catalogue.task.names():
         found = catalogue.task.get(name) if name.startswith("grammar/") else None
-        if found and issubclass(found, StringTask) and isinstance(grammar := found().grammar, Counting):
+        if (
+            found
+            and issubclass(found, StringTask)
+            and isinstance(grammar := found().grammar, Counting)
+        ):
             known[name.removeprefix("grammar/")] = grammar
     known[BRACKETS] = None
     own = language.removeprefix("grammar/")
@@ -50,17 +57,27 @@ def certified(network: Network, language: str, tried: int = TRIED) -> Certificat
     fitting = [name for name in known if symbols[name] == network.symbols]
     if own not in fitting if own else not fitting:
         what = f'"{language}" is no' if language else "there is no"
-        raise UsageError(f"{what} language of counters over {network.symbols} symbols; {nearest(own, known)}")
+        raise UsageError(
+            f"{what} language of counters over {network.symbols} symbols; {nearest(own, known)}"
+        )
     shown = [
-        depths.certificate(network) if grammar is None else certificate(network, name, grammar, tried)
+        (
+            depths.certificate(network)
+            if grammar is None
+            else certificate(network, name, grammar, tried)
+        )
         for name in ([own] if own else fitting)
         for grammar in [known[name]]
     ]
     return next((one for one in shown if one.right), shown[0])
 
 
-def certificate(network: Network, language: str, grammar: Counting, tried: int = TRIED) -> Certificate:
-    """Of a network for a counter language. tried: strings that are read one by one to find a failure."""
+def certificate(
+    network: Network, language: str, grammar: Counting, tried: int = TRIED
+) -> Certificate:
+    """Of a network for a counter language. tried: strings that are read one by one to find a
+    failure.
+    """
     try:
         fails = _first_wrong(network, grammar, tried)
         if fails is None:
@@ -99,8 +116,8 @@ class _Proof:
         return self._reading.limit
 
     def prove(self, fixed: Sequence[int | None]) -> None:
-        """For all values of the variables that are None. Raises Wrong, with how many strings to look at, or
-        NotApplicable.
+        """For all values of the variables that are None. Raises Wrong, with how many strings to
+        look at, or NotApplicable.
         """
         free = [number for number, value in enumerate(fixed) if value is None]
         names = list(self._grammar.stops)
@@ -113,11 +130,21 @@ class _Proof:
             except Wrong:
                 values = [least if value is None else value for value in fixed]
                 place = self._grammar.in_order()
-                raise Wrong(str(1 + next(n for n, one in enumerate(place) if list(one) == values))) from None
+                raise Wrong(
+                    str(1 + next(n for n, one in enumerate(place) if list(one) == values))
+                ) from None
         else:
-            raise NotApplicable("units do not stay on or off while a letter is repeated, or outputs cannot be compared")
-        known = [f"{names[number]} = {value}" for number, value in enumerate(fixed) if value is not None]
-        self.steps.append(", ".join([*known, *(f"{names[number]} from {least} on" for number in free)]) + f": {parts}")
+            raise NotApplicable(
+                "units do not stay on or off while a letter is repeated, or outputs cannot be"
+                " compared"
+            )
+        known = [
+            f"{names[number]} = {value}" for number, value in enumerate(fixed) if value is not None
+        ]
+        self.steps.append(
+            ", ".join([*known, *(f"{names[number]} from {least} on" for number in free)])
+            + f": {parts}"
+        )
         for number, value in itertools.product(free, range(1, least)):
             self.prove([value if place == number else own for place, own in enumerate(fixed)])
 
@@ -127,15 +154,27 @@ class _Proof:
         state, words = self._step(None, 0, region, zero, None), []
         blocks = self._grammar.blocks
         for number, (letter, times, more, fresh) in enumerate(blocks):
-            known = sum(count * value for count, value in zip(times, fixed, strict=True) if value is not None)
+            known = sum(
+                count * value
+                for count, value in zip(times, fixed, strict=True)
+                if value is not None
+            )
             length = (Fraction(more + known), *(Fraction(times[one]) for one in free), ZERO)
             after = blocks[number + 1][0] if number + 1 < len(blocks) else 0
-            state, said = self._block(state, letter, length, after if fresh < 0 else None, region, least)
+            state, said = self._block(
+                state, letter, length, after if fresh < 0 else None, region, least
+            )
             words.append(f"{self._grammar.symbols[letter]} {said}")
         return ", ".join(words)
 
     def _block(
-        self, state: dict[int, Form], letter: int, length: Form, after: int | None, region: Region, least: int
+        self,
+        state: dict[int, Form],
+        letter: int,
+        length: Form,
+        after: int | None,
+        region: Region,
+        least: int,
     ) -> tuple[dict[int, Form], str]:
         """One letter again and again. after: what comes behind it, where that is scored."""
         same = None if after is None else letter
@@ -145,15 +184,25 @@ class _Proof:
             return state, f"{length[0]} single"
         for head, tail in itertools.product(range(HEAD + 1), range(1, TAIL + 1)):
             try:
-                return self._repeated(state, letter, length, (same, after), region, least, head, tail), f"{head}+{tail}"
+                return (
+                    self._repeated(state, letter, length, (same, after), region, least, head, tail),
+                    f"{head}+{tail}",
+                )
             except Unknown:
                 continue
         raise Unknown
 
     def _repeated(
-        self, state: dict[int, Form], letter: int, length: Form, targets: tuple[int | None, int | None],
-        region: Region, least: int, head: int, tail: int,
-    ) -> dict[int, Form]:  # fmt: skip
+        self,
+        state: dict[int, Form],
+        letter: int,
+        length: Form,
+        targets: tuple[int | None, int | None],
+        region: Region,
+        least: int,
+        head: int,
+        tail: int,
+    ) -> dict[int, Form]:
         """Some steps at the beginning, those in between by induction, some at the end."""
         for _ in range(head):
             state = self._step(state, letter, region, length, targets[0])
@@ -164,7 +213,8 @@ class _Proof:
         change = {unit: added(then[unit], form, -ONE) for unit, form in state.items()}
         if any(any(form[1:]) for form in change.values()):
             raise Unknown  # it grows faster than the string
-        # At the s-th of these steps the state is state + s change; then at the next it is state + (s + 1) change.
+        # At the s-th of these steps the state is state + s change; then at the next it is state +
+        # (s + 1) change.
         slope = {unit: (*form[:-1], change[unit][0]) for unit, form in state.items()}
         inside = Region(least, (between[0] - 1, *between[1:]))
         reached = self._step(slope, letter, inside, length, None)
@@ -178,7 +228,12 @@ class _Proof:
         return state
 
     def _step(
-        self, state: dict[int, Form] | None, symbol: int, region: Region, like: Form, target: int | None
+        self,
+        state: dict[int, Form] | None,
+        symbol: int,
+        region: Region,
+        like: Form,
+        target: int | None,
     ) -> dict[int, Form]:
         """The state after a symbol. target: what must be said, if anything must."""
         state, outputs = self._reading.step(state, symbol, region, len(like))

@@ -1,8 +1,10 @@
-"""The bits in which a network codes a tree of strings: compiled, and nothing twice that has been computed.
+"""The bits in which a network codes a tree of strings: compiled, and nothing twice that has been
+computed.
 
-A unit that hears nothing of the step before, not even by others, has as many values as there are symbols: they are
-computed once for each. Curves and logarithms, which take longer than all else, are looked up where the same number came
-before. Every sum is taken in the order in which `think` takes it: the bits are the same, to the last.
+A unit that hears nothing of the step before, not even by others, has as many values as there are
+symbols: they are computed once for each. Curves and logarithms, which take longer than all else,
+are looked up where the same number came before. Every sum is taken in the order in which `think`
+takes it: the bits are the same, to the last.
 """
 
 from __future__ import annotations
@@ -21,17 +23,22 @@ TANH, FLAT = 3, 22.0
 LOOKED_UP = 1024
 """Numbers of which the curve, and of which the logarithm, is kept."""
 FORWARD, BEFORE, SUM = 1, 2, 4
-"""Of a unit: all forward edges, all recurrent edges into it come from units that do not move; it sums."""
+"""Of a unit: all forward edges, all recurrent edges into it come from units that do not move; it
+sums.
+"""
 _Place = np.uint64
-"""An index that cannot be negative: it is not asked whether it counts from the end, which takes a third of the loop."""
+"""An index that cannot be negative: it is not asked whether it counts from the end, which takes a
+third of the loop.
+"""
 
 
 class Desk(NamedTuple):
-    """Room for a tree. wiring: of the network. moving: units whose values depend on more than the symbol just read, in
-    an order in which they can be computed. fixed (unit,): whether it is none of them. parts (unit,): FORWARD, BEFORE
-    and SUM. settled (symbol,): whether what depends on it alone is known: in values, behind the nodes, that of fixed
-    units; in sums (2, symbol, unit), those over forward and over recurrent edges into moving ones.
-    values (node, then symbol; unit). curve, logarithm (2, number): those looked up before, and what they gave.
+    """Room for a tree. wiring: of the network. moving: units whose values depend on more than the
+    symbol just read, in an order in which they can be computed. fixed (unit,): whether it is none
+    of them. parts (unit,): FORWARD, BEFORE and SUM. settled (symbol,): whether what depends on it
+    alone is known: in values, behind the nodes, that of fixed units; in sums (2, symbol, unit),
+    those over forward and over recurrent edges into moving ones. values (node, then symbol; unit).
+    curve, logarithm (2, number): those looked up before, and what they gave.
     """
 
     wiring: Room
@@ -46,7 +53,9 @@ class Desk(NamedTuple):
 
     @classmethod
     def of(cls, nodes: int, wiring: Room | None = None) -> Desk:
-        """For a tree of so many nodes, and for a network that is laid out already; default: any row of genes."""
+        """For a tree of so many nodes, and for a network that is laid out already; default: any row
+        of genes.
+        """
         wiring = wiring or Room.of()
         units = len(wiring.order)
         moving, fixed, parts, settled = np.zeros((4, units), np.int32)
@@ -83,7 +92,9 @@ def _logarithm(chance: float, logarithm: Numbers) -> float:
 
 @njit
 def _told_apart(count: int, symbols: int, desk: Desk) -> int:
-    """Tell units that move from those that do not. Gives how many of those that are computed move."""
+    """Tell units that move from those that do not. Gives how many of those that are computed
+    move.
+    """
     many = 0
     order, first, source = desk.wiring.order, desk.wiring.first, desk.wiring.source
     moving, fixed, parts, settled = desk.moving, desk.fixed, desk.parts, desk.settled
@@ -144,10 +155,13 @@ def _settle(symbols: int, symbol: int, count: int, own_row: int, desk: Desk) -> 
 
 
 @njit
-def evaluate(row: Rows, parts: Parts, floor: float, tree: Tree, desk: Desk, bits: Numbers, limit: float) -> None:
-    """Fill bits with |H|, with the bits of all strings of a tree where the network is mixed with a guesser that has the
-    share floor, and with |D:H|, infinite where a next symbol is held for impossible. Without a floor the two are the
-    same, and what is impossible is seen at once. limit: once |H| and the bits so far are more, both are infinite.
+def evaluate(
+    row: Rows, parts: Parts, floor: float, tree: Tree, desk: Desk, bits: Numbers, limit: float
+) -> None:
+    """Fill bits with |H|, with the bits of all strings of a tree where the network is mixed with a
+    guesser that has the share floor, and with |D:H|, infinite where a next symbol is held for
+    impossible. Without a floor the two are the same, and what is impossible is seen at once. limit:
+    once |H| and the bits so far are more, both are infinite.
     """
     described = float(description_bits(row, len(parts.activations)))
     bits[0] = described
@@ -157,9 +171,11 @@ def evaluate(row: Rows, parts: Parts, floor: float, tree: Tree, desk: Desk, bits
 
 
 @njit
-def code_data(count: int, parts: Parts, floor: float, tree: Tree, desk: Desk, bits: Numbers, limit: float) -> None:
-    """The same of a network that is laid out on the desk already, whose |H| stands in bits. count: of the units that
-    are computed.
+def code_data(
+    count: int, parts: Parts, floor: float, tree: Tree, desk: Desk, bits: Numbers, limit: float
+) -> None:
+    """The same of a network that is laid out on the desk already, whose |H| stands in bits. count:
+    of the units that are computed.
 
     It is one loop, since to hand a row of an array to a function takes as long as a step.
     """

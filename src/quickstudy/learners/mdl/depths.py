@@ -1,10 +1,12 @@
-"""A proof that a network of counters is right for every string of brackets of one kind, or how deep it is first wrong.
+"""A proof that a network of counters is right for every string of brackets of one kind, or how deep
+it is first wrong.
 
-What such a network knows of a balanced beginning must be how deep it is, and perhaps which symbol it read last: a state
-for every depth and last symbol. The first depths are gone through one by one, along every edge, and each state must be
-the same however it is reached. From some depth on the states are then taken to be lines in the depth. That reading a
-bracket leads from the line of one depth to the line of the next is shown for all depths at once, with the same units
-on. At every step those symbols that may follow, and no others, must have a probability above 0. All in exact
+What such a network knows of a balanced beginning must be how deep it is, and perhaps which symbol
+it read last: a state for every depth and last symbol. The first depths are gone through one by one,
+along every edge, and each state must be the same however it is reached. From some depth on the
+states are then taken to be lines in the depth. That reading a bracket leads from the line of one
+depth to the line of the next is shown for all depths at once, with the same units on. At every step
+those symbols that may follow, and no others, must have a probability above 0. All in exact
 arithmetic, without the limit on values.
 """
 
@@ -49,8 +51,9 @@ def _valid(depth: int) -> set[int]:
 
 
 def _one_by_one(reading: SymbolicNetwork, deepest: int) -> dict[tuple[int, int], State]:
-    """The state for every last symbol and depth. Raises Wrong, with the depth of a step that is, the first there is by
-    the number of symbols read; NotApplicable where one beginning and another of the same depth are told apart.
+    """The state for every last symbol and depth. Raises Wrong, with the depth of a step that is,
+    the first there is by the number of symbols read; NotApplicable where one beginning and another
+    of the same depth are told apart.
     """
     region = Region(1)
     first, outputs = reading.step(None, _END, region, _WIDTH)
@@ -64,7 +67,9 @@ def _one_by_one(reading: SymbolicNetwork, deepest: int) -> dict[tuple[int, int],
             state, outputs = reading.step(found[place], symbol, region, _WIDTH)
             _judged(outputs, then, region)
             if found.setdefault((symbol, then), state) != state:
-                raise NotApplicable(f"it tells beginnings of depth {then} apart by more than their last symbol")
+                raise NotApplicable(
+                    f"it tells beginnings of depth {then} apart by more than their last symbol"
+                )
             if (symbol, then) not in waiting:
                 waiting.append((symbol, then))
     return found
@@ -80,7 +85,9 @@ def _judged(outputs: list[Form | Curve], depth: int, region: Region) -> None:
 
 
 def _lines(reading: SymbolicNetwork, states: dict[tuple[int, int], State], least: int) -> str:
-    """Nothing, where from a depth on the states are lines in the depth that lead to one another; else why not."""
+    """Nothing, where from a depth on the states are lines in the depth that lead to one another;
+    else why not.
+    """
     region, deeper = Region(least), Region(least + 1)
     lines = dict[int, State]()
     for last in (_OPEN, _CLOSE):

@@ -36,8 +36,8 @@ CLIP, EMPTY = 1e6, 1e-8
 
 
 class Tree(NamedTuple):
-    """Strings put together by what they begin with. read, parent (node,): the symbol read there, and the node before,
-    -1 at the root; counts (node, symbol): how often each came next.
+    """Strings put together by what they begin with. read, parent (node,): the symbol read there,
+    and the node before, -1 at the root; counts (node, symbol): how often each came next.
     """
 
     read: Rows
@@ -46,7 +46,9 @@ class Tree(NamedTuple):
 
     @classmethod
     def of(cls, strings: Sequence[tuple[Sequence[int], Sequence[int]]], symbols: int) -> Tree:
-        """Of pairs: what is read, and after each step what should come next, -1 where nothing is asked."""
+        """Of pairs: what is read, and after each step what should come next, -1 where nothing is
+        asked.
+        """
         places: dict[tuple[int, int], int] = {}
         nodes: list[tuple[int, int]] = []
         counts: list[list[float]] = []
@@ -70,10 +72,10 @@ class Tree(NamedTuple):
 
 
 class Room(NamedTuple):
-    """A network laid out for computing, and room for its values. activation, product, bias (unit,): what they are, all
-    within the precision of computing. order: units in an order in which each comes after all that it needs. first
-    (2, unit + 1): where the forward and the recurrent edges into each unit begin in source and weight (2, edge).
-    values (unit,).
+    """A network laid out for computing, and room for its values. activation, product, bias (unit,):
+    what they are, all within the precision of computing. order: units in an order in which each
+    comes after all that it needs. first (2, unit + 1): where the forward and the recurrent edges
+    into each unit begin in source and weight (2, edge). values (unit,).
     """
 
     activation: Rows
@@ -86,7 +88,9 @@ class Room(NamedTuple):
     values: Numbers
 
     @classmethod
-    def of(cls, units: int = MOST_UNITS, edges: int = MOST_EDGES, precision: str = "float64") -> Room:
+    def of(
+        cls, units: int = MOST_UNITS, edges: int = MOST_EDGES, precision: str = "float64"
+    ) -> Room:
         """For networks of so many units and edges; default: those of a row of genes."""
         activation, product, order = np.zeros((3, units), np.int32)
         bias, values = np.zeros((2, units), precision)
@@ -134,20 +138,32 @@ def wire(row: Rows, symbols: int, room: Room) -> int:
     units, edges = row[UNITS], row[EDGES]
     for unit in range(units):
         room.activation[unit], room.product[unit] = row[ACTIVATION + unit], row[TYPE + unit]
-        room.bias[unit] = row[BIAS + unit] / row[BIAS_UNDER + unit] if row[BIAS + unit] != 0 else 0.0
+        room.bias[unit] = (
+            row[BIAS + unit] / row[BIAS_UNDER + unit] if row[BIAS + unit] != 0 else 0.0
+        )
     weights = np.zeros(edges)
     for edge in range(edges):
         weights[edge] = row[WEIGHT + edge] / row[WEIGHT_UNDER + edge]
-    kinds, sources, targets = row[KIND : KIND + edges], row[SOURCE : SOURCE + edges], row[TARGET : TARGET + edges]
+    kinds, sources, targets = (
+        row[KIND : KIND + edges],
+        row[SOURCE : SOURCE + edges],
+        row[TARGET : TARGET + edges],
+    )
     return int(connect(units, symbols, kinds, sources, targets, weights, room))
 
 
 @njit
 def connect(
-    units: int, symbols: int, kinds: Rows, sources: Rows, targets: Rows, weights: Numbers, room: Room
-) -> int:  # fmt: skip
-    """Lay out edges (edge,) for computing, and those units that reach an output or the next step. Gives how many these
-    are.
+    units: int,
+    symbols: int,
+    kinds: Rows,
+    sources: Rows,
+    targets: Rows,
+    weights: Numbers,
+    room: Room,
+) -> int:
+    """Lay out edges (edge,) for computing, and those units that reach an output or the next step.
+    Gives how many these are.
     """
     order, first, source, weight = room.order, room.first, room.source, room.weight
     for kind in range(2):
@@ -195,14 +211,27 @@ def connect(
 
 @njit
 def think(
-    activation: Rows, product: Rows, bias: Numbers, order: Rows, first: Rows, source: Rows, weight: Numbers,
-    symbols: int, count: int, symbol: int, before: Numbers, number: int, began: bool, values: Numbers,
-) -> None:  # fmt: skip
-    """One step of one string: before (string, unit) becomes its values after reading a symbol. number: of the string.
-    began: nothing was read before. values (unit,): room for them.
+    activation: Rows,
+    product: Rows,
+    bias: Numbers,
+    order: Rows,
+    first: Rows,
+    source: Rows,
+    weight: Numbers,
+    symbols: int,
+    count: int,
+    symbol: int,
+    before: Numbers,
+    number: int,
+    began: bool,
+    values: Numbers,
+) -> None:
+    """One step of one string: before (string, unit) becomes its values after reading a symbol.
+    number: of the string. began: nothing was read before. values (unit,): room for them.
 
-    count: of the units that are computed, as `connect` has laid them out. The arrays of a room are handed in one by
-    one, since to take them out of it at every step takes longer than the step. Sums are in their precision.
+    count: of the units that are computed, as `connect` has laid them out. The arrays of a room are
+    handed in one by one, since to take them out of it at every step takes longer than the step.
+    Sums are in their precision.
     """
     zero, one = values.dtype.type(0.0), values.dtype.type(1.0)
     for place in range(count):
@@ -221,9 +250,14 @@ def think(
             if not began:
                 for edge in range(past, done):
                     recurrent += weight[1, edge] * before[number, source[1, edge]]
-            # Float32 adds forward edges and the bias before the recurrent ones: of the orders tried, the one that has
-            # the 294 wrong steps reported of the released network of a^n b^n c^n.
-            x = (x + bias[unit]) + recurrent if values.itemsize == 4 else (x + recurrent) + bias[unit]
+            # Float32 adds forward edges and the bias before the recurrent ones: of the orders
+            # tried, the one that has the 294 wrong steps reported of the released network of a^n
+            # b^n c^n.
+            x = (
+                (x + bias[unit]) + recurrent
+                if values.itemsize == 4
+                else (x + recurrent) + bias[unit]
+            )
         else:
             if not own:
                 x = one if end > begin else zero
@@ -240,7 +274,9 @@ def think(
 
 @njit
 def speak(values: Numbers, symbols: int, softmax: bool, said: Numbers) -> None:
-    """The distribution over the next symbol from the values of the outputs: none below 0 and 1 in sum, or a softmax."""
+    """The distribution over the next symbol from the values of the outputs: none below 0 and 1 in
+    sum, or a softmax.
+    """
     total, largest = 0.0, -math.inf
     for symbol in range(symbols):
         largest = max(largest, values[symbols + symbol])

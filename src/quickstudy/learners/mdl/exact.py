@@ -1,7 +1,8 @@
 """A network in exact arithmetic: fractions, and, where a value is none, two fractions around it.
 
-The network becomes an automaton whose states are the values that the next step needs. States that are the same are one,
-and each of its steps is computed once: a counter that comes back has been there before.
+The network becomes an automaton whose states are the values that the next step needs. States that
+are the same are one, and each of its steps is computed once: a counter that comes back has been
+there before.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from quickstudy.learners.mdl.network import Network
 
 ZERO, ONE = Fraction(0), Fraction(1)
 _DIGITS, _ERROR = 60, Fraction(1, 10**50)
-"""Decimal digits in which exponentials are computed, and more than the error that remains in a value below 1."""
+"""Decimal digits in which exponentials are computed, and more than the error that remains in a
+value below 1.
+"""
 _LIMIT, _NOTHING = Fraction(CLIP), Fraction(EMPTY)
 CURVED = ("tanh", "sigmoid")
 """Rising activations whose values are no fractions."""
@@ -30,8 +33,8 @@ CURVED = ("tanh", "sigmoid")
 
 @dataclass(frozen=True)
 class Span:
-    """A value: between two fractions, which are one where it is known exactly. of: the activation and the fraction it
-    is the value of, where that is all there is to know.
+    """A value: between two fractions, which are one where it is known exactly. of: the activation
+    and the fraction it is the value of, where that is all there is to know.
     """
 
     low: Fraction
@@ -58,7 +61,11 @@ def tanh(x: Fraction) -> Span:
     if x == 0:
         return Span.at(ZERO)
     with decimal.localcontext(decimal.Context(prec=_DIGITS)):
-        power = (decimal.Decimal(-2 * x.numerator) / x.denominator).exp() if x < 10**4 else decimal.Decimal(0)
+        power = (
+            (decimal.Decimal(-2 * x.numerator) / x.denominator).exp()
+            if x < 10**4
+            else decimal.Decimal(0)
+        )
         value = Fraction((1 - power) / (1 + power))
     # tanh x > x / (1 + x), tanh x < x, and 1 - tanh x = 2 / (e^2x + 1) > 2 / (3^2x + 1)
     far = 1 - Fraction(2, 3 ** math.ceil(2 * x) + 1) if x < 10**3 else ONE
@@ -70,7 +77,9 @@ def activated(name: str, x: Span) -> Span:
     if x.low != x.high:
         if name in ("linear", "relu", "floor", "step", ">>", *CURVED):  # they never fall
             return Span(activated(name, Span.at(x.low)).low, activated(name, Span.at(x.high)).high)
-        raise NotApplicable(f"exact arithmetic has no bounds for {name} of a value that is no fraction")
+        raise NotApplicable(
+            f"exact arithmetic has no bounds for {name} of a value that is no fraction"
+        )
     value = x.low
     if name == "tanh":
         return tanh(value)
@@ -100,8 +109,8 @@ def _product(one: Span, other: Span) -> Span:
 
 
 def likeliest(values: list[Span]) -> int:
-    """The symbol with the largest output, the first among equals, or the first of all where there is nothing to tell
-    them apart. Raises NotApplicable where it cannot be told.
+    """The symbol with the largest output, the first among equals, or the first of all where there
+    is nothing to tell them apart. Raises NotApplicable where it cannot be told.
     """
     shown, total = _shares(values)
     if total.high <= _NOTHING:
@@ -112,7 +121,9 @@ def likeliest(values: list[Span]) -> int:
             for place, other in enumerate(shown)
             if place != symbol
         ):
-            if total.low <= _NOTHING or any(other.above(value) is None for other in shown[symbol + 1 :]):
+            if total.low <= _NOTHING or any(
+                other.above(value) is None for other in shown[symbol + 1 :]
+            ):
                 break
             return symbol
     raise NotApplicable(f"exact arithmetic cannot tell the largest output within {_DIGITS} digits")
@@ -121,31 +132,46 @@ def likeliest(values: list[Span]) -> int:
 def _shares(values: list[Span]) -> tuple[list[Span], Span]:
     """Outputs with none below 0, and their sum."""
     shown = [value if value.low >= 0 else Span(ZERO, max(value.high, ZERO)) for value in values]
-    return shown, Span(sum((one.low for one in shown), ZERO), sum((one.high for one in shown), ZERO))
+    return shown, Span(
+        sum((one.low for one in shown), ZERO), sum((one.high for one in shown), ZERO)
+    )
 
 
 def possible(values: list[Span], margin: Fraction) -> list[bool]:
-    """Which symbols have more probability than a margin. Raises NotApplicable where it cannot be told."""
+    """Which symbols have more probability than a margin. Raises NotApplicable where it cannot be
+    told.
+    """
     shown, total = _shares(values)
     if total.high <= _NOTHING:
         return [Fraction(1, len(values)) > margin] * len(values)
     found = []
     for value in shown:
-        more = True if value.low > margin * total.high else False if value.high <= margin * total.low else None
+        more = (
+            True
+            if value.low > margin * total.high
+            else False
+            if value.high <= margin * total.low
+            else None
+        )
         if more is None or total.low <= _NOTHING:
-            raise NotApplicable(f"exact arithmetic cannot tell a probability from {float(margin):g}")
+            raise NotApplicable(
+                f"exact arithmetic cannot tell a probability from {float(margin):g}"
+            )
         found.append(more)
     return found
 
 
 class Automaton:
-    """A network as a pupil that goes step by step; a state is a number. What it says of the next symbol is 1 or 0: with
-    a margin, of all symbols that have more probability than that; without, of the likeliest alone.
+    """A network as a pupil that goes step by step; a state is a number. What it says of the next
+    symbol is 1 or 0: with a margin, of all symbols that have more probability than that; without,
+    of the likeliest alone.
     """
 
     lanes, scale = 1, "probabilities"
 
-    def __init__(self, network: Network, margin: Fraction | None = None, clipped: bool = True) -> None:
+    def __init__(
+        self, network: Network, margin: Fraction | None = None, clipped: bool = True
+    ) -> None:
         network = network.spread()
         self._network, self._margin, self._clipped = network, margin, clipped
         self._units, self._sending = network.wired(), network.sending
@@ -166,7 +192,9 @@ class Automaton:
         """Whether the same comes after two states."""
         return bool((state == other).all())
 
-    def step(self, state: NDArray[np.int64], inputs: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def step(
+        self, state: NDArray[np.int64], inputs: NDArray[Any]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Read one symbol a row (lane, row)."""
         symbols = np.asarray(inputs)[0]
         for number, symbol in zip(state, symbols, strict=True):
@@ -203,7 +231,10 @@ class Automaton:
             if own:
                 parts.append(Span.at(ONE if unit == symbol else ZERO))
             if not self._network.products[unit]:
-                x = Span(sum((part.low for part in parts), ZERO), sum((part.high for part in parts), ZERO))
+                x = Span(
+                    sum((part.low for part in parts), ZERO),
+                    sum((part.high for part in parts), ZERO),
+                )
             elif forward or own:
                 x = Span.at(ONE)
                 for part in parts:

@@ -11,7 +11,9 @@ from quickstudy.learners.mdl.evaluation import EMPTY
 from quickstudy.learners.mdl.exact import ONE, ZERO, Span, activated
 
 Form = tuple[Fraction, ...]
-"""A number that depends on the free variables and on the step: a constant, and how often each of them is in it."""
+"""A number that depends on the free variables and on the step: a constant, and how often each of
+them is in it.
+"""
 
 
 class Wrong(Exception):
@@ -23,7 +25,9 @@ class Unknown(Exception):
 
 
 class Region:
-    """All values of the free variables from a number on, and, with a span, all steps from 0 to it."""
+    """All values of the free variables from a number on, and, with a span, all steps from 0 to
+    it.
+    """
 
     def __init__(self, least: int, span: Form | None = None) -> None:
         self._least, self._span = least, span
@@ -32,14 +36,19 @@ class Region:
         """A form at the first and at the last step: of the variables alone."""
         *rest, slope = form
         first = (*rest, ZERO)
-        return [first] if self._span is None or not slope else [first, added(first, self._span, slope)]
+        return (
+            [first] if self._span is None or not slope else [first, added(first, self._span, slope)]
+        )
 
     def bounds(self, form: Form) -> tuple[Any, Any]:
         """The least and the largest it can be; infinite where there is none."""
         found = []
         for constant, *slopes in self.ends(form):
             corner = constant + self._least * sum(slopes)
-            found += [corner if min(slopes) >= 0 else -math.inf, corner if max(slopes) <= 0 else math.inf]
+            found += [
+                corner if min(slopes) >= 0 else -math.inf,
+                corner if max(slopes) <= 0 else math.inf,
+            ]
         return min(found), max(found)
 
 
@@ -69,7 +78,9 @@ def judge(outputs: list[Form | Curve], target: int, region: Region) -> None:
     for symbol, (least, most) in enumerate(sizes):
         if symbol == target or most <= 0:
             continue
-        one, other = (out.of if isinstance(out, Curve) else out for out in (outputs[target], outputs[symbol]))
+        one, other = (
+            out.of if isinstance(out, Curve) else out for out in (outputs[target], outputs[symbol])
+        )
         if getattr(outputs[target], "name", "") == getattr(outputs[symbol], "name", ""):
             difference = region.bounds(added(one, other, -ONE))
         else:
@@ -83,8 +94,8 @@ def judge(outputs: list[Form | Curve], target: int, region: Region) -> None:
 
 
 def judge_possible(outputs: list[Form | Curve], valid: set[int], region: Region) -> None:
-    """Nothing, where those symbols and no others have a probability above 0 everywhere; else raises Wrong or Unknown.
-    Outputs that add up to nothing make all symbols equally likely.
+    """Nothing, where those symbols and no others have a probability above 0 everywhere; else raises
+    Wrong or Unknown. Outputs that add up to nothing make all symbols equally likely.
     """
     sizes = [_size(output, region) for output in outputs]
     if sum(max(high, ZERO) for _, high in sizes) <= EMPTY:

@@ -1,9 +1,10 @@
 """A network as one row of integers, and its description length.
 
-A row holds the number of units and of edges, then per unit its activation, its type (0 sums, 1 multiplies) and its
-bias, then per edge source, target, kind (0 forward, within a step; 1 recurrent, from the step before) and weight.
-Weights are a signed numerator over a denominator, never reduced; a bias of numerator 0 is none. Units are numbered:
-inputs, outputs, then hidden ones. Forward edges make no cycle.
+A row holds the number of units and of edges, then per unit its activation, its type (0 sums, 1
+multiplies) and its bias, then per edge source, target, kind (0 forward, within a step; 1 recurrent,
+from the step before) and weight. Weights are a signed numerator over a denominator, never reduced;
+a bias of numerator 0 is none. Units are numbered: inputs, outputs, then hidden ones. Forward edges
+make no cycle.
 
 Source: Lan, Geyer, Chemla and Katzir 2022, and the code of Lan, Chemla and Katzir 2023.
 """
@@ -21,8 +22,8 @@ Rows = NDArray[np.int32]
 Numbers = NDArray[np.float64]
 
 MOST_UNITS, MOST_EDGES = 60, 256
-"""More than any network that a description length lets grow, and a set of units fits into 64 bits; the published bound
-is 1,024 units.
+"""More than any network that a description length lets grow, and a set of units fits into 64 bits;
+the published bound is 1,024 units.
 """
 UNITS, EDGES = 0, 1
 ACTIVATION = 2
@@ -38,17 +39,31 @@ WIDTH = WEIGHT_UNDER + MOST_EDGES
 """Places in a row."""
 
 NAMES = (
-    "linear", "relu", "sigmoid", "tanh", "square", "floor", "step", "gaussian",
-    "sin", "inverse", "abs", "cosine", "mod2", ">>", "mod3",
-)  # fmt: skip
+    "linear",
+    "relu",
+    "sigmoid",
+    "tanh",
+    "square",
+    "floor",
+    "step",
+    "gaussian",
+    "sin",
+    "inverse",
+    "abs",
+    "cosine",
+    "mod2",
+    ">>",
+    "mod3",
+)
 """Activations in the order of their published numbers."""
 COSTS = np.array([0, 2, 4, 8, 2, 4, 8, 16, 16, 1, 1, 16, 8, 16, 8], dtype=np.int32)
 """Bits that each costs."""
 
 
 class Parts(NamedTuple):
-    """What networks are made of. symbols: inputs, and as many outputs. activations: the numbers of those that units may
-    have. products: units may multiply. softmax: outputs are read as logarithms of chances, up to a constant.
+    """What networks are made of. symbols: inputs, and as many outputs. activations: the numbers of
+    those that units may have. products: units may multiply. softmax: outputs are read as logarithms
+    of chances, up to a constant.
     """
 
     symbols: int
@@ -73,7 +88,9 @@ def integer_bits(number: int) -> int:
 
 @njit
 def description_bits(row: Rows, allowed: int) -> int:
-    """|H|: the bits in which a network is written down. allowed: how many activations there are to choose from."""
+    """|H|: the bits in which a network is written down. allowed: how many activations there are to
+    choose from.
+    """
     units, edges = row[UNITS], row[EDGES]
     choice, wide = 0, 0
     while (1 << choice) < allowed:
@@ -84,7 +101,13 @@ def description_bits(row: Rows, allowed: int) -> int:
     outgoing = np.zeros(MOST_UNITS, np.int32)
     for edge in range(edges):
         outgoing[row[SOURCE + edge]] += 1
-        bits += 1 + wide + 1 + integer_bits(abs(row[WEIGHT + edge])) + integer_bits(row[WEIGHT_UNDER + edge])
+        bits += (
+            1
+            + wide
+            + 1
+            + integer_bits(abs(row[WEIGHT + edge]))
+            + integer_bits(row[WEIGHT_UNDER + edge])
+        )
     for unit in range(units):
         activation = row[ACTIVATION + unit]
         # A published number may need more binary digits than the choice among those allowed.

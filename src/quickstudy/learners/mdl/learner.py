@@ -1,4 +1,6 @@
-"""Learners that are small networks with weights that can be read: one that searches for them, one that is given one."""
+"""Learners that are small networks with weights that can be read: one that searches for them, one
+that is given one.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +34,16 @@ VERSIONS = {TEMPERING: 1, EVOLUTION: 2}
 
 
 class SearchingHost(NetworkHost):
-    """Gathers strings until all have been shown, then searches. Before, it holds all symbols for equally likely."""
+    """Gathers strings until all have been shown, then searches. Before, it holds all symbols for
+    equally likely.
+    """
 
     def __init__(self, settings: Mdlrnn, brief: Brief, seed: int) -> None:
         symbols = max(brief.inputs.width, brief.outputs.width)
         if 2 * symbols > MOST_UNITS:
-            raise NotApplicable(f"mdlrnn has room for {MOST_UNITS // 2} symbols, and there are {symbols}")
+            raise NotApplicable(
+                f"mdlrnn has room for {MOST_UNITS // 2} symbols, and there are {symbols}"
+            )
         super().__init__(_silent(symbols), brief.outputs.width, softmax=settings.softmax)
         self._settings, self._budget, self._seed = settings, brief.budget, seed
         self._strings: list[tuple[list[int], list[int]]] = []
@@ -86,30 +92,42 @@ class SearchingHost(NetworkHost):
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
         self.network = Network.of_row(np.array(snapshot.arrays["row"], np.int32), self._symbols)
-        self._strings = [(list(inputs), list(targets)) for inputs, targets in snapshot.facts["strings"]]
+        self._strings = [
+            (list(inputs), list(targets)) for inputs, targets in snapshot.facts["strings"]
+        ]
         self._found = dict(snapshot.facts["found"])
         prefix = "search/"
-        arrays = {name[len(prefix) :]: array for name, array in snapshot.arrays.items() if name.startswith(prefix)}
-        self._search, self._kept = None, Snapshot(arrays, snapshot.facts["search"]) if arrays else None
+        arrays = {
+            name[len(prefix) :]: array
+            for name, array in snapshot.arrays.items()
+            if name.startswith(prefix)
+        }
+        self._search, self._kept = (
+            None,
+            Snapshot(arrays, snapshot.facts["search"]) if arrays else None,
+        )
 
 
 @learner("mdlrnn", version=1)
 @dataclass(frozen=True)
 class Mdlrnn:
-    """The recurrent network with the shortest description of itself and of the strings, found by search.
+    """The recurrent network with the shortest description of itself and of the strings, found by
+    search.
 
-    A network of few units, each edge a fraction of small whole numbers, costs |H| bits; the strings, coded by its
-    predictions, |D:H|. The sum is made small. It searches once, when all strings have been shown.
+    A network of few units, each edge a fraction of small whole numbers, costs |H| bits; the
+    strings, coded by its predictions, |D:H|. The sum is made small. It searches once, when all
+    strings have been shown.
 
-    activations: those a unit may have, the names between `/`. products: units may multiply. search: `tempering`,
-    replicas of one network at rising temperatures; or `evolution`, the published one, with islands of `population`
-    networks for so many `generations`, that exchange every `exchange`, and end earlier after `patience` of them in
-    which nothing shorter is found (0: they do not, as in the released program). effort: of tempering, in thousands of
-    changes. softmax: the probabilities of symbols are the softmax of the outputs, not their shares.
+    activations: those a unit may have, the names between `/`. products: units may multiply. search:
+    `tempering`, replicas of one network at rising temperatures; or `evolution`, the published one,
+    with islands of `population` networks for so many `generations`, that exchange every `exchange`,
+    and end earlier after `patience` of them in which nothing shorter is found (0: they do not, as
+    in the released program). effort: of tempering, in thousands of changes. softmax: the
+    probabilities of symbols are the softmax of the outputs, not their shares.
 
-    Source: Lan, Geyer, Chemla and Katzir 2022; Lan, Chemla and Katzir 2023. Departures: forward cycles are never made;
-    at most 60 units; as many outputs as inputs; exchanges are counted in generations, not by the
-    clock; islands are threads of one process.
+    Source: Lan, Geyer, Chemla and Katzir 2022; Lan, Chemla and Katzir 2023. Departures: forward
+    cycles are never made; at most 60 units; as many outputs as inputs; exchanges are counted in
+    generations, not by the clock; islands are threads of one process.
     """
 
     activations: str = "linear/relu/tanh"
@@ -156,7 +174,9 @@ class Mdlrnn:
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> HostPupil:
         """A fresh pupil, of one lane."""
-        return Hosted(lambda brief, seed: SearchingHost(self, brief, seed), Mdlrnn).begin(brief, streams)
+        return Hosted(lambda brief, seed: SearchingHost(self, brief, seed), Mdlrnn).begin(
+            brief, streams
+        )
 
 
 @learner("network", version=1)
@@ -164,12 +184,14 @@ class Mdlrnn:
 class GivenNetwork:
     """A network from a file, in the neutral JSON form; it never learns.
 
-    file: its path, or the name of one that comes with the package: `bliss-an-bn`, `bliss-an-bm-cnm`, `bliss-an-bn-cn`,
-    `bliss-an-bn-cn-2023` and `bliss-dyck-1` were released with the paper, `built-an-bn` and `built-dyck-2` are by hand,
-    `exact-an-bn`, `exact-an-bn-cn`, `exact-an-bn-cn-dn`, `exact-an-bm-cnm` and `exact-dyck-1` the shortest right ones
-    that are known for 100 strings.
-    content: the digest of what the file holds, worked out when it is read; runs are known by it, wherever the file is.
-    precision: of the values of units, and of the sums in them. softmax: as in `mdlrnn`.
+    file: its path, or the name of one that comes with the package: `bliss-an-bn`,
+    `bliss-an-bm-cnm`, `bliss-an-bn-cn`, `bliss-an-bn-cn-2023` and `bliss-dyck-1` were released with
+    the paper, `built-an-bn` and `built-dyck-2` are by hand, `exact-an-bn`, `exact-an-bn-cn`,
+    `exact-an-bn-cn-dn`, `exact-an-bm-cnm` and `exact-dyck-1` the shortest right ones that are known
+    for 100 strings.
+    content: the digest of what the file holds, worked out when it is read; runs are known by it,
+    wherever the file is. precision: of the values of units, and of the sums in them. softmax: as in
+    `mdlrnn`.
     """
 
     file: str = parameter("bliss-an-bn", place=True)
@@ -189,22 +211,28 @@ class GivenNetwork:
 
     def __post_init__(self) -> None:
         network = Network.read(self.file)
-        digest = hashlib.sha256(json.dumps(network.as_facts(), sort_keys=True).encode()).hexdigest()[:16]
+        digest = hashlib.sha256(
+            json.dumps(network.as_facts(), sort_keys=True).encode()
+        ).hexdigest()[:16]
         if self.content not in ("", digest):
-            raise ValueError(f"{self.file} has changed: its content is {digest}, not {self.content}")
+            raise ValueError(
+                f"{self.file} has changed: its content is {digest}, not {self.content}"
+            )
         object.__setattr__(self, "content", digest)
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> HostPupil:
-        """A pupil that is finished before it begins. Raises NotApplicable for another alphabet than its own."""
+        """A pupil that is finished before it begins. Raises NotApplicable for another alphabet than
+        its own.
+        """
         network = Network.read(self.file)
         if (brief.inputs.width, brief.outputs.width) != (network.symbols, network.answers):
             raise NotApplicable(
-                f"{pathlib.Path(self.file).name} is a network {network.sizes}, "
-                f"and there are {' and '.join(map(str, sorted({brief.inputs.width, brief.outputs.width})))}"
+                f"{pathlib.Path(self.file).name} is a network {network.sizes}, and there are"
+                f" {' and '.join(map(str, sorted({brief.inputs.width, brief.outputs.width})))}"
             )
-        return Hosted(lambda brief, seed: _Given(network, self.precision, self.softmax), GivenNetwork).begin(
-            brief, streams
-        )
+        return Hosted(
+            lambda brief, seed: _Given(network, self.precision, self.softmax), GivenNetwork
+        ).begin(brief, streams)
 
 
 class _Given(NetworkHost):

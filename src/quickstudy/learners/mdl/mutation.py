@@ -1,4 +1,5 @@
-"""One small change of a network: the nine published mutations, compiled. Uniform numbers come in, no generator does.
+"""One small change of a network: the nine published mutations, compiled. Uniform numbers come in,
+no generator does.
 
 Mutations create no edge into an input, none out of an output, and no forward cycle.
 """
@@ -79,7 +80,11 @@ def drop(row: Rows, edge: int) -> None:
 @njit
 def _has(row: Rows, source: int, target: int, kind: int) -> bool:
     for edge in range(row[EDGES]):
-        if row[SOURCE + edge] == source and row[TARGET + edge] == target and row[KIND + edge] == kind:
+        if (
+            row[SOURCE + edge] == source
+            and row[TARGET + edge] == target
+            and row[KIND + edge] == kind
+        ):
             return True
     return False
 
@@ -99,7 +104,9 @@ def first_network(row: Rows, parts: Parts, draws: Numbers) -> None:
 
 @njit
 def free_targets(row: Rows, symbols: int, kind: int, free: NDArray[np.int64]) -> int:
-    """Fill free (source,) with sets of bits: where an edge of a kind may lead. Gives how many of them are not empty."""
+    """Fill free (source,) with sets of bits: where an edge of a kind may lead. Gives how many of
+    them are not empty.
+    """
     units = row[UNITS]
     every = (_ONE << units) - (_ONE << symbols)
     for unit in range(units):
@@ -180,7 +187,11 @@ def _remove_unit(row: Rows, unit: int) -> None:
                 continue
             kind = row[KIND + before] | row[KIND + after]
             source, target = row[SOURCE + before], row[TARGET + after]
-            if (kind == 0 and source == target) or row[EDGES] >= MOST_EDGES or _has(row, source, target, kind):
+            if (
+                (kind == 0 and source == target)
+                or row[EDGES] >= MOST_EDGES
+                or _has(row, source, target, kind)
+            ):
                 continue
             append(row, source, target, kind, row[WEIGHT + before], row[WEIGHT_UNDER + before])
     edge = 0
@@ -202,7 +213,9 @@ def _remove_unit(row: Rows, unit: int) -> None:
 
 @njit
 def _with_bias(row: Rows, symbols: int, wanted: bool, number: int) -> int:
-    """How many outputs and hidden units have a bias, or have none; from 0 on, the one of that number instead."""
+    """How many outputs and hidden units have a bias, or have none; from 0 on, the one of that
+    number instead.
+    """
     count = 0
     for unit in range(symbols, row[UNITS]):
         if (row[BIAS + unit] != 0) == wanted:
@@ -237,7 +250,9 @@ def _change_weight(row: Rows, symbols: int, draws: Numbers, at: int) -> None:
 
 @njit
 def mutate(row: Rows, parts: Parts, draws: Numbers, at: int) -> None:
-    """Change a network by one mutation, uniform among those that apply. draws: from place `at` on, 8 are used."""
+    """Change a network by one mutation, uniform among those that apply. draws: from place `at` on,
+    8 are used.
+    """
     symbols, activations = parts.symbols, parts.activations
     units, edges = row[UNITS], row[EDGES]
     biases = _with_bias(row, symbols, True, -1)

@@ -1,7 +1,8 @@
 """Networks that have been evaluated, and their bits: what comes again is not evaluated again.
 
-A population that has settled makes the same children again and again. A network is known by its whole row, not by a
-digest of it, so that what is remembered is exact. Of two that want the same place, the later has it.
+A population that has settled makes the same children again and again. A network is known by its
+whole row, not by a digest of it, so that what is remembered is exact. Of two that want the same
+place, the later has it.
 """
 
 from __future__ import annotations
@@ -29,14 +30,20 @@ from quickstudy.learners.mdl.genes import (
 )
 
 PLACES = 1 << 17
-"""Networks that are remembered at most, by an island: 50 MB, of which what is empty takes nothing."""
+"""Networks that are remembered at most, by an island: 50 MB, of which what is empty takes
+nothing.
+"""
 LONGEST, LARGEST = 192, 32_767
-"""Numbers of a network that is remembered, and the largest of them: others are evaluated every time."""
+"""Numbers of a network that is remembered, and the largest of them: others are evaluated every
+time.
+"""
 FACTOR, DIGITS = 1_000_003, (1 << 40) - 1
 
 
 class Memory(NamedTuple):
-    """now (LONGEST,): the network looked for. networks (place, LONGEST): those known. bits (place, 3): theirs."""
+    """now (LONGEST,): the network looked for. networks (place, LONGEST): those known. bits (place,
+    3): theirs.
+    """
 
     now: NDArray[np.int16]
     networks: NDArray[np.int16]
@@ -45,7 +52,11 @@ class Memory(NamedTuple):
     @classmethod
     def empty(cls) -> Memory:
         """Nothing is known: no network is without units."""
-        return cls(np.zeros(LONGEST, np.int16), np.zeros((PLACES, LONGEST), np.int16), np.zeros((PLACES, 3)))
+        return cls(
+            np.zeros(LONGEST, np.int16),
+            np.zeros((PLACES, LONGEST), np.int16),
+            np.zeros((PLACES, 3)),
+        )
 
 
 @njit
@@ -60,7 +71,9 @@ def look_up(row: Rows, memory: Memory) -> tuple[int, bool]:
     at, largest = 2, 0
     for unit in range(units):
         above = row[BIAS + unit]
-        below = row[BIAS_UNDER + unit] if above != 0 else 1  # what has no bias has no denominator either
+        below = (
+            row[BIAS_UNDER + unit] if above != 0 else 1
+        )  # what has no bias has no denominator either
         largest = max(largest, abs(above), below)
         now[at], now[at + 1] = row[ACTIVATION + unit], row[TYPE + unit]
         now[at + 2], now[at + 3] = min(above, LARGEST), min(below, LARGEST)

@@ -1,8 +1,10 @@
-"""Evolution under a description length: reproduction in one compiled loop, islands that exchange their best.
+"""Evolution under a description length: reproduction in one compiled loop, islands that exchange
+their best.
 
-One generation is as many reproductions as there are networks on an island: of two drawn, the one with fewer bits in all
-has a mutated copy that takes the place of the other. Random numbers are drawn a generation at a time, so that an island
-is the same wherever and however often it is interrupted. Islands share nothing, and live in threads of their own.
+One generation is as many reproductions as there are networks on an island: of two drawn, the one
+with fewer bits in all has a mutated copy that takes the place of the other. Random numbers are
+drawn a generation at a time, so that an island is the same wherever and however often it is
+interrupted. Islands share nothing, and live in threads of their own.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ SPAN = 50
 
 @njit
 def _better(one: Numbers, other: Numbers, draw: float) -> bool:
-    """Whether the first of two has fewer bits in all; of two that are impossible, fewer in itself; else by lot."""
+    """Whether the first of two has fewer bits in all; of two that are impossible, fewer in itself;
+    else by lot.
+    """
     mine, theirs = one[0] + one[1], other[0] + other[1]
     if mine == theirs:
         mine, theirs = one[0], other[0]
@@ -51,13 +55,25 @@ def _pair(draws: Numbers, many: int) -> tuple[int, int]:
 
 @njit(nogil=True)
 def _generation(
-    rows: Rows, bits: Numbers, elite: Rows, draws: Numbers, child: Rows, found: Numbers,
-    parts: Parts, tree: Tree, desk: Desk, memory: Memory,
-) -> None:  # fmt: skip
-    """As many reproductions as there are rows of draws. elite: rows that only a strictly better child replaces."""
+    rows: Rows,
+    bits: Numbers,
+    elite: Rows,
+    draws: Numbers,
+    child: Rows,
+    found: Numbers,
+    parts: Parts,
+    tree: Tree,
+    desk: Desk,
+    memory: Memory,
+) -> None:
+    """As many reproductions as there are rows of draws. elite: rows that only a strictly better
+    child replaces.
+    """
     for turn in range(len(draws)):
         one, other = _pair(draws[turn], len(rows))
-        winner, loser = (one, other) if _better(bits[one], bits[other], draws[turn, 2]) else (other, one)
+        winner, loser = (
+            (one, other) if _better(bits[one], bits[other], draws[turn, 2]) else (other, one)
+        )
         copy(rows[winner], child)
         mutate(child, parts, draws[turn], 3)
         place, known = look_up(child, memory)
@@ -78,8 +94,8 @@ def _generation(
 
 @dataclass
 class Island:
-    """Networks that compete. rows (network, place); bits (network, 3): those of `evaluate`. memory: of all that were
-    evaluated; it saves time and changes nothing.
+    """Networks that compete. rows (network, place); bits (network, 3): those of `evaluate`. memory:
+    of all that were evaluated; it saves time and changes nothing.
     """
 
     tree: Tree
@@ -92,8 +108,14 @@ class Island:
     @classmethod
     def settled(cls, tree: Tree, parts: Parts, generator: np.random.Generator, size: int) -> Island:
         """Filled with first networks."""
-        rows, bits, desk = np.zeros((size, WIDTH), np.int32), np.zeros((size, 3)), Desk.of(len(tree.read))
-        for row, own, draws in zip(rows, bits, generator.random((size, 5 * parts.symbols)), strict=True):
+        rows, bits, desk = (
+            np.zeros((size, WIDTH), np.int32),
+            np.zeros((size, 3)),
+            Desk.of(len(tree.read)),
+        )
+        for row, own, draws in zip(
+            rows, bits, generator.random((size, 5 * parts.symbols)), strict=True
+        ):
             first_network(row, parts, draws)
             evaluate(row, parts, 0.0, tree, desk, own, math.inf)
         return cls(tree, parts, generator, rows, bits)
@@ -116,7 +138,8 @@ class Island:
     def send(self) -> tuple[Rows, Numbers]:
         """Winners of as many tournaments as there are migrants, each network once.
 
-        Rows of one network may differ: in the order of its edges, and in what mutations have left behind them.
+        Rows of one network may differ: in the order of its edges, and in what mutations have left
+        behind them.
         """
         networks: list[Network] = []
         numbers: list[int] = []
@@ -139,9 +162,10 @@ class Island:
 
 @dataclass
 class Archipelago:
-    """Islands that send migrants to one another in turn. islands, population, generations: how many. exchange: every so
-    many generations, and once at the end. patience: it ends earlier after so many generations in which nothing shorter
-    was found; 0: it does not. fewest, since: the fewest bits so far, and the generation in which they were found.
+    """Islands that send migrants to one another in turn. islands, population, generations: how
+    many. exchange: every so many generations, and once at the end. patience: it ends earlier after
+    so many generations in which nothing shorter was found; 0: it does not. fewest, since: the
+    fewest bits so far, and the generation in which they were found.
     """
 
     tree: Tree
@@ -159,7 +183,9 @@ class Archipelago:
 
     def __post_init__(self) -> None:
         own = self.generator.spawn(self.islands)
-        self.members = [Island.settled(self.tree, self.parts, generator, self.population) for generator in own]
+        self.members = [
+            Island.settled(self.tree, self.parts, generator, self.population) for generator in own
+        ]
 
     @property
     def done(self) -> bool:
@@ -190,15 +216,23 @@ class Archipelago:
 
     def snapshot(self) -> Snapshot:
         """All islands as they are."""
-        arrays = {name: np.stack([getattr(island, name) for island in self.members]) for name in ("rows", "bits")}
+        arrays = {
+            name: np.stack([getattr(island, name) for island in self.members])
+            for name in ("rows", "bits")
+        }
         arrays["fewest"] = np.array(self.fewest)
         generators = [one.generator.bit_generator.state for one in self.members]
-        return Snapshot(arrays, {"lived": self.lived, "since": self.since, "generators": generators})
+        return Snapshot(
+            arrays, {"lived": self.lived, "since": self.since, "generators": generators}
+        )
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
         self.lived, self.since = snapshot.facts["lived"], snapshot.facts["since"]
         self.fewest = float(snapshot.arrays["fewest"])
         for number, island in enumerate(self.members):
-            island.rows[:], island.bits[:] = snapshot.arrays["rows"][number], snapshot.arrays["bits"][number]
+            island.rows[:], island.bits[:] = (
+                snapshot.arrays["rows"][number],
+                snapshot.arrays["bits"][number],
+            )
             island.generator.bit_generator.state = snapshot.facts["generators"][number]

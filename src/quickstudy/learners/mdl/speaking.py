@@ -17,12 +17,20 @@ Bools = NDArray[np.bool_]
 
 @njit
 def _read(
-    count: int, symbols: int, softmax: bool, outputs: int, read: Rows, began: bool, values: Numbers, said: Numbers,
-    likeliest: NDArray[np.int16], room: Room,
-) -> None:  # fmt: skip
-    """Many steps (time, row) of read: values (row, unit) become those after them, said (time, row, symbol) what comes
-    next after each, as far as there is room for it, and likeliest (time, row) the likeliest of it, the first among
-    equals. count: of the units that are computed.
+    count: int,
+    symbols: int,
+    softmax: bool,
+    outputs: int,
+    read: Rows,
+    began: bool,
+    values: Numbers,
+    said: Numbers,
+    likeliest: NDArray[np.int16],
+    room: Room,
+) -> None:
+    """Many steps (time, row) of read: values (row, unit) become those after them, said (time, row,
+    symbol) what comes next after each, as far as there is room for it, and likeliest (time, row)
+    the likeliest of it, the first among equals. count: of the units that are computed.
     """
     after, chances = room.values, np.zeros(symbols)
     activation, product, bias = room.activation, room.product, room.bias
@@ -31,9 +39,21 @@ def _read(
         for number in range(len(values)):
             symbol, fresh = read[time, number], began and time == 0
             think(
-                activation, product, bias, order, first, source, weight,
-                symbols, count, symbol, values, number, fresh, after,
-            )  # fmt: skip
+                activation,
+                product,
+                bias,
+                order,
+                first,
+                source,
+                weight,
+                symbols,
+                count,
+                symbol,
+                values,
+                number,
+                fresh,
+                after,
+            )
             speak(after, symbols, softmax, chances)
             for other in range(said.shape[2]):
                 said[time, number, other] = chances[other]
@@ -52,12 +72,21 @@ class State(NamedTuple):
 
 
 class NetworkHost:
-    """Speaks for a network, step by step. outputs: of its symbols, those that are asked for. softmax: as in `Parts`."""
+    """Speaks for a network, step by step. outputs: of its symbols, those that are asked for.
+    softmax: as in `Parts`.
+    """
 
     scale = "probabilities"
 
-    def __init__(self, network: Network, outputs: int, precision: str = "float64", softmax: bool = False) -> None:
-        self._symbols, self._outputs, self._precision, self._softmax = network.symbols, outputs, precision, softmax
+    def __init__(
+        self, network: Network, outputs: int, precision: str = "float64", softmax: bool = False
+    ) -> None:
+        self._symbols, self._outputs, self._precision, self._softmax = (
+            network.symbols,
+            outputs,
+            precision,
+            softmax,
+        )
         self.network = network
 
     @property
@@ -89,13 +118,21 @@ class NetworkHost:
         state, said, _ = self._through(state, inputs, self._outputs)
         return state, said
 
-    def judged(self, state: State, inputs: Any, targets: Any, counts: Bools) -> tuple[State, Any, Any]:
-        """Read many symbols (time, row): the state, the likeliest symbols, and by row how many that count are wrong."""
+    def judged(
+        self, state: State, inputs: Any, targets: Any, counts: Bools
+    ) -> tuple[State, Any, Any]:
+        """Read many symbols (time, row): the state, the likeliest symbols, and by row how many that
+        count are wrong.
+        """
         state, _, said = self._through(state, inputs, 0)
         return state, said, ((said != targets) & counts).sum(axis=0)
 
-    def _through(self, state: State, inputs: Any, kept: int) -> tuple[State, Numbers, NDArray[np.int16]]:
-        """The state behind many symbols (time, row); what is said after each, of so many symbols; the likeliest."""
+    def _through(
+        self, state: State, inputs: Any, kept: int
+    ) -> tuple[State, Numbers, NDArray[np.int16]]:
+        """The state behind many symbols (time, row); what is said after each, of so many symbols;
+        the likeliest.
+        """
         read, values = np.asarray(inputs, np.int32), state.values.copy()
         said, likeliest = np.zeros((*read.shape, kept)), np.zeros(read.shape, np.int16)
         own = self._count, self._symbols, self._softmax, self._outputs

@@ -1,4 +1,6 @@
-"""What proofs are made of: a network that reads symbol by symbol while its values are functions of variables."""
+"""What proofs are made of: a network that reads symbol by symbol while its values are functions of
+variables.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,11 @@ FROM = (4, 8, 16, 32, 64, 128)
 
 @dataclass(frozen=True)
 class Certificate:
-    """right: for every string; None where that was not shown. fails: the values of the first string that is wrong; of
-    brackets, how deep it is wrong. limit: while all variables are below it, no value reaches ±10^6; None where none
-    ever does. steps: of the proof: for which values, and of each block how many steps at its beginning and at its end
-    were taken one by one. reason: why nothing was shown. counted: what `fails` counts, where it is no variable.
+    """right: for every string; None where that was not shown. fails: the values of the first string
+    that is wrong; of brackets, how deep it is wrong. limit: while all variables are below it, no
+    value reaches ±10^6; None where none ever does. steps: of the proof: for which values, and of
+    each block how many steps at its beginning and at its end were taken one by one. reason: why
+    nothing was shown. counted: what `fails` counts, where it is no variable.
     """
 
     language: str
@@ -35,15 +38,23 @@ class Certificate:
 
     def __str__(self) -> str:
         if self.right:
-            felt = f"; the limit of 10^6 on values may be felt from {self.limit:,} on" if self.limit else ""
+            felt = (
+                f"; the limit of 10^6 on values may be felt from {self.limit:,} on"
+                if self.limit
+                else ""
+            )
             return f"{self.language}: right for every string, in exact arithmetic{felt}"
         if self.fails:
-            return f"{self.language}: wrong, first at {self.counted}{', '.join(map(str, self.fails))}"
+            return (
+                f"{self.language}: wrong, first at {self.counted}{', '.join(map(str, self.fails))}"
+            )
         return f"{self.language}: not shown: {self.reason}"
 
 
 class SymbolicNetwork:
-    """limit: while all variables are below it, no value has reached ±10^6; None where none ever does."""
+    """limit: while all variables are below it, no value has reached ±10^6; None where none ever
+    does.
+    """
 
     def __init__(self, network: Network) -> None:
         self._network, self._units, self._sending = network, network.wired(), network.sending
@@ -53,9 +64,10 @@ class SymbolicNetwork:
     def step(
         self, state: dict[int, Form] | None, symbol: int, region: Region, width: int
     ) -> tuple[dict[int, Form], list[Form | Curve]]:
-        """The state after a symbol and the outputs: the same functions everywhere in a region. state: None before the
-        first. width: numbers in a form. Raises Unknown where a unit is on in one part of the region and off in another,
-        and NotApplicable where its value is no such function.
+        """The state after a symbol and the outputs: the same functions everywhere in a region.
+        state: None before the first. width: numbers in a form. Raises Unknown where a unit is on in
+        one part of the region and off in another, and NotApplicable where its value is no such
+        function.
         """
         values: dict[int, Any] = {}
 
@@ -65,7 +77,9 @@ class SymbolicNetwork:
         for unit, forward, recurrent in self._units:
             parts = [added(constant(ZERO), values[source], weight) for source, weight in forward]
             if state is not None:
-                parts += [added(constant(ZERO), state[source], weight) for source, weight in recurrent]
+                parts += [
+                    added(constant(ZERO), state[source], weight) for source, weight in recurrent
+                ]
             if own := unit < self._network.symbols:
                 parts.append(constant(ONE if unit == symbol else ZERO))
             x = constant(ZERO)
@@ -77,7 +91,11 @@ class SymbolicNetwork:
                 for part in parts:
                     if any(x[1:]) and any(part[1:]):
                         raise NotApplicable("a unit multiplies two values that vary")
-                    x = added(constant(ZERO), part, x[0]) if not any(x[1:]) else added(constant(ZERO), x, part[0])
+                    x = (
+                        added(constant(ZERO), part, x[0])
+                        if not any(x[1:])
+                        else added(constant(ZERO), x, part[0])
+                    )
             x = added(x, constant(Fraction(*self._network.biases.get(unit, (0, 1)))))
             self._feel(x, region)
             values[unit] = self._activated(unit, x, region)
@@ -94,7 +112,9 @@ class SymbolicNetwork:
         if name in ("linear", "inverse"):
             return x if name == "linear" else added(nothing, x, -ONE)
         if name not in ("relu", "abs", "step"):
-            raise NotApplicable(f"unit {unit} is {name} of an input that varies, or is heard by others")
+            raise NotApplicable(
+                f"unit {unit} is {name} of an input that varies, or is heard by others"
+            )
         if low < 0 < high or (name == "step" and low <= 0 < high):
             raise Unknown
         if name == "step":

@@ -1,11 +1,13 @@
-"""A search that leaves the valleys of evolution: replicas of a network at rising temperatures, exchanged as they go.
+"""A search that leaves the valleys of evolution: replicas of a network at rising temperatures,
+exchanged as they go.
 
-The objective is the description length, as in the evolution. What differs is how it is descended: a replica takes a
-change that costs bits with a probability that its temperature gives (Metropolis), and, the hotter, the more it mixes
-its network with a guesser, so that a wrong answer costs much and not everything; neighbours change places by their
-bits (replica exchange: Swendsen and Wang 1986, Geyer 1991). To the published mutations come three more: an accumulator,
-a hidden unit that keeps what it gathers, fed by two inputs and heard by an output; an edge that is laid elsewhere; a
-weight that is drawn anew. Nothing in it knows a language.
+The objective is the description length, as in the evolution. What differs is how it is descended: a
+replica takes a change that costs bits with a probability that its temperature gives (Metropolis),
+and, the hotter, the more it mixes its network with a guesser, so that a wrong answer costs much and
+not everything; neighbours change places by their bits (replica exchange: Swendsen and Wang 1986,
+Geyer 1991). To the published mutations come three more: an accumulator, a hidden unit that keeps
+what it gathers, fed by two inputs and heard by an output; an edge that is laid elsewhere; a weight
+that is drawn anew. Nothing in it knows a language.
 """
 
 from __future__ import annotations
@@ -55,14 +57,18 @@ REPLICAS, COLDEST, HOTTEST = 24, 4.0, 40.0
 GUESSER = 0.05
 """The guesser's share in the hottest replica; the coldest has none."""
 TWICE, ACCUMULATOR, REWIRED, REWEIGHED = 0.2, 0.04, 0.1, 0.1
-"""Shares of changes that are two mutations, an accumulator, an edge laid elsewhere, a weight drawn anew."""
+"""Shares of changes that are two mutations, an accumulator, an edge laid elsewhere, a weight drawn
+anew.
+"""
 ROUND = 100
 """Changes of every replica between two exchanges."""
 
 
 @njit
 def _accumulate(row: Rows, parts: Parts, draws: Numbers) -> None:
-    """Add a hidden unit with a recurrent edge of weight 1 to itself, two inputs, and an edge to some output."""
+    """Add a hidden unit with a recurrent edge of weight 1 to itself, two inputs, and an edge to
+    some output.
+    """
     symbols, activations, unit = parts.symbols, parts.activations, row[UNITS]
     if unit >= MOST_UNITS or row[EDGES] + 4 > MOST_EDGES:
         return
@@ -79,7 +85,9 @@ def _accumulate(row: Rows, parts: Parts, draws: Numbers) -> None:
 
 @njit
 def _rewire(row: Rows, symbols: int, draws: Numbers) -> None:
-    """Give an edge another target, another source, or the other kind, if there is a free place for it."""
+    """Give an edge another target, another source, or the other kind, if there is a free place for
+    it.
+    """
     edges = row[EDGES]
     if not edges:
         return
@@ -93,8 +101,14 @@ def _rewire(row: Rows, symbols: int, draws: Numbers) -> None:
     for turn in range(2):  # count the places, then go to the one that was drawn
         wanted, places = int(draws[5] * places), 0
         for unit in range(row[UNITS]):
-            one, other = (source, unit) if part == 0 else (unit, target) if part == 1 else (source, target)
-            if not free[one] >> other & 1 or (part < 2 and one == source and other == target) or (part == 2 and unit):
+            one, other = (
+                (source, unit) if part == 0 else (unit, target) if part == 1 else (source, target)
+            )
+            if (
+                not free[one] >> other & 1
+                or (part < 2 and one == source and other == target)
+                or (part == 2 and unit)
+            ):
                 continue
             if turn and places == wanted:
                 append(row, one, other, to, weight, under)
@@ -118,11 +132,21 @@ def _reweigh(row: Rows, symbols: int, draws: Numbers) -> None:
 
 @njit
 def _changed(
-    rows: Rows, bits: Numbers, heat: Numbers, floor: Numbers, best: Rows, fewest: Numbers, draws: Numbers,
-    child: Rows, found: Numbers, parts: Parts, tree: Tree, desk: Desk,
-) -> None:  # fmt: skip
-    """One change of every replica for each row of draws (turn, replica, draw). best, fewest: the network with the
-    fewest exact bits so far.
+    rows: Rows,
+    bits: Numbers,
+    heat: Numbers,
+    floor: Numbers,
+    best: Rows,
+    fewest: Numbers,
+    draws: Numbers,
+    child: Rows,
+    found: Numbers,
+    parts: Parts,
+    tree: Tree,
+    desk: Desk,
+) -> None:
+    """One change of every replica for each row of draws (turn, replica, draw). best, fewest: the
+    network with the fewest exact bits so far.
     """
     for turn in range(len(draws)):
         for replica in range(len(rows)):
@@ -139,8 +163,11 @@ def _changed(
                 mutate(child, parts, own, 3)
             if own[11] < TWICE:
                 mutate(child, parts, own[::-1], 1)
-            # Whether it is taken is decided by a number of bits that is known before: no more of it is evaluated.
-            limit = bits[replica, 0] + bits[replica, 1] - heat[replica] * math.log(max(own[0], 1e-300))
+            # Whether it is taken is decided by a number of bits that is known before: no more of it
+            # is evaluated.
+            limit = (
+                bits[replica, 0] + bits[replica, 1] - heat[replica] * math.log(max(own[0], 1e-300))
+            )
             evaluate(child, parts, floor[replica], tree, desk, found, limit)
             if found[0] + found[1] <= limit:
                 copy(child, rows[replica])
@@ -152,10 +179,20 @@ def _changed(
 
 @njit
 def _exchanged(
-    rows: Rows, bits: Numbers, heat: Numbers, floor: Numbers, draws: Numbers,
-    child: Rows, found: Numbers, parts: Parts, tree: Tree, desk: Desk,
-) -> None:  # fmt: skip
-    """Neighbouring replicas change places, by what each network costs at the other's temperature."""
+    rows: Rows,
+    bits: Numbers,
+    heat: Numbers,
+    floor: Numbers,
+    draws: Numbers,
+    child: Rows,
+    found: Numbers,
+    parts: Parts,
+    tree: Tree,
+    desk: Desk,
+) -> None:
+    """Neighbouring replicas change places, by what each network costs at the other's
+    temperature.
+    """
     hotter = np.zeros(3)
     for cold in range(len(rows) - 1):
         hot = cold + 1
@@ -172,8 +209,8 @@ def _exchanged(
 
 @dataclass
 class Tempering:
-    """A search on the way. changes: to be made in all, over all replicas; made: so far. rows, bits: of every replica,
-    the coldest first. best, fewest: the network found so far, and its bits.
+    """A search on the way. changes: to be made in all, over all replicas; made: so far. rows, bits:
+    of every replica, the coldest first. best, fewest: the network found so far, and its bits.
     """
 
     tree: Tree
@@ -217,17 +254,28 @@ class Tempering:
             self.tree,
             Desk.of(len(self.tree.read)),
         )
-        _changed(*place, self.best, self.fewest, self.generator.random((ROUND, REPLICAS, DRAWS)), *working)
+        _changed(
+            *place,
+            self.best,
+            self.fewest,
+            self.generator.random((ROUND, REPLICAS, DRAWS)),
+            *working,
+        )
         _exchanged(*place, self.generator.random(REPLICAS - 1), *working)
         self.made += ROUND * REPLICAS
 
     def snapshot(self) -> Snapshot:
         """All replicas as they are."""
         arrays = {name: getattr(self, name).copy() for name in ("rows", "bits", "best", "fewest")}
-        return Snapshot(arrays, {"made": self.made, "generator": self.generator.bit_generator.state})
+        return Snapshot(
+            arrays, {"made": self.made, "generator": self.generator.bit_generator.state}
+        )
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
         for name, array in snapshot.arrays.items():
             getattr(self, name)[:] = array
-        self.made, self.generator.bit_generator.state = snapshot.facts["made"], snapshot.facts["generator"]
+        self.made, self.generator.bit_generator.state = (
+            snapshot.facts["made"],
+            snapshot.facts["generator"],
+        )

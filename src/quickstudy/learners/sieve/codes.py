@@ -1,4 +1,5 @@
-"""What is looked up in a sequence before a question: codes, whole numbers that are symbols or small numbers.
+"""What is looked up in a sequence before a question: codes, whole numbers that are symbols or small
+numbers.
 
 A code is found by a fixed number of look-ups in what was kept of the sequence when it was read.
 """
@@ -14,16 +15,22 @@ from quickstudy.compiled import njit
 from quickstudy.learners.sieve.reading import MATCHED, ORDER
 
 LAGS, HOPS = 8, 5
-"""Symbols before a question that are looked up; those that are looked up from each other's places."""
+"""Symbols before a question that are looked up; those that are looked up from each other's
+places.
+"""
 LEVELS, BACK = 24, 3
-"""Numbers are told apart up to this; symbols before a place among which one is sought that may be an answer."""
+"""Numbers are told apart up to this; symbols before a place among which one is sought that may be
+an answer.
+"""
 SEGMENTS, FEW = 4, 6
-"""Pairs behind whose last place symbols are counted; places of a symbol among which one with a mark is sought."""
+"""Pairs behind whose last place symbols are counted; places of a symbol among which one with a mark
+is sought.
+"""
 
 
 class Layout(NamedTuple):
-    """How many codes there are for a vocabulary: symbols, which may be copied, come first. depth: (code,) how far back
-    stood what was looked up; plain: (code,) whether nothing was looked up.
+    """How many codes there are for a vocabulary: symbols, which may be copied, come first. depth:
+    (code,) how far back stood what was looked up; plain: (code,) whether nothing was looked up.
     """
 
     symbols: int
@@ -38,14 +45,29 @@ def layout(size: int) -> Layout:
     twice = np.add.outer(hop, hop).ravel()
     after = np.add.outer(pair, lag).ravel() / 2
     symbols = [
-        lag, np.full(3, 2.0), np.repeat(lag, 4), np.repeat(lag, 2), np.repeat(twice, 2), np.repeat(twice, 3),
-        np.repeat(after, 3), np.repeat(2 * pair, 2), np.repeat(every + 4, 8),
-        np.full(HOPS * (HOPS - 1), 2.0), np.full(4, 2.0), np.full(ORDER, 3.0), np.full(1, -3.0),
-    ]  # fmt: skip
+        lag,
+        np.full(3, 2.0),
+        np.repeat(lag, 4),
+        np.repeat(lag, 2),
+        np.repeat(twice, 2),
+        np.repeat(twice, 3),
+        np.repeat(after, 3),
+        np.repeat(2 * pair, 2),
+        np.repeat(every + 4, 8),
+        np.full(HOPS * (HOPS - 1), 2.0),
+        np.full(4, 2.0),
+        np.full(ORDER, 3.0),
+        np.full(1, -3.0),
+    ]
     numbers = [
-        lag, np.full(2 * MATCHED + 1, 1.0), lag, pair, np.repeat(every + 3, SEGMENTS + 2),
-        np.full(HOPS * (HOPS - 1) // 2, 3.0), np.full(2, 3.0),
-    ]  # fmt: skip
+        lag,
+        np.full(2 * MATCHED + 1, 1.0),
+        lag,
+        pair,
+        np.repeat(every + 3, SEGMENTS + 2),
+        np.full(HOPS * (HOPS - 1) // 2, 3.0),
+        np.full(2, 3.0),
+    ]
     count = sum(len(part) for part in symbols)
     depth = np.concatenate([*symbols, *numbers])
     plain = np.arange(len(depth)) >= count
@@ -60,8 +82,8 @@ def _at(sequence: Any, place: int, now: int, size: int) -> int:
 
 @njit
 def code(sequence: Any, known: Any, now: int, size: int, fitting: Any, out: Any) -> None:
-    """Write the codes after `now`. fitting: (lag, symbol, answer) whether the answer has come with the symbol there;
-    size stands for no symbol.
+    """Write the codes after `now`. fitting: (lag, symbol, answer) whether the answer has come with
+    the symbol there; size stands for no symbol.
     """
     before, behind, counts, pairs, stretches, matches, enclosed, guesses = known
     recent = np.full(LAGS, size, np.int32)
@@ -90,13 +112,18 @@ def code(sequence: Any, known: Any, now: int, size: int, fitting: Any, out: Any)
             k += 1
     for lag in range(HOPS):
         for other in range(HOPS):
-            place = before[places[lag], recent[other]] if places[lag] >= 0 and recent[other] < size else -1
+            place = (
+                before[places[lag], recent[other]]
+                if places[lag] >= 0 and recent[other] < size
+                else -1
+            )
             for offset in (-1, 1):
                 out[k] = _at(sequence, place + offset, now, size) if place >= 0 else size
                 k += 1
     for lag in range(HOPS):
         for other in range(HOPS):
-            # The first place of one symbol after the first of another; and the last of the other before that.
+            # The first place of one symbol after the first of another; and the last of the other
+            # before that.
             place = -1
             if places[other] >= 0 and recent[lag] < size:
                 place = behind[firsts[other] + 1, recent[lag]]
@@ -131,7 +158,8 @@ def code(sequence: Any, known: Any, now: int, size: int, fitting: Any, out: Any)
         out[k + 1] = _at(sequence, place - 1, now, size) if place >= 0 else size
         out[k + 2] = _at(sequence, since, now, size) if place >= 0 else size
         out[k + 3] = _at(sequence, place - 1 - since, now, size) if place >= 0 else size
-        # What stood behind and before the symbol that came after it; what it led to, and what that led to.
+        # What stood behind and before the symbol that came after it; what it led to, and what that
+        # led to.
         named = out[k]
         earlier = before[place, named] if place >= 0 and named < size else -1
         out[k + 4] = _at(sequence, earlier + 1, now, size) if earlier >= 0 else size
@@ -168,7 +196,11 @@ def code(sequence: Any, known: Any, now: int, size: int, fitting: Any, out: Any)
     out[k] = min(enclosed[now, since], top - 1) if latest >= 0 and 0 <= since < MATCHED else top
     k += 1
     for lag in range(LAGS):
-        out[k] = min(_stretch(behind, places[lag], recent, now, size) - places[lag], top) if places[lag] >= 0 else 0
+        out[k] = (
+            min(_stretch(behind, places[lag], recent, now, size) - places[lag], top)
+            if places[lag] >= 0
+            else 0
+        )
         k += 1
     for pair in range(LAGS - 1):
         opening = pairs[now - pair] if now - pair >= 0 else -1
@@ -179,7 +211,11 @@ def code(sequence: Any, known: Any, now: int, size: int, fitting: Any, out: Any)
         opening = pairs[now - pair] if now - pair >= 0 else -1
         stop = _stretch(behind, opening, recent, now, size) if opening >= 0 else -1
         for symbol in range(size):
-            out[k] = min(counts[stop, symbol] - counts[opening + 1, symbol], top) if opening >= 0 else top
+            out[k] = (
+                min(counts[stop, symbol] - counts[opening + 1, symbol], top)
+                if opening >= 0
+                else top
+            )
             k += 1
     for symbol in range(size):
         out[k] = min(counts[now + 1, symbol], top)
@@ -195,8 +231,8 @@ def code(sequence: Any, known: Any, now: int, size: int, fitting: Any, out: Any)
 
 @njit
 def _linked(sequence: Any, before: Any, symbol: int, mark: int, now: int, size: int) -> int:
-    """What stood behind the last earlier place of a symbol that had a mark before it, among its last FEW places; the
-    first place of all counts as marked.
+    """What stood behind the last earlier place of a symbol that had a mark before it, among its
+    last FEW places; the first place of all counts as marked.
     """
     if symbol >= size:
         return size
@@ -212,10 +248,18 @@ def _linked(sequence: Any, before: Any, symbol: int, mark: int, now: int, size: 
 
 @njit
 def _suited(
-    before: Any, behind: Any, counts: Any, recent: Any, fitting: Any, now: int, size: int, out: Any, k: int
+    before: Any,
+    behind: Any,
+    counts: Any,
+    recent: Any,
+    fitting: Any,
+    now: int,
+    size: int,
+    out: Any,
+    k: int,
 ) -> None:
-    """Among the symbols that have come as answers with most of the last symbols: the one read last, the one read first,
-    the most and the least frequent one.
+    """Among the symbols that have come as answers with most of the last symbols: the one read last,
+    the one read first, the most and the least frequent one.
     """
     out[k : k + 4] = size
     top = 1
@@ -242,7 +286,9 @@ def _suited(
 
 @njit
 def _fitting(sequence: Any, place: int, recent: Any, fitting: Any, size: int) -> int:
-    """Of the symbols just before a place, the one that has come as an answer with most of the last symbols."""
+    """Of the symbols just before a place, the one that has come as an answer with most of the last
+    symbols.
+    """
     best, top = size, 0
     for back in range(1, BACK + 1):
         if place - back < 0:

@@ -1,4 +1,6 @@
-"""`sieve`: a general learner in one pass over symbols, at a cost that is linear in the length of a sequence."""
+"""`sieve`: a general learner in one pass over symbols, at a cost that is linear in the length of a
+sequence.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +31,23 @@ class SieveHost:
     scale = "probabilities"
 
     def __init__(self, settings: Sieve, brief: Brief, seed: int) -> None:
-        # A symbol that is read and a symbol that is answered with are the same where the vocabularies are.
-        self._symbols, self._answers = max(brief.inputs.width, brief.outputs.width), brief.outputs.width
+        # A symbol that is read and a symbol that is answered with are the same where the
+        # vocabularies are.
+        self._symbols, self._answers = (
+            max(brief.inputs.width, brief.outputs.width),
+            brief.outputs.width,
+        )
         if self._symbols > MOST_SYMBOLS:
-            raise NotApplicable(f"sieve has room for {MOST_SYMBOLS} symbols, and there are {self._symbols}")
+            raise NotApplicable(
+                f"sieve has room for {MOST_SYMBOLS} symbols, and there are {self._symbols}"
+            )
         self._mind = fresh(
-            self._symbols, settings.doubt, settings.kept, settings.nearness, settings.copying, settings.plain
+            self._symbols,
+            settings.doubt,
+            settings.kept,
+            settings.nearness,
+            settings.copying,
+            settings.plain,
         )
         self._codes = np.zeros(len(self._mind.seen), np.int32)
         self._kept = np.zeros(self._mind.evidence.shape)
@@ -50,7 +63,13 @@ class SieveHost:
         """Every question of a sequence in its order."""
         sequence = np.ascontiguousarray(inputs, np.int32)
         self._ready[:] = False
-        study(self._mind, sequence, read(sequence, self._symbols), np.ascontiguousarray(targets, np.int32), self._codes)
+        study(
+            self._mind,
+            sequence,
+            read(sequence, self._symbols),
+            np.ascontiguousarray(targets, np.int32),
+            self._codes,
+        )
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[np.float64]:
         """How likely each answer is, after every symbol."""
@@ -75,7 +94,9 @@ class SieveHost:
 
 
 class SievePupil(HostPupil):
-    """Answers an exam at its questions only: a row for every symbol read would cost ten times as much."""
+    """Answers an exam at its questions only: a row for every symbol read would cost ten times as
+    much.
+    """
 
     def _predicted_at(
         self, read: Sequence[NDArray[Any]], places: Sequence[NDArray[np.int64]]
@@ -86,20 +107,23 @@ class SievePupil(HostPupil):
 @learner("sieve", version=1)
 @dataclass(frozen=True)
 class Sieve:
-    """Weighs hypotheses about where the answer stands, or what it depends on, by how well each has foretold it.
+    """Weighs hypotheses about where the answer stands, or what it depends on, by how well each has
+    foretold it.
 
-    A sequence is read once. Before a question hundreds of codes are looked up in it: symbols before and behind the last
-    and the first places of the last symbols, of pairs of them, of one after another, of every symbol there is; what
-    followed the longest stretches like the present one; counts, distances, order, parity. A hypothesis says that the
-    answer is one of these symbols, or depends on one code, or on two at once. All are weighed by Bayes' rule with
-    forgetting, separately for each of the last symbols.
+    A sequence is read once. Before a question hundreds of codes are looked up in it: symbols before
+    and behind the last and the first places of the last symbols, of pairs of them, of one after
+    another, of every symbol there is; what followed the longest stretches like the present one;
+    counts, distances, order, parity. A hypothesis says that the answer is one of these symbols, or
+    depends on one code, or on two at once. All are weighed by Bayes' rule with forgetting,
+    separately for each of the last symbols.
 
-    doubt: how much a table that has seen little keeps to what is usual. kept: what is left of the evidence after a
-    question. nearness, copying, plain: how much less likely a look-up is held for with every symbol further back, how
-    much likelier copying than a table, and how likely what was not looked up. Symbols only. Nothing is random, and
-    nothing is known beforehand.
+    doubt: how much a table that has seen little keeps to what is usual. kept: what is left of the
+    evidence after a question. nearness, copying, plain: how much less likely a look-up is held for
+    with every symbol further back, how much likelier copying than a table, and how likely what was
+    not looked up. Symbols only. Nothing is random, and nothing is known beforehand.
 
-    Source: ours; sleeping experts after Freund et al. 1997, suffix matching after Cleary and Witten 1984.
+    Source: ours; sleeping experts after Freund et al. 1997, suffix matching after Cleary and Witten
+    1984.
     """
 
     doubt: float = parameter(0.3, above=0)
@@ -116,5 +140,7 @@ class Sieve:
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> HostPupil:
         """A pupil of one lane."""
-        hosted = Hosted(lambda brief, seed: SieveHost(self, brief, seed), Sieve).begin(brief, streams)
+        hosted = Hosted(lambda brief, seed: SieveHost(self, brief, seed), Sieve).begin(
+            brief, streams
+        )
         return SievePupil(hosted.host, brief)

@@ -1,8 +1,9 @@
-"""The hypotheses behind `sieve`: tables of one code, tables of two, and copiers; how they are judged and heard.
+"""The hypotheses behind `sieve`: tables of one code, tables of two, and copiers; how they are
+judged and heard.
 
-Every hypothesis is right or wrong as a whole, so that one question judges all of them. Their weights go by how likely
-each has made the answers, of late; and they have weights of their own behind gates: for each of the last symbols read,
-by what it is, and for nothing at all.
+Every hypothesis is right or wrong as a whole, so that one question judges all of them. Their
+weights go by how likely each has made the answers, of late; and they have weights of their own
+behind gates: for each of the last symbols read, by what it is, and for nothing at all.
 """
 
 from __future__ import annotations
@@ -17,23 +18,29 @@ from quickstudy.learners.sieve.codes import HOPS, LAGS, LEVELS, code, layout
 HITS, MISSES = 1.0, 0.2
 """A copier starts as if it had been right once and wrong a fifth of a time."""
 FLAT, NOVEL = 2.0, 0.2
-"""Answers so far count as evenly spread over FLAT more of each; part of the chance kept for answers never given."""
+"""Answers so far count as evenly spread over FLAT more of each; part of the chance kept for answers
+never given.
+"""
 FEW_SYMBOLS = 16
 """Up to so many symbols, the numbers of any two together are looked at as well."""
 CELLS = 1 << 20
-"""Cells of the tables of two codes, all together: which cell a pair of values and an answer has goes by a hash."""
+"""Cells of the tables of two codes, all together: which cell a pair of values and an answer has
+goes by a hash.
+"""
 HEARD = 1e-5
 """Hypotheses of less weight are not asked."""
 LEAST = 1e-80
 
 
 class Mind(NamedTuple):
-    """All that is learned, for F codes of W levels (S of them symbols), V answers, P pairs, G gates, E = F + S + P.
+    """All that is learned, for F codes of W levels (S of them symbols), V answers, P pairs, G
+    gates, E = F + S + P.
 
-    tables (F, W, V) and seen (F, W): answers by code and level. cells (C,), cell_totals (C,): the same of pairs, by
-    hash. hits, tries (G, W, S): of copiers. evidence (G, W, E): logarithms of weights; gates (G,): those of the gates.
-    answers (V,): given so far. fitting (lag, V, V): which answers have come with which symbols. prior (E,). first,
-    second (P,): the codes of a pair. settings: doubt of tables, what is kept of evidence after a question.
+    tables (F, W, V) and seen (F, W): answers by code and level. cells (C,), cell_totals (C,): the
+    same of pairs, by hash. hits, tries (G, W, S): of copiers. evidence (G, W, E): logarithms of
+    weights; gates (G,): those of the gates. answers (V,): given so far. fitting (lag, V, V): which
+    answers have come with which symbols. prior (E,). first, second (P,): the codes of a pair.
+    settings: doubt of tables, what is kept of evidence after a question.
     """
 
     tables: Any
@@ -52,7 +59,9 @@ class Mind(NamedTuple):
     settings: Any
 
 
-def fresh(size: int, doubt: float, kept: float, nearness: float, copying: float, plain: float) -> Mind:
+def fresh(
+    size: int, doubt: float, kept: float, nearness: float, copying: float, plain: float
+) -> Mind:
     """Nothing learned, of so many symbols, each of which may be an answer."""
     book = layout(size)
     count, levels, gates = book.symbols + book.numbers, max(size + 1, LEVELS), LAGS + 1
@@ -93,7 +102,13 @@ def _base(answers: Any) -> Any:
         kinds += count > 0
         total += count
     size = len(answers)
-    novel = 1.0 if kinds == 0 else 0.0 if kinds == size else NOVEL * (kinds + 1.0) / (total + kinds + 1.0)
+    novel = (
+        1.0
+        if kinds == 0
+        else 0.0
+        if kinds == size
+        else NOVEL * (kinds + 1.0) / (total + kinds + 1.0)
+    )
     inside = total + FLAT * kinds
     chances = np.empty(size)
     for answer in range(size):
@@ -106,7 +121,9 @@ def _base(answers: Any) -> Any:
 
 @njit
 def _cell(pair: int, left: int, right: int, answer: int) -> Any:
-    key = np.uint64(((pair * 1031 + left) * 1031 + right) * 1031 + answer + 1) * np.uint64(0x9E3779B97F4A7C15)
+    key = np.uint64(((pair * 1031 + left) * 1031 + right) * 1031 + answer + 1) * np.uint64(
+        0x9E3779B97F4A7C15
+    )
     return np.int64((key >> np.uint64(40)) % np.uint64(CELLS))
 
 
@@ -132,7 +149,9 @@ def _level(codes: Any, gate: int) -> int:
 
 @njit
 def _weights(mind: Mind, gate: int, level: int, awake: Any) -> Any:
-    """(E,) weights behind a gate, of those that are awake; they sum to 1, or to 0 where nobody is."""
+    """(E,) weights behind a gate, of those that are awake; they sum to 1, or to 0 where nobody
+    is.
+    """
     weights = np.zeros(len(awake))
     top = -1e30
     for number in range(len(awake)):
@@ -175,18 +194,24 @@ def learn(mind: Mind, codes: Any, target: int) -> None:
         level = _level(codes, gate)
         for symbol in range(symbols):
             if awake[count + symbol]:
-                sure = (mind.hits[gate, level, symbol] + HITS) / (mind.tries[gate, level, symbol] + HITS + MISSES)
+                sure = (mind.hits[gate, level, symbol] + HITS) / (
+                    mind.tries[gate, level, symbol] + HITS + MISSES
+                )
                 if codes[symbol] == target:
                     likely[count + symbol] = sure
                 else:
-                    likely[count + symbol] = (1 - sure) * base[target] / max(1 - base[codes[symbol]], 1e-12)
+                    likely[count + symbol] = (
+                        (1 - sure) * base[target] / max(1 - base[codes[symbol]], 1e-12)
+                    )
         weights = _weights(mind, gate, level, awake)
         opinion = (weights * likely).sum() if weights.sum() > 0.5 else base[target]
         opinion = max(opinion, 1e-12)
         mind.gates[gate] = kept * mind.gates[gate] + np.log(opinion)
         for number in range(len(awake)):
             said = max(likely[number], 1e-9) if awake[number] else opinion
-            mind.evidence[gate, level, number] = kept * mind.evidence[gate, level, number] + np.log(said)
+            mind.evidence[gate, level, number] = kept * mind.evidence[gate, level, number] + np.log(
+                said
+            )
         for symbol in range(symbols):
             if awake[count + symbol]:
                 mind.tries[gate, level, symbol] += 1
@@ -213,9 +238,11 @@ def _prepare(mind: Mind, kept: Any, ready: Any, gate: int, level: int) -> None:
 
 
 @njit
-def answer(mind: Mind, sequence: Any, known: Any, places: Any, codes: Any, kept: Any, ready: Any) -> Any:
-    """(place, V) how likely each answer is after some places of a sequence. kept, ready: weights that were worked out
-    since something was learned last.
+def answer(
+    mind: Mind, sequence: Any, known: Any, places: Any, codes: Any, kept: Any, ready: Any
+) -> Any:
+    """(place, V) how likely each answer is after some places of a sequence. kept, ready: weights
+    that were worked out since something was learned last.
     """
     rows = np.zeros((len(places), len(mind.answers)))
     for row in range(len(places)):
@@ -256,7 +283,9 @@ def _chances(mind: Mind, codes: Any, kept: Any, ready: Any) -> Any:
         for symbol in range(symbols):
             weight = gates[gate] * weights[count + symbol]
             if weight > HEARD:
-                sure = (mind.hits[gate, level, symbol] + HITS) / (mind.tries[gate, level, symbol] + HITS + MISSES)
+                sure = (mind.hits[gate, level, symbol] + HITS) / (
+                    mind.tries[gate, level, symbol] + HITS + MISSES
+                )
                 rest = weight * (1 - sure) / max(1 - base[codes[symbol]], 1e-12)
                 copied[codes[symbol]] += weight * sure - rest * base[codes[symbol]]
                 flat += rest

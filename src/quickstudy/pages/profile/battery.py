@@ -1,11 +1,25 @@
-"""How well the battery measures: learners told apart, split halves, floors, ceilings, item statistics."""
+"""How well the battery measures: learners told apart, split halves, floors, ceilings, item
+statistics.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from quickstudy.base.blocks import COUNT, ORACLE, Block, Column, Group, Line, Made, Name, Number, Table, Text
+from quickstudy.base.blocks import (
+    COUNT,
+    ORACLE,
+    Block,
+    Column,
+    Group,
+    Line,
+    Made,
+    Name,
+    Number,
+    Table,
+    Text,
+)
 from quickstudy.base.catalogue import block
 from quickstudy.base.record import NOT_APPLICABLE
 from quickstudy.pages.profile.anchors import load_anchors
@@ -34,13 +48,19 @@ class Battery:
         facts = facts_of(request, found, load_anchors())
         together, whole = facts["together"], facts["all"]
         words = (
-            f"{together['pairs']} of {together['of']} pairs of the {len(facts['learners'])} learners of the "
-            "gallery are told apart by the number of a family: their 95 % intervals over seeds are disjoint. "
-            f"Of all {len(whole['learners'])} learners, "
-            f"{whole['together']['pairs']} of {whole['together']['of']} pairs."
+            f"{together['pairs']} of {together['of']} pairs of the {len(facts['learners'])}"
+            " learners of the gallery are told apart by the number of a family: their 95 %"
+            f" intervals over seeds are disjoint. Of all {len(whole['learners'])} learners,"
+            f" {whole['together']['pairs']} of {whole['together']['of']} pairs."
         )
         lines = [Text(one.words) for one in failures(facts)]
-        made: list[Block] = [Text(words, "verdict"), *_families(facts), *lines, _spans(found), *_items(facts)]
+        made: list[Block] = [
+            Text(words, "verdict"),
+            *_families(facts),
+            *lines,
+            _spans(found),
+            *_items(facts),
+        ]
         return Made(made, facts)
 
 
@@ -51,11 +71,17 @@ def gallery(request: Request) -> list[str]:
 
 def complete(profile: Profile, seeds: int) -> bool:
     """Whether a learner has all seeds of every item that it can take."""
-    return all(len(item.spans.values) == seeds or item.why.startswith(NOT_APPLICABLE) for item in profile.items)
+    return all(
+        len(item.spans.values) == seeds or item.why.startswith(NOT_APPLICABLE)
+        for item in profile.items
+    )
 
 
-def facts_of(request: Request, found: Sequence[Profile], anchors: Mapping[str, Any]) -> dict[str, Any]:
-    """The statistics over the gallery, and under `all` over all learners, of those that are complete.
+def facts_of(
+    request: Request, found: Sequence[Profile], anchors: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The statistics over the gallery, and under `all` over all learners, of those that are
+    complete.
 
     anchors: by the name of an item.
     """
@@ -66,9 +92,17 @@ def facts_of(request: Request, found: Sequence[Profile], anchors: Mapping[str, A
 
 def _statistics_of(found: Sequence[Profile], anchors: Mapping[str, Any]) -> dict[str, Any]:
     families = {name: family_statistics(own) for name, own in by_family(found).items()}
-    items = {own[0].name: item_statistics(own, found, anchors.get(own[0].name, {})) for own in by_item(found)}
+    items = {
+        own[0].name: item_statistics(own, found, anchors.get(own[0].name, {}))
+        for own in by_item(found)
+    }
     total = {part: sum(own[part] for own in families.values()) for part in ("pairs", "of")}
-    return {"learners": [one.learner for one in found], "families": families, "items": items, "together": total}
+    return {
+        "learners": [one.learner for one in found],
+        "families": families,
+        "items": items,
+        "together": total,
+    }
 
 
 class Failure(NamedTuple):
@@ -95,7 +129,9 @@ def _figure(value: float) -> str:
 
 def reference_learners(request: Request) -> list[str]:
     """The learners of the study, each under one name on every row."""
-    return list(dict.fromkeys(name for row in request.rows for name in request.learners(row).values()))
+    return list(
+        dict.fromkeys(name for row in request.rows for name in request.learners(row).values())
+    )
 
 
 def by_family(found: Sequence[Profile]) -> dict[str, list[Family]]:
@@ -109,24 +145,74 @@ def by_item(found: Sequence[Profile]) -> Iterator[list[Item]]:
     yield from (list(items) for items in zip(*(one.items for one in found), strict=True))
 
 
-TITLES = {"pairs": "pairs told apart", "of": "of", "split_half": "split-half r", "reliability": "reliability",
-          "floor": "at the floor", "ceiling": "at the ceiling", "learners": "learners", "spread": "spread",
-          "difficulty": "mean share", "item_rest": "item-rest rank r", "trimmed": "without the extremes",
-          "retest": "retest rank r", "learned": "above untrained", "eigenvalues": "eigenvalue ratio", "items": "items",
-          "rote": "rote", "best_control": "best baseline", "second": "second difficulty"}  # fmt: skip
-FAMILY_PARTS = ("pairs", "of", "split_half", "reliability", "eigenvalues", "floor", "ceiling", "items", "learners")
-ITEM_PARTS = ("pairs", "of", "split_half", "retest", "reliability", "trimmed", "spread", "difficulty", "item_rest",
-              "floor", "ceiling", "learned", "rote", "best_control", "second")  # fmt: skip
+TITLES = {
+    "pairs": "pairs told apart",
+    "of": "of",
+    "split_half": "split-half r",
+    "reliability": "reliability",
+    "floor": "at the floor",
+    "ceiling": "at the ceiling",
+    "learners": "learners",
+    "spread": "spread",
+    "difficulty": "mean share",
+    "item_rest": "item-rest rank r",
+    "trimmed": "without the extremes",
+    "retest": "retest rank r",
+    "learned": "above untrained",
+    "eigenvalues": "eigenvalue ratio",
+    "items": "items",
+    "rote": "rote",
+    "best_control": "best baseline",
+    "second": "second difficulty",
+}
+FAMILY_PARTS = (
+    "pairs",
+    "of",
+    "split_half",
+    "reliability",
+    "eigenvalues",
+    "floor",
+    "ceiling",
+    "items",
+    "learners",
+)
+ITEM_PARTS = (
+    "pairs",
+    "of",
+    "split_half",
+    "retest",
+    "reliability",
+    "trimmed",
+    "spread",
+    "difficulty",
+    "item_rest",
+    "floor",
+    "ceiling",
+    "learned",
+    "rote",
+    "best_control",
+    "second",
+)
 _COUNTS = ("pairs", "of", "floor", "ceiling", "learners", "items", "second")
 
 
-def _statistics(name: str, caption: str, facts: Mapping[str, Any], kind: str, parts: Sequence[str]) -> Iterator[Table]:
+def _statistics(
+    name: str, caption: str, facts: Mapping[str, Any], kind: str, parts: Sequence[str]
+) -> Iterator[Table]:
     """A table of the gallery and, where there are more learners, one of all."""
     columns = [Column(kind, numeric=False), *(Column(TITLES[part]) for part in parts)]
     for who, own in (("", facts), ("-all", facts["all"])):
         if not who or own["learners"] != facts["learners"]:
             lines = [
-                Line([Name(one), *(Number(row[part], form=COUNT if part in _COUNTS else "score") for part in parts)])
+                Line(
+                    [
+                        Name(one),
+                        *(
+                            Number(row[part], form=COUNT if part in _COUNTS else "score")
+                            for part in parts
+                        ),
+                    ]
+                )
                 for one, row in own[kind].items()
             ]
             words = f"{caption}; {len(own['learners'])} learners"
@@ -145,9 +231,20 @@ def _items(facts: Mapping[str, Any]) -> Iterator[Table]:
 
 def _spans(found: Sequence[Profile]) -> Table:
     """Every learner on every item."""
-    columns = [Column("learner", numeric=False), *(Column(item.label, "higher") for item in found[0].items)]
+    columns = [
+        Column("learner", numeric=False),
+        *(Column(item.label, "higher") for item in found[0].items),
+    ]
     lines = [
-        Line([Name(one.learner), *(Number(item.spans.span, item.spans.interval, note=item.why) for item in one.items)])
+        Line(
+            [
+                Name(one.learner),
+                *(
+                    Number(item.spans.span, item.spans.interval, note=item.why)
+                    for item in one.items
+                ),
+            ]
+        )
         for one in found
     ]
     return Table("battery-spans", "Spans with 95 % intervals over seeds", columns, [Group(lines)])

@@ -1,4 +1,6 @@
-"""The report card: the spans of a learner on every item, among the reference learners, with curves and cost."""
+"""The report card: the spans of a learner on every item, among the reference learners, with curves
+and cost.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ from quickstudy.report.words import COST_TITLES, MODEL_TITLES
 
 @block("profile", version=3)
 class Profile:
-    """One learner on all items of the battery. The study's settings say who, by which ruleset, and who else is here."""
+    """One learner on all items of the battery. The study's settings say who, by which ruleset, and
+    who else is here.
+    """
 
     def stages(self, request: Request) -> Iterator[Stage]:
         """The runs of the tuning, where there is one; then the learner on every item."""
@@ -49,7 +53,9 @@ class Profile:
         # What compiles most comes first: at the end short runs keep all workers busy.
         rows = [one for row in reversed(request.rows) for one in (row, *less_data(request, row))]
         named = [(row, name_in(request, row, learner)[0]) for row in rows]
-        yield Stage([request.setting(row, name) for row, name in named if name is not None], request.seeds)
+        yield Stage(
+            [request.setting(row, name) for row, name in named if name is not None], request.seeds
+        )
 
     def blocks(self, request: Request) -> Made:
         """The card."""
@@ -91,15 +97,22 @@ def examined(request: Request) -> str:
     learner = request.study.settings.get("examined")
     if not learner:
         size = request.study.id.rpartition("-")[2]
-        raise UsageError(f"{request.study.id} needs a learner; type: quickstudy profile esn --{size}")
+        raise UsageError(
+            f"{request.study.id} needs a learner; type: quickstudy profile esn --{size}"
+        )
     return str(learner)
 
 
 def _table(found: Found, norms: Norms | None, name: str) -> Table:
     columns = [
-        Column("item", numeric=False), Column("unit", numeric=False), Column("span", "higher"), Column("axis ends"),
-        Column("best baseline"), Column("reference learners", numeric=False), Column("seeds"),
-    ]  # fmt: skip
+        Column("item", numeric=False),
+        Column("unit", numeric=False),
+        Column("span", "higher"),
+        Column("axis ends"),
+        Column("best baseline"),
+        Column("reference learners", numeric=False),
+        Column("seeds"),
+    ]
     groups = []
     for family in found.families:
         lines = [_line(item, norms) for item in family.items]
@@ -108,11 +121,13 @@ def _table(found: Found, norms: Norms | None, name: str) -> Table:
         lines.append(Line([Name("share of the chart", strong=True), "", share, "", "", rank, ""]))
         groups.append(Group(lines, family.name))
     caption = (
-        "Span: exp(ln(1 + d0) + sum of p times the width of its bin on ln(1 + d)) - 1, mean over seeds with 95 % "
-        "interval. Share of the chart: mean of ln(1 + span) / ln(1 + end of the axis). More, less than: reference "
-        "learners whose interval lies below, above."
+        "Span: exp(ln(1 + d0) + sum of p times the width of its bin on ln(1 + d)) - 1, mean over"
+        " seeds with 95 % interval. Share of the chart: mean of ln(1 + span) / ln(1 + end of the"
+        " axis). More, less than: reference learners whose interval lies below, above."
     )
-    return Table(f"{name}-spans", caption, columns, groups, data=span_rows(found, norms), paper=True)
+    return Table(
+        f"{name}-spans", caption, columns, groups, data=span_rows(found, norms), paper=True
+    )
 
 
 def _line(item: Item, norms: Norms | None) -> Line:
@@ -121,16 +136,28 @@ def _line(item: Item, norms: Norms | None) -> Line:
     baseline = Number(best[1], form=SPAN, note=best[0]) if best else Number(None)
     rank = rank_text(known.rank(spans) if known else None, short=True) or "–"
     return Line(
-        [Name(item.label), item.task.unit, span_number(item), Number(spans.end, form=COUNT), baseline, rank,
-         Number(len(spans.values), form=COUNT)]
-    )  # fmt: skip
+        [
+            Name(item.label),
+            item.task.unit,
+            span_number(item),
+            Number(spans.end, form=COUNT),
+            baseline,
+            rank,
+            Number(len(spans.values), form=COUNT),
+        ]
+    )
 
 
 def _together(found: Sequence[Found], name: str) -> Table:
     """All learners of the folder, the share of each family."""
     families = [family.name for family in found[0].families]
     lines = [
-        Line([Name(one.learner, strong=not place), *(Number(own.share, own.interval) for own in one.families)])
+        Line(
+            [
+                Name(one.learner, strong=not place),
+                *(Number(own.share, own.interval) for own in one.families),
+            ]
+        )
         for place, one in enumerate(found)
     ]
     heading = [Column("learner", numeric=False), *(Column(family, "higher") for family in families)]
@@ -145,19 +172,32 @@ def _cost(found: Found, energy: float | None, name: str) -> Table:
     titles = {**COST_TITLES, **MODEL_TITLES}
     groups = []
     for family in found.families:
-        lines = [Line([Name(item.label), *_costs(item.cost, names)]) for item in family.items if not item.why]
+        lines = [
+            Line([Name(item.label), *_costs(item.cost, names)])
+            for item in family.items
+            if not item.why
+        ]
         if family.tuning and family.tuning.runs:
             label = f"tuning, {family.tuning.runs} runs together"
             lines.append(Line([Name(label), *_costs(family.tuning.cost, names)]))
         groups.append(Group(lines, family.name))
-    columns = [Column("item", numeric=False), *(Column(titles.get(one, one.replace("_", " "))) for one in names)]
-    read = "not readable on this machine" if energy is None else f"{energy / 1000:.3g} kJ, of the whole processor"
+    columns = [
+        Column("item", numeric=False),
+        *(Column(titles.get(one, one.replace("_", " "))) for one in names),
+    ]
+    read = (
+        "not readable on this machine"
+        if energy is None
+        else f"{energy / 1000:.3g} kJ, of the whole processor"
+    )
     caption = f"Mean cost of one run of {found.learner}. Energy of all runs: {read}"
     return Table(f"{name}-cost", caption, columns, groups)
 
 
 def _costs(cost: Mapping[str, float], names: Sequence[str]) -> list[Cell]:
-    return [Number(cost.get(one), form=SECONDS if one.endswith("seconds") else COUNT) for one in names]
+    return [
+        Number(cost.get(one), form=SECONDS if one.endswith("seconds") else COUNT) for one in names
+    ]
 
 
 def _tuning(found: Found) -> Block | None:
@@ -171,10 +211,25 @@ def _tuning(found: Found) -> Block | None:
             lines.append(Text(f"{family.name}: one candidate, {choice.name or 'not run yet'}."))
             continue
         tried = ", ".join(f"{one} {value:.4g}" for one, value in choice.tried.items())
-        tie = f"; {choice.tied} of them tied, and the usual setting was kept" if choice.tied > 1 else ""
-        lines.append(Text(f"{family.name}: {choice.name}, by {choice.score} on {choice.task} ({tried}){tie}."))
-    return Details("How it was tuned: on tasks and seeds that are not reported", lines, open=True) if lines else None
+        tie = (
+            f"; {choice.tied} of them tied, and the usual setting was kept"
+            if choice.tied > 1
+            else ""
+        )
+        lines.append(
+            Text(
+                f"{family.name}: {choice.name}, by {choice.score} on {choice.task} ({tried}){tie}."
+            )
+        )
+    return (
+        Details("How it was tuned: on tasks and seeds that are not reported", lines, open=True)
+        if lines
+        else None
+    )
 
 
 def _limits(request: Request) -> str:
-    return " ".join(str(request.study.settings.get("limits", "")).split()) or "The study states no limits."
+    return (
+        " ".join(str(request.study.settings.get("limits", "")).split())
+        or "The study states no limits."
+    )

@@ -1,4 +1,6 @@
-"""The pictures of a card: its chart of spans, curves by difficulty and by data, and the recall-tracking plane."""
+"""The pictures of a card: its chart of spans, curves by difficulty and by data, and the
+recall-tracking plane.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ from quickstudy.render.numbers import span_text
 from quickstudy.stats.intervals import student_interval
 
 RECALL, TRACKING = "lookup", ("s5", "parity")
-"""The items of the recall-tracking plane: looking things up, and following a state, the harder one if present."""
+"""The items of the recall-tracking plane: looking things up, and following a state, the harder one
+if present.
+"""
 _NUMBERS = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 _ACROSS = 4
 """Small panels in a row."""
@@ -39,7 +43,9 @@ def norms_of(item: Item, norms: Norms | None) -> ItemNorms | None:
 
 
 def chart(found: Profile, norms: Norms | None, name: str) -> Strips:
-    """All spans, each on the axis of its item, with the reference learners, baselines and the oracle."""
+    """All spans, each on the axis of its item, with the reference learners, baselines and the
+    oracle.
+    """
     rows = []
     for family in found.families:
         for item in family.items:
@@ -49,17 +55,32 @@ def chart(found: Profile, norms: Norms | None, name: str) -> Strips:
             marks = [mark for mark in known.other_marks if mark != best] if known else []
             marks += [(spans.span or 0.0, f"person {who}") for who, spans in item.people.items()]
             rows.append(
-                Strip(item.task.unit, item.spans.end, item.spans.span, item.spans.interval, item.spans.ceiling,
-                      ticks, marks, best, family.name, item.why or short_words(item, known), item.label)
-            )  # fmt: skip
+                Strip(
+                    item.task.unit,
+                    item.spans.end,
+                    item.spans.span,
+                    item.spans.interval,
+                    item.spans.ceiling,
+                    ticks,
+                    marks,
+                    best,
+                    family.name,
+                    item.why or short_words(item, known),
+                    item.label,
+                )
+            )
     caption = (
-        f"Spans of {found.learner}: each axis is ln(1 + difficulty) of its item, in the item's own unit, so that the "
-        "position of a dot is its share of the axis. Marks are the oracle, a rote memoriser and, where they were "
-        "measured, an untrained network and people. A plus: the axis ends there. Point at a row, or move along "
-        "it with the arrow keys, to read names and values."
+        f"Spans of {found.learner}: each axis is ln(1 + difficulty) of its item, in the item's own"
+        " unit, so that the position of a dot is its share of the axis. Marks are the oracle, a"
+        " rote memoriser and, where they were measured, an untrained network and people. A plus:"
+        " the axis ends there. Point at a row, or move along it with the arrow keys, to read names"
+        " and values."
     )
     words = f"One row per item with the span of {found.learner} among the reference learners"
-    headings = {one.name: (one.name.capitalize(), question_of(one.name), family_line(one)) for one in found.families}
+    headings = {
+        one.name: (one.name.capitalize(), question_of(one.name), family_line(one))
+        for one in found.families
+    }
     return Strips(name, caption, words, found.learner, rows, headings)
 
 
@@ -68,16 +89,26 @@ def curves(found: Profile, name: str) -> Plot:
     ticks = [(0.0, "0"), (0.5, ".5"), (1.0, "1")]
     return Plot(
         f"{name}-curves",
-        "Psychometric functions: what is right at each difficulty, in the unit of the item; 0 is chance, 1 all. Mean "
-        "over seeds with 95 % intervals. A vertical line: the largest difficulty in the lesson.",
-        "One panel per item", Axis("difficulty", LOG), Axis("", LINEAR, (-0.12, 1.06), ticks),
-        [_curve(item) for item in found.items if not item.why], direct=False, live=True, across=_ACROSS,
-    )  # fmt: skip
+        "Psychometric functions: what is right at each difficulty, in the unit of the item; 0 is"
+        " chance, 1 all. Mean over seeds with 95 % intervals. A vertical line: the largest"
+        " difficulty in the lesson.",
+        "One panel per item",
+        Axis("difficulty", LOG),
+        Axis("", LINEAR, (-0.12, 1.06), ticks),
+        [_curve(item) for item in found.items if not item.why],
+        direct=False,
+        live=True,
+        across=_ACROSS,
+    )
 
 
 def _curve(item: Item) -> Panel:
     values, grid = np.asarray(item.curves), list(map(float, item.task.grid))
-    ends = [student_interval(values[:, level]) for level in range(len(grid))] if len(values) > 1 else []
+    ends = (
+        [student_interval(values[:, level]) for level in range(len(grid))]
+        if len(values) > 1
+        else []
+    )
     low, high = ([float(end[side]) for end in ends] for side in (0, 1))
     guides = [Guide(x=float(item.taught))] if item.taught else []
     numbers = [(float(one), str(one)) for one in _NUMBERS if grid[0] <= one <= grid[-1]]
@@ -96,10 +127,16 @@ def data(found: Profile, name: str) -> Plot:
     panels = [_by_data(item) for item in found.items if item.data]
     end = max(item.spans.end for item in found.items if item.data)
     return Plot(
-        f"{name}-data", "How soon: the span after fewer training sequences, each trained to its own end, with 95 % "
-        "intervals over seeds", "One panel per item", Axis("training sequences", LOG),
-        Axis("", LOG, (1.0, 1.1 * (end + 1)), _ticks(end)), panels, direct=False, across=_ACROSS,
-    )  # fmt: skip
+        f"{name}-data",
+        "How soon: the span after fewer training sequences, each trained to its own end, with 95 % "
+        "intervals over seeds",
+        "One panel per item",
+        Axis("training sequences", LOG),
+        Axis("", LOG, (1.0, 1.1 * (end + 1)), _ticks(end)),
+        panels,
+        direct=False,
+        across=_ACROSS,
+    )
 
 
 def _by_data(item: Item) -> Panel:
@@ -108,11 +145,19 @@ def _by_data(item: Item) -> Panel:
     spans = [own.span or 0.0 for _, own in known]
     ends = [own.interval or (span, span) for (_, own), span in zip(known, spans, strict=True)]
     low, high = ([1 + end[side] for end in ends] for side in (0, 1))
-    tells = [f"{size:,} sequences: {span_text(span)}" for (size, _), span in zip(known, spans, strict=True)]
+    tells = [
+        f"{size:,} sequences: {span_text(span)}"
+        for (size, _), span in zip(known, spans, strict=True)
+    ]
     sizes = [float(size) for size, _ in known]
-    line = Plotted("", Mark(), sizes, [1 + span for span in spans], low, high, dots=True, tells=tells)
+    line = Plotted(
+        "", Mark(), sizes, [1 + span for span in spans], low, high, dots=True, tells=tells
+    )
     axis = Axis(
-        "training sequences", LOG, (sizes[0] * 0.9, sizes[-1] * 1.1), [(size, f"{size:,.0f}") for size in sizes]
+        "training sequences",
+        LOG,
+        (sizes[0] * 0.9, sizes[-1] * 1.1),
+        [(size, f"{size:,.0f}") for size in sizes],
     )
     return Panel([line], item.label, x=axis)
 
@@ -121,8 +166,11 @@ def _ticks(end: float) -> list[tuple[float, str]]:
     return [(value + 1.0, str(value)) for value in _NUMBERS if value <= end]
 
 
-def plane(found: Sequence[Profile], norms: Norms | None, name: str, alone: bool = False) -> Plot | None:
-    """Looking up against following a state, every learner as a named point; None where an item is missing.
+def plane(
+    found: Sequence[Profile], norms: Norms | None, name: str, alone: bool = False
+) -> Plot | None:
+    """Looking up against following a state, every learner as a named point; None where an item is
+    missing.
 
     found: learners of which the first has a whisker and gives the items.
     alone: only the reference learners are drawn.
@@ -133,16 +181,29 @@ def plane(found: Sequence[Profile], norms: Norms | None, name: str, alone: bool 
         return None
     axes = [items[RECALL], items[tracking]]
     series = list(_points(() if alone else found, norms, axes))
-    x, y = (Axis(one.task.unit, LOG, (0.93, one.spans.end * 1.4 + 1), _ticks(one.spans.end)) for one in axes)
+    x, y = (
+        Axis(one.task.unit, LOG, (0.93, one.spans.end * 1.4 + 1), _ticks(one.spans.end))
+        for one in axes
+    )
     whisker = "" if alone else f". Whisker: 95 % interval of {found[0].learner} in the latter"
-    caption = f"Recall against state tracking: {axes[0].task.unit}, and {axes[1].task.unit}{whisker}"
+    caption = (
+        f"Recall against state tracking: {axes[0].task.unit}, and {axes[1].task.unit}{whisker}"
+    )
     words = "Every learner as a named point"
-    rows = [(who, px - 1, py - 1) for one in series for who, px, py in zip(one.names, one.x, one.y, strict=True)]
+    rows = [
+        (who, px - 1, py - 1)
+        for one in series
+        for who, px, py in zip(one.names, one.x, one.y, strict=True)
+    ]
     heading = ("learner", axes[0].name, axes[1].name)
-    return Plot(f"{name}-plane", caption, words, x, y, [Panel(series)], [heading, *rows], direct=False)
+    return Plot(
+        f"{name}-plane", caption, words, x, y, [Panel(series)], [heading, *rows], direct=False
+    )
 
 
-def _points(found: Sequence[Profile], norms: Norms | None, axes: Sequence[Item]) -> Iterator[Plotted]:
+def _points(
+    found: Sequence[Profile], norms: Norms | None, axes: Sequence[Item]
+) -> Iterator[Plotted]:
     for number, one in enumerate(found):
         own = {item.name: item.spans for item in one.items if not item.why}
         if all(axis.name in own for axis in axes):
@@ -166,6 +227,11 @@ def _points(found: Sequence[Profile], norms: Norms | None, axes: Sequence[Item])
         here = {one.learner for one in found}
         names = [who for who in known[0].learners if who in known[1].learners and who not in here]
         across, up = ([own.learners[who].span or 0.0 for who in names] for own in known if own)
-        tells = [f"{who}: {span_text(x)}, {span_text(y)}" for who, x, y in zip(names, across, up, strict=True)]
+        tells = [
+            f"{who}: {span_text(x)}, {span_text(y)}"
+            for who, x, y in zip(names, across, up, strict=True)
+        ]
         ahead, above = ([1 + value for value in values] for values in (across, up))
-        yield Plotted("reference learners", Mark(CONTROL), ahead, above, kind=POINTS, tells=tells, names=names)
+        yield Plotted(
+            "reference learners", Mark(CONTROL), ahead, above, kind=POINTS, tells=tells, names=names
+        )

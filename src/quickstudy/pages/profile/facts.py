@@ -25,7 +25,11 @@ def card_facts(found: Profile, norms: Norms | None, request: Request) -> dict[st
         "made_of": _made_of(found, norms),
         "words": [in_short(found, norms), *sentences(found, norms)],
         "families": [family_facts(family, norms) for family in found.families],
-        "norms": None if norms is None else {one: norms.facts[one] for one in norms.facts if one != "subjects"},
+        "norms": (
+            None
+            if norms is None
+            else {one: norms.facts[one] for one in norms.facts if one != "subjects"}
+        ),
         "energy_joules": request.study.settings.get("energy"),
     }
 
@@ -34,9 +38,16 @@ def _made_of(found: Profile, norms: Norms | None) -> str:
     """What a card rests on, in a line."""
     seeds = {len(item.spans.values) for item in found.items if not item.why} or {0}
     runs = f"{min(seeds)} to {max(seeds)} seeds" if len(seeds) > 1 else counted(max(seeds), "seed")
-    known = max((len(own.learners) for item in found.items if (own := norms_of(item, norms))), default=0)
-    families = f"{len(found.families)} families" if len(found.families) > 1 else found.families[0].name
-    return f"{families}, {counted(len(found.items), 'item')}, {runs}, {counted(known, 'reference learner')}"
+    known = max(
+        (len(own.learners) for item in found.items if (own := norms_of(item, norms))), default=0
+    )
+    families = (
+        f"{len(found.families)} families" if len(found.families) > 1 else found.families[0].name
+    )
+    return (
+        f"{families}, {counted(len(found.items), 'item')}, {runs},"
+        f" {counted(known, 'reference learner')}"
+    )
 
 
 def family_facts(family: Family, norms: Norms | None) -> dict[str, Any]:
@@ -55,8 +66,9 @@ def family_facts(family: Family, norms: Norms | None) -> dict[str, Any]:
 def item_facts(item: Item, norms: Norms | None) -> dict[str, Any]:
     """One item.
 
-    span, interval: in the unit of the item. end: of its axis. ceiling: whether the span is at that end.
-    rank: reference learners whose interval lies below (more_than) and above (less_than), and all (of).
+    span, interval: in the unit of the item. end: of its axis. ceiling: whether the span is at that
+    end. rank: reference learners whose interval lies below (more_than) and above (less_than), and
+    all (of).
     """
     known = norms_of(item, norms)
     best = known.best_control if known else None
@@ -79,7 +91,10 @@ def item_facts(item: Item, norms: Norms | None) -> dict[str, Any]:
         "curve": item.curve,
         "difficulty": list(item.task.grid),
         "spans": list(item.spans.values),
-        "by_data": {size: {"span": own.span, "interval": own.interval} for size, own in sorted(item.data.items())},
+        "by_data": {
+            size: {"span": own.span, "interval": own.interval}
+            for size, own in sorted(item.data.items())
+        },
         "people": {
             who: {"span": own.span, "interval": own.interval, "rounds": len(own.values)}
             for who, own in item.people.items()
@@ -97,17 +112,48 @@ def _rank(rank: Rank | None) -> Mapping[str, int] | None:
 
 def span_rows(found: Profile, norms: Norms | None) -> list[Sequence[Any]]:
     """One row an item, the heading first."""
-    heading = ["learner", "ruleset", "family", "item", "unit", "span", "low", "high", "end", "ceiling", "baseline",
-               "baseline_span", "more_than", "less_than", "of", "seeds", "reason"]  # fmt: skip
+    heading = [
+        "learner",
+        "ruleset",
+        "family",
+        "item",
+        "unit",
+        "span",
+        "low",
+        "high",
+        "end",
+        "ceiling",
+        "baseline",
+        "baseline_span",
+        "more_than",
+        "less_than",
+        "of",
+        "seeds",
+        "reason",
+    ]
     rows: list[Sequence[Any]] = [heading]
     for family in found.families:
         for item in family.items:
             facts = item_facts(item, norms)
             rank, baseline = facts["rank"] or {}, facts["baseline"] or {}
             rows.append(
-                [found.learner, found.ruleset, family.name, item.name, facts["unit"], facts["span"],
-                 *(facts["interval"] or (None, None)), facts["end"], facts["ceiling"], baseline.get("name"),
-                 baseline.get("span"), rank.get("more_than"), rank.get("less_than"), rank.get("of"), facts["seeds"],
-                 item.why]
-            )  # fmt: skip
+                [
+                    found.learner,
+                    found.ruleset,
+                    family.name,
+                    item.name,
+                    facts["unit"],
+                    facts["span"],
+                    *(facts["interval"] or (None, None)),
+                    facts["end"],
+                    facts["ceiling"],
+                    baseline.get("name"),
+                    baseline.get("span"),
+                    rank.get("more_than"),
+                    rank.get("less_than"),
+                    rank.get("of"),
+                    facts["seeds"],
+                    item.why,
+                ]
+            )
     return rows

@@ -1,4 +1,6 @@
-"""What a results folder of cards says of itself: which study and ruleset it is for, and who was examined."""
+"""What a results folder of cards says of itself: which study and ruleset it is for, and who was
+examined.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ INDEX = "profile.json"
 
 
 def one_ruleset(folders: Iterable[pathlib.Path], hint: str) -> str:
-    """The ruleset of all folders, as given for those that are not folders of cards. Raises UsageError for several
-    rulesets, and for several versions of one study.
+    """The ruleset of all folders, as given for those that are not folders of cards. Raises
+    UsageError for several rulesets, and for several versions of one study.
     """
     rulesets: dict[str, list[str]] = {}
     versions: dict[str, dict[str, list[str]]] = {}
@@ -31,7 +33,11 @@ def one_ruleset(folders: Iterable[pathlib.Path], hint: str) -> str:
             own.setdefault(f"version {index['version']}", []).append(str(folder))
     _only("rulesets", rulesets, hint)
     for study, found in versions.items():
-        _only(f"versions of {study}", found, "profile the learners of the older again, or name folders of one version")
+        _only(
+            f"versions of {study}",
+            found,
+            "profile the learners of the older again, or name folders of one version",
+        )
     return next(iter(rulesets), AS_GIVEN)
 
 
@@ -43,19 +49,29 @@ def _only(what: str, found: Mapping[str, Sequence[str]], hint: str) -> None:
 
 
 def read_index(folder: pathlib.Path) -> dict[str, Any]:
-    """What a folder of cards says of itself; empty where it is none, or says nothing that makes sense."""
+    """What a folder of cards says of itself; empty where it is none, or says nothing that makes
+    sense.
+    """
     try:
         found = json.loads((folder / INDEX).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     kinds = {"study": str, "version": int, "ruleset": str, "learners": list}
-    good = isinstance(found, dict) and all(isinstance(found.get(name), kind) for name, kind in kinds.items())
-    if not good or found["ruleset"] not in RULESETS or not all(isinstance(one, str) for one in found["learners"]):
+    good = isinstance(found, dict) and all(
+        isinstance(found.get(name), kind) for name, kind in kinds.items()
+    )
+    if (
+        not good
+        or found["ruleset"] not in RULESETS
+        or not all(isinstance(one, str) for one in found["learners"])
+    ):
         return {}
     return {**found, "energy": found["energy"] if isinstance(found.get("energy"), dict) else {}}
 
 
 def card_name(learner: str) -> str:
-    """The stem of a card's file: `lstm:units=64` has card-lstm-units-64; of a file, its own name and class."""
+    """The stem of a card's file: `lstm:units=64` has card-lstm-units-64; of a file, its own name
+    and class.
+    """
     path, _, rest = without_place(learner).partition(".py")
     return "card-" + (re.sub(r"[^A-Za-z0-9_.]+", "-", path + rest).strip("-.")[:80] or "learner")

@@ -1,4 +1,6 @@
-"""Norms: the spans of the reference learners, stored with the package, and where a learner stands among them."""
+"""Norms: the spans of the reference learners, stored with the package, and where a learner stands
+among them.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ STORED, OTHER, NONE = "stored", "another version", "none"
 
 
 class Rank(NamedTuple):
-    """Reference learners whose 95 % interval lies below that of a learner, above it, and all of them."""
+    """Reference learners whose 95 % interval lies below that of a learner, above it, and all of
+    them.
+    """
 
     more_than: int
     less_than: int
@@ -45,13 +49,23 @@ class ItemNorms:
     @property
     def best_control(self) -> tuple[str, float] | None:
         """The baseline with the longest span; the first by name of equals."""
-        known = [(-(one.span or 0.0), name) for name, one in sorted(self.marks.items()) if not _no_rule(name)]
+        known = [
+            (-(one.span or 0.0), name)
+            for name, one in sorted(self.marks.items())
+            if not _no_rule(name)
+        ]
         return (min(known)[1], -min(known)[0]) if known else None
 
     @property
     def other_marks(self) -> list[tuple[float, str]]:
-        """(span, name) of the oracle, the rote memoriser and an untrained network, as far as they are known."""
-        return [(one.span or 0.0, name) for name, one in self.marks.items() if _no_rule(name) or name == ROTE]
+        """(span, name) of the oracle, the rote memoriser and an untrained network, as far as they
+        are known.
+        """
+        return [
+            (one.span or 0.0, name)
+            for name, one in self.marks.items()
+            if _no_rule(name) or name == ROTE
+        ]
 
     def rank(self, spans: Spans) -> Rank | None:
         """Where these spans stand among the reference learners; None for fewer than two runs."""
@@ -100,22 +114,36 @@ class Norms:
     def without(self, learner: str) -> Norms:
         """The norms without a learner that is one of the references itself."""
         items = {
-            name: ItemNorms({who: own for who, own in item.learners.items() if who != learner}, item.marks)
+            name: ItemNorms(
+                {who: own for who, own in item.learners.items() if who != learner}, item.marks
+            )
             for name, item in self.items.items()
         }
         return Norms(items, self.facts)
 
     def nearest(self, profile: Profile, most: int = 2) -> tuple[list[str], list[str]]:
-        """The reference learners most and least like a learner, by the shares of all axes that both have."""
-        own = {item.name: float(item.spans.shares.mean()) for item in profile.items if not item.why and self.of(item)}
+        """The reference learners most and least like a learner, by the shares of all axes that both
+        have.
+        """
+        own = {
+            item.name: float(item.spans.shares.mean())
+            for item in profile.items
+            if not item.why and self.of(item)
+        }
         if len(own) < 3:
             return [], []
         names = set.intersection(*(set(self.items[name].learners) for name in own))
         apart = {
-            name: float(np.mean([abs(float(self.items[item].learners[name].shares.mean()) - share)
-                                 for item, share in own.items()]))
+            name: float(
+                np.mean(
+                    [
+                        abs(float(self.items[item].learners[name].shares.mean()) - share)
+                        for item, share in own.items()
+                    ]
+                )
+            )
             for name in names
-        }  # fmt: skip
+        }
         ordered = sorted(apart, key=lambda name: (apart[name], name))
         return ordered[:most], ordered[::-1][:most]
 
@@ -141,13 +169,18 @@ def norms_from(stored: Mapping[str, Any]) -> Norms:
     items = {}
     for name, item in stored["items"].items():
         end = float(item["end"])
-        groups = [{one: Spans(values, end) for one, values in item[kind].items()} for kind in ("learners", "marks")]
+        groups = [
+            {one: Spans(values, end) for one, values in item[kind].items()}
+            for kind in ("learners", "marks")
+        ]
         items[name] = ItemNorms(*groups)
     subjects = {name: item["subject"] for name, item in stored["items"].items()}
     return Norms(items, {**stored["facts"], "subjects": subjects})
 
 
-def norms_file(profiles: Sequence[Profile], marks: Mapping[str, Mapping[str, Sequence[float]]], facts: Any) -> str:
+def norms_file(
+    profiles: Sequence[Profile], marks: Mapping[str, Mapping[str, Sequence[float]]], facts: Any
+) -> str:
     """The text of the file. marks: by item and name, spans of baselines and the oracle."""
     items = {
         item.name: {
@@ -159,7 +192,9 @@ def norms_file(profiles: Sequence[Profile], marks: Mapping[str, Mapping[str, Seq
                 for own in one.items
                 if own.name == item.name and not own.why
             },
-            "marks": {name: [round(value, 4) for value in own] for name, own in marks[item.name].items()},
+            "marks": {
+                name: [round(value, 4) for value in own] for name, own in marks[item.name].items()
+            },
         }
         for item in profiles[0].items
     }

@@ -1,4 +1,6 @@
-"""The learners of folders of cards side by side: spans in natural units, and the share of every family."""
+"""The learners of folders of cards side by side: spans in natural units, and the share of every
+family.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,14 @@ def profiles_in(folder: pathlib.Path) -> list[Profile]:
     if study.version != index["version"]:
         return []
     settings = {**study.settings, "ruleset": index["ruleset"]}
-    return list(_profiles(Request(dataclasses.replace(study, settings=settings), folder, study.convention, _SEEDS),
-                          index["learners"]))  # fmt: skip
+    return list(
+        _profiles(
+            Request(
+                dataclasses.replace(study, settings=settings), folder, study.convention, _SEEDS
+            ),
+            index["learners"],
+        )
+    )
 
 
 def _profiles(request: Request, learners: Sequence[str]) -> Iterator[Profile]:
@@ -45,7 +53,9 @@ def _profiles(request: Request, learners: Sequence[str]) -> Iterator[Profile]:
 
 
 def overview(found: Sequence[Profile], name: str, cards: Mapping[str, str]) -> list[Block]:
-    """A map of learners by items, the families' shares, and all spans with intervals. cards: by learner, its page."""
+    """A map of learners by items, the families' shares, and all spans with intervals. cards: by
+    learner, its page.
+    """
     found = sorted(found, key=_mean_share, reverse=True)
     return [_map(found, name), _shares(found, name, cards), _spans(found, name)]
 
@@ -60,14 +70,27 @@ def _map(found: Sequence[Profile], name: str) -> HeatMap:
     items = found[0].items
     shares = [[_share(item) for item in one.items] for one in found]
     texts = [
-        [NOTHING if item.why else span_text(item.spans.span or 0.0, item.spans.ceiling) for item in one.items]
+        [
+            NOTHING if item.why else span_text(item.spans.span or 0.0, item.spans.ceiling)
+            for item in one.items
+        ]
         for one in found
     ]
     units = "; ".join(f"{item.label}: {item.task.unit}" for item in items)
     caption = f"Spans in natural units, coloured by their share of the item's axis. {units}"
     label = "One row per learner, one column per item, with its span"
-    return HeatMap(f"{name}-map", caption, label, [one.learner for one in found], [item.label for item in items],
-                   shares, "share", "", texts=texts, data=span_table(found))  # fmt: skip
+    return HeatMap(
+        f"{name}-map",
+        caption,
+        label,
+        [one.learner for one in found],
+        [item.label for item in items],
+        shares,
+        "share",
+        "",
+        texts=texts,
+        data=span_table(found),
+    )
 
 
 def _share(item: Item) -> float | None:
@@ -77,26 +100,44 @@ def _share(item: Item) -> float | None:
 def span_table(found: Sequence[Profile]) -> list[Sequence[object]]:
     """One row per learner and item, the heading first."""
     heading = ("learner", "family", "item", "unit", "span", "low", "high", "seeds", "reason")
-    return [heading, *(
-        (one.learner, family.name, item.name, item.task.unit, item.spans.span,
-         *(item.spans.interval or (None, None)), len(item.spans.values), item.why)
-        for one in found for family in one.families for item in family.items
-    )]  # fmt: skip
+    return [
+        heading,
+        *(
+            (
+                one.learner,
+                family.name,
+                item.name,
+                item.task.unit,
+                item.spans.span,
+                *(item.spans.interval or (None, None)),
+                len(item.spans.values),
+                item.why,
+            )
+            for one in found
+            for family in one.families
+            for item in family.items
+        ),
+    ]
 
 
 def _shares(found: Sequence[Profile], name: str, cards: Mapping[str, str]) -> Table:
     columns = [Column("learner", numeric=False)]
     columns += [Column(family.name, "higher") for family in found[0].families]
     lines = [
-        Line([
-            Name(one.learner, target=cards.get(one.learner, "")),
-            *(Number(own.share, own.interval, note=_missing(own.missing)) for own in one.families),
-        ])
+        Line(
+            [
+                Name(one.learner, target=cards.get(one.learner, "")),
+                *(
+                    Number(own.share, own.interval, note=_missing(own.missing))
+                    for own in one.families
+                ),
+            ]
+        )
         for one in found
-    ]  # fmt: skip
+    ]
     caption = (
-        "Share of the chart, by family: mean of ln(1 + span) / ln(1 + end of the axis) over its items, with 95 % "
-        "intervals over seeds. A family with an item missing has no number"
+        "Share of the chart, by family: mean of ln(1 + span) / ln(1 + end of the axis) over its"
+        " items, with 95 % intervals over seeds. A family with an item missing has no number"
     )
     return Table(f"{name}-shares", caption, columns, [Group(lines)], paper=True)
 
@@ -110,7 +151,9 @@ def _spans(found: Sequence[Profile], name: str) -> Table:
     columns += [Column(item.label, "higher", note=item.task.unit) for item in found[0].items]
     lines = [Line([Name(one.learner), *map(span_number, one.items)]) for one in found]
     caption = "Spans with 95 % intervals over seeds"
-    return Table(f"{name}-spans", caption, columns, [Group(lines)], data=span_table(found), paper=True)
+    return Table(
+        f"{name}-spans", caption, columns, [Group(lines)], data=span_table(found), paper=True
+    )
 
 
 def span_number(item: Item) -> Number:

@@ -1,4 +1,6 @@
-"""How much depends on the learning rate: the share of a stated grid of rates that is nearly as good as the best."""
+"""How much depends on the learning rate: the share of a stated grid of rates that is nearly as good
+as the best.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +32,11 @@ NEAR = 0.05
 
 @block("rates", version=1)
 class Rates:
-    """Every learner on every task with every rate, which the study has in its settings (`learners`, as its families
-    have no score in common, and `rates = [...]`): which share of the rates is within 5 % of the best, by the middle of
-    the seeds in the task's headline score, as a report has it (a geometric mean or a median where the score is read
-    so), or in that of the settings' `scores`, by the label of a row; and which was the best.
+    """Every learner on every task with every rate, which the study has in its settings (`learners`,
+    as its families have no score in common, and `rates = [...]`): which share of the rates is
+    within 5 % of the best, by the middle of the seeds in the task's headline score, as a report has
+    it (a geometric mean or a median where the score is read so), or in that of the settings'
+    `scores`, by the label of a row; and which was the best.
     """
 
     def stages(self, request: Request) -> Iterator[Stage]:
@@ -64,26 +67,38 @@ class Rates:
                     missing.setdefault((row.label, why), []).append(column)
                 shares[row.label][column] = share
                 firsts[row.label][column] = None if share is None else _first(means, sign)
-                facts[row.label][column] = {"share": share, "means": {f"{rate:g}": means[rate] for rate in means}}
+                facts[row.label][column] = {
+                    "share": share,
+                    "means": {f"{rate:g}": means[rate] for rate in means},
+                }
         rates = ", ".join(f"{rate:g}" for rate in grid_of(request))
         seeds = f"over {request.seeds} seeds, convention {request.convention}"
         heading = ("family", "task", *columns)
         made = [
             table(
-                f"{request.name}-rates", f"Share of the rates {rates} within {NEAR:.0%} of the best, {seeds}", heading,
-                [*_lines(request, shares, columns), [Name("all"), Name("mean of tasks"), *_averages(shares, columns)]],
+                f"{request.name}-rates",
+                f"Share of the rates {rates} within {NEAR:.0%} of the best, {seeds}",
+                heading,
+                [
+                    *_lines(request, shares, columns),
+                    [Name("all"), Name("mean of tasks"), *_averages(shares, columns)],
+                ],
             ),
             table(
-                f"{request.name}-best-rates", f"The best of them, {seeds}", heading, _lines(request, firsts, columns)
+                f"{request.name}-best-rates",
+                f"The best of them, {seeds}",
+                heading,
+                _lines(request, firsts, columns),
             ),
-        ]  # fmt: skip
+        ]
         lacking = [
             f"{'everybody' if own == columns else listing(own)} on {label}: {why}"
             for (label, why), own in missing.items()
         ]
         said = [
             Text(
-                "Where nobody learns in the budget of a task, all rates are about as good: a large share says nothing."
+                "Where nobody learns in the budget of a task, all rates are about as good: a large"
+                " share says nothing."
             )
         ]
         said += [Text(f"No share: {'; '.join(lacking)}.")] if lacking else []
@@ -91,18 +106,26 @@ class Rates:
 
 
 def filled(request: Request) -> tuple[Request, dict[str, str]]:
-    """The request with all parameters of the protocols in its rows, and who learns, by column. Raises UsageError where
-    the settings name nobody.
+    """The request with all parameters of the protocols in its rows, and who learns, by column.
+    Raises UsageError where the settings name nobody.
 
-    The seeds have the root that the settings give, unless the user gives one: rates are not tried on seeds that are
-    reported elsewhere.
+    The seeds have the root that the settings give, unless the user gives one: rates are not tried
+    on seeds that are reported elsewhere.
     """
     named = request.study.settings.get("learners")
-    if not isinstance(named, Mapping) or not named or not all(isinstance(one, str) for one in named.values()):
-        raise UsageError(f'{request.study.id}: settings need learners = {{lstm = "lstm", ...}}, got {named!r}')
+    if (
+        not isinstance(named, Mapping)
+        or not named
+        or not all(isinstance(one, str) for one in named.values())
+    ):
+        raise UsageError(
+            f'{request.study.id}: settings need learners = {{lstm = "lstm", ...}}, got {named!r}'
+        )
     learners = {str(column): str(learner) for column, learner in named.items()}
     rows = tuple(dataclasses.replace(row, learners=learners) for row in request.rows)
-    study = by_protocol(dataclasses.replace(request.study, rows=rows), request.convention, request.changed)
+    study = by_protocol(
+        dataclasses.replace(request.study, rows=rows), request.convention, request.changed
+    )
     root = request.root or int(request.study.settings.get("root", 0))
     return dataclasses.replace(request, study=study, root=root), learners
 
@@ -110,9 +133,14 @@ def filled(request: Request) -> tuple[Request, dict[str, str]]:
 def grid_of(request: Request) -> list[float]:
     """The grid of the study. Raises UsageError where it has none."""
     rates = request.study.settings.get("rates")
-    valid = isinstance(rates, list | tuple) and len(rates) > 1 and all(_is_rate(rate) for rate in rates)
+    valid = (
+        isinstance(rates, list | tuple) and len(rates) > 1 and all(_is_rate(rate) for rate in rates)
+    )
     if not valid or len(set(rates)) < len(rates):  # type: ignore[arg-type]
-        raise UsageError(f"{request.study.id}: settings need rates = [0.001, 0.01, ...], each once, got {rates!r}")
+        raise UsageError(
+            f"{request.study.id}: settings need rates = [0.001, 0.01, ...], each once, got"
+            f" {rates!r}"
+        )
     return [float(rate) for rate in rates]  # type: ignore[union-attr]
 
 
@@ -124,7 +152,8 @@ def names_of(request: Request, row: StudyRow, learner: str) -> dict[float, str]:
     """What a learner is called with each rate; nothing where its training has no rate there."""
     asked = asked_on(row.task, row.protocol, request.convention)
     found = {
-        rate: fitted(with_parameters(learner, f"rate={rate:g}"), request.convention, asked) for rate in grid_of(request)
+        rate: fitted(with_parameters(learner, f"rate={rate:g}"), request.convention, asked)
+        for rate in grid_of(request)
     }
     return {rate: one.name for rate, one in found.items() if "rate" not in one.left_out}
 
@@ -132,8 +161,9 @@ def names_of(request: Request, row: StudyRow, learner: str) -> dict[float, str]:
 def share_near(means: Mapping[float, float], sign: int, wanted: int) -> tuple[float | None, str]:
     """The share of all rates whose mean is within 5 % of the best, or None and why there is none.
 
-    means: by rate, of those whose runs gave a number; a rate without one, which broke, counts as not near. sign: 1
-    where more is better, -1 where less is. A share of the best needs a best above 0.
+    means: by rate, of those whose runs gave a number; a rate without one, which broke, counts as
+    not near. sign: 1 where more is better, -1 where less is. A share of the best needs a best above
+    0.
 
     >>> share_near({0.001: 0.5, 0.01: 0.97, 0.1: 1.0}, 1, 4)
     (0.5, '')
@@ -171,15 +201,28 @@ def _lines(
     request: Request, found: Mapping[str, Mapping[str, float | None]], columns: Sequence[str]
 ) -> list[list[Cell]]:
     return [
-        [Name(family_of(row)), Name(row.label), *(_number(found[row.label].get(one)) for one in columns)]
+        [
+            Name(family_of(row)),
+            Name(row.label),
+            *(_number(found[row.label].get(one)) for one in columns),
+        ]
         for row in request.rows
     ]
 
 
-def _averages(found: Mapping[str, Mapping[str, float | None]], columns: Sequence[str]) -> list[Cell]:
-    """Over the tasks on which every learner has a share: means over different tasks are not compared."""
-    common = [row for row in found.values() if all(row.get(column) is not None for column in columns)]
-    return [_number(float(np.mean([row[column] or 0.0 for row in common])) if common else None) for column in columns]
+def _averages(
+    found: Mapping[str, Mapping[str, float | None]], columns: Sequence[str]
+) -> list[Cell]:
+    """Over the tasks on which every learner has a share: means over different tasks are not
+    compared.
+    """
+    common = [
+        row for row in found.values() if all(row.get(column) is not None for column in columns)
+    ]
+    return [
+        _number(float(np.mean([row[column] or 0.0 for row in common])) if common else None)
+        for column in columns
+    ]
 
 
 def _number(value: float | None) -> Number:

@@ -1,7 +1,8 @@
-"""How well items and families of the battery measure: statistics over learners, and what they must reach.
+"""How well items and families of the battery measure: statistics over learners, and what they must
+reach.
 
-All statistics are of shares of an axis, ln(1 + span) / ln(1 + end). `Values` has the shares of one item
-or family: one array over seeds for every learner that has runs.
+All statistics are of shares of an axis, ln(1 + span) / ln(1 + end). `Values` has the shares of one
+item or family: one array over seeds for every learner that has runs.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ def pairs_apart(values: Values) -> tuple[int, int]:
 
 
 def _halves(values: Values, correlation: Callable[[Any, Any], float]) -> float | None:
-    """Correlation over learners between the means of two halves of the seeds, mean over all splits."""
+    """Correlation over learners between the means of two halves of the seeds, mean over all
+    splits.
+    """
     known = [own for own in values if len(own) > 1]
     if len(known) < 3:
         return None
@@ -56,7 +59,9 @@ def retest(values: Values) -> float | None:
 
 
 def reliability(values: Values) -> float | None:
-    """sigma_L^2 / (sigma_L^2 + sigma_e^2 / n): the share of the variance of means that is between learners."""
+    """sigma_L^2 / (sigma_L^2 + sigma_e^2 / n): the share of the variance of means that is between
+    learners.
+    """
     known = [own for own in values if len(own) > 1]
     if len(known) < 3:
         return None
@@ -69,11 +74,15 @@ def trimmed(values: Values) -> float | None:
     """Reliability without the two learners that are furthest from the median."""
     known = [own for own in values if len(own) > 1]
     middle = np.median([own.mean() for own in known]) if known else 0.0
-    return reliability(sorted(known, key=lambda own: abs(own.mean() - middle))[: len(known) - EXTREME])
+    return reliability(
+        sorted(known, key=lambda own: abs(own.mean() - middle))[: len(known) - EXTREME]
+    )
 
 
 def eigenvalue_ratio(items: Sequence[Values]) -> float | None:
-    """First over second eigenvalue of the correlations of items over learners; None of fewer than three items."""
+    """First over second eigenvalue of the correlations of items over learners; None of fewer than
+    three items.
+    """
     means = np.array([[own.mean() for own in values] for values in items])
     if len(means) < 3 or means.shape[1] < 3 or not (means.std(axis=1) > 0).all():
         return None
@@ -84,7 +93,8 @@ def eigenvalue_ratio(items: Sequence[Values]) -> float | None:
 def family_statistics(families: Sequence[Family]) -> dict[str, Any]:
     """pairs, of; split_half; floor and ceiling: learners at an end of every axis of the family.
 
-    eigenvalues: first over second of the correlations of its items. fails: which demands it does not meet.
+    eigenvalues: first over second of the correlations of its items. fails: which demands it does
+    not meet.
     """
     known = [family for family in families if len(family.shares)]
     values = [family.shares for family in known]
@@ -98,27 +108,37 @@ def family_statistics(families: Sequence[Family]) -> dict[str, Any]:
         "ceiling": sum(all(item.spans.ceiling for item in family.items) for family in known),
         "items": len(families[0].items),
         "eigenvalues": eigenvalue_ratio(
-            [[family.items[place].spans.shares for family in known] for place in range(len(families[0].items))]
+            [
+                [family.items[place].spans.shares for family in known]
+                for place in range(len(families[0].items))
+            ]
         ),
         "learners": len(known),
     }
     return {**found, "fails": fails(found, FAMILY)}
 
 
-def item_statistics(items: Sequence[Item], found: Sequence[Profile], anchors: Mapping[str, Any]) -> dict[str, Any]:
+def item_statistics(
+    items: Sequence[Item], found: Sequence[Profile], anchors: Mapping[str, Any]
+) -> dict[str, Any]:
     """The statistics of one item over learners.
 
-    item_rest: rank correlation with the mean of the rest of its family. learned: share of the learners
-    whose interval is above the untrained network. rote, best_control: spans of the anchors; second: the
-    second difficulty, which they should not reach; marked: the baselines on the sheet. fails: which
-    demands the item does not meet.
+    item_rest: rank correlation with the mean of the rest of its family. learned: share of the
+    learners whose interval is above the untrained network. rote, best_control: spans of the
+    anchors; second: the second difficulty, which they should not reach; marked: the baselines on
+    the sheet. fails: which demands the item does not meet.
     """
     known = [(item, one) for item, one in zip(items, found, strict=True) if not item.why]
     values = [item.spans.shares for item, _ in known]
     pairs, of = pairs_apart(values)
-    floor, ceiling = sum(at_floor(item) for item, _ in known), sum(bool(item.spans.ceiling) for item, _ in known)
+    floor, ceiling = (
+        sum(at_floor(item) for item, _ in known),
+        sum(bool(item.spans.ceiling) for item, _ in known),
+    )
     best = anchors.get("best_control") or {}
-    seconds = [sum(item.cost[name] for name in ("learn_seconds", "answer_seconds")) for item, _ in known]
+    seconds = [
+        sum(item.cost[name] for name in ("learn_seconds", "answer_seconds")) for item, _ in known
+    ]
     made: dict[str, Any] = {
         "family": items[0].family,
         "pairs": pairs,
@@ -127,7 +147,9 @@ def item_statistics(items: Sequence[Item], found: Sequence[Profile], anchors: Ma
         "retest": retest(values),
         "reliability": reliability(values),
         "trimmed": trimmed(values),
-        "spread": float(np.std([own.mean() for own in values], ddof=1)) if len(values) > 1 else None,
+        "spread": float(np.std([own.mean() for own in values], ddof=1))
+        if len(values) > 1
+        else None,
         "difficulty": float(np.mean([own.mean() for own in values])) if values else None,
         "item_rest": _item_rest(known),
         "floor": floor,
@@ -141,7 +163,9 @@ def item_statistics(items: Sequence[Item], found: Sequence[Profile], anchors: Ma
         "marked": sorted(items[0].task.marks()),
         "second": items[0].task.grid[1],
         "learners": len(known),
-        "seconds": {"median": float(np.median(seconds)), "most": float(max(seconds))} if seconds else None,
+        "seconds": {"median": float(np.median(seconds)), "most": float(max(seconds))}
+        if seconds
+        else None,
     }
     return {**made, "fails": fails(made, ITEM)}
 
@@ -150,7 +174,11 @@ def _item_rest(known: Sequence[tuple[Item, Profile]]) -> float | None:
     means, rest = [], []
     for item, one in known:
         family = next(own for own in one.families if own.name == item.family)
-        others = [other.spans.shares.mean() for other in family.items if other is not item and not other.why]
+        others = [
+            other.spans.shares.mean()
+            for other in family.items
+            if other is not item and not other.why
+        ]
         if others:
             means.append(float(item.spans.shares.mean()))
             rest.append(float(np.mean(others)))
@@ -162,7 +190,11 @@ def _learned(items: Sequence[Item], anchors: Mapping[str, Any]) -> float | None:
     if not items or "untrained" not in anchors:
         return None
     mark = anchors["untrained"]["span"]
-    return float(np.mean([item.spans.interval is not None and item.spans.interval[0] > mark for item in items]))
+    return float(
+        np.mean(
+            [item.spans.interval is not None and item.spans.interval[0] > mark for item in items]
+        )
+    )
 
 
 def at_floor(item: Item) -> bool:
@@ -174,26 +206,66 @@ def at_floor(item: Item) -> bool:
 Demand = tuple[str, Callable[[Mapping[str, Any]], bool], str]
 """A statistic, whether it is good enough where it is known, and the demand in words."""
 FAMILY: Sequence[Demand] = (
-    ("pairs", lambda own: own["pairs"] >= 50 / 78 * own["of"], "at least 50 of 78 pairs told apart"),
-    ("split_half", lambda own: own["split_half"] >= 0.9, "a split-half correlation of at least 0.9"),
-    ("floor", lambda own: own["floor"] <= 2 / 13 * own["learners"], "at most 2 of 13 learners at the floor"),
-    ("ceiling", lambda own: own["ceiling"] <= 2 / 13 * own["learners"], "at most 2 of 13 learners at the ceiling"),
+    (
+        "pairs",
+        lambda own: own["pairs"] >= 50 / 78 * own["of"],
+        "at least 50 of 78 pairs told apart",
+    ),
+    (
+        "split_half",
+        lambda own: own["split_half"] >= 0.9,
+        "a split-half correlation of at least 0.9",
+    ),
+    (
+        "floor",
+        lambda own: own["floor"] <= 2 / 13 * own["learners"],
+        "at most 2 of 13 learners at the floor",
+    ),
+    (
+        "ceiling",
+        lambda own: own["ceiling"] <= 2 / 13 * own["learners"],
+        "at most 2 of 13 learners at the ceiling",
+    ),
     ("items", lambda own: own["items"] >= 3, "at least three items"),
-    ("eigenvalues", lambda own: own["eigenvalues"] >= 2, "a first eigenvalue of at least twice the second"),
+    (
+        "eigenvalues",
+        lambda own: own["eigenvalues"] >= 2,
+        "a first eigenvalue of at least twice the second",
+    ),
 )
 ITEM: Sequence[Demand] = (
-    ("floor_share", lambda own: own["floor_share"] <= 1 / 3, "at most a third of the learners at the floor"),
-    ("ceiling_share", lambda own: own["ceiling_share"] <= 1 / 3, "at most a third of the learners at the ceiling"),
+    (
+        "floor_share",
+        lambda own: own["floor_share"] <= 1 / 3,
+        "at most a third of the learners at the floor",
+    ),
+    (
+        "ceiling_share",
+        lambda own: own["ceiling_share"] <= 1 / 3,
+        "at most a third of the learners at the ceiling",
+    ),
     ("spread", lambda own: own["spread"] >= 0.1, "a spread of at least 0.1 of the axis"),
-    ("item_rest", lambda own: own["item_rest"] >= 0.3, "a correlation of at least 0.3 with the rest of its family"),
+    (
+        "item_rest",
+        lambda own: own["item_rest"] >= 0.3,
+        "a correlation of at least 0.3 with the rest of its family",
+    ),
     ("reliability", lambda own: own["reliability"] >= 0.9, "a reliability of at least 0.9"),
     (
         "trimmed",
         lambda own: own["trimmed"] >= 0.8,
         "a reliability of at least 0.8 without the two most extreme learners",
     ),
-    ("retest", lambda own: own["retest"] >= 0.9, "a rank correlation of at least 0.9 between two sets of seeds"),
-    ("learned", lambda own: own["learned"] >= 0.5, "at least half of the learners above an untrained network"),
+    (
+        "retest",
+        lambda own: own["retest"] >= 0.9,
+        "a rank correlation of at least 0.9 between two sets of seeds",
+    ),
+    (
+        "learned",
+        lambda own: own["learned"] >= 0.5,
+        "at least half of the learners above an untrained network",
+    ),
     (
         "rote",
         lambda own: own["rote"] < own["second"] or "rote" in own["marked"],
@@ -209,4 +281,6 @@ ITEM: Sequence[Demand] = (
 
 def fails(found: Mapping[str, Any], demands: Sequence[Demand]) -> dict[str, str]:
     """By statistic, the demands that are not met; a statistic that is not known fails nothing."""
-    return {name: words for name, met, words in demands if found[name] is not None and not met(found)}
+    return {
+        name: words for name, met, words in demands if found[name] is not None and not met(found)
+    }

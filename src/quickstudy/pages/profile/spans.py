@@ -31,8 +31,15 @@ QUESTIONS: Mapping[str, str] = {
     "curriculum": "What does it learn by reward, and does it keep it?",
     "games": "Does it recombine what it has just seen?",
 }
-COSTS = ("examples", "updates", "trained_parameters", "fixed_parameters", "learn_seconds", "answer_seconds",
-         "compile_seconds")  # fmt: skip
+COSTS = (
+    "examples",
+    "updates",
+    "trained_parameters",
+    "fixed_parameters",
+    "learn_seconds",
+    "answer_seconds",
+    "compile_seconds",
+)
 
 
 @dataclass(frozen=True)
@@ -60,7 +67,9 @@ class Spans:
 
     @property
     def ceiling(self) -> bool:
-        """Whether the span is at the end of the axis: half a percent of the axis or less is missing."""
+        """Whether the span is at the end of the axis: half a percent of the axis or less is
+        missing.
+        """
         return self.span is not None and np.log1p(self.span) > 0.995 * np.log1p(self.end)
 
     @property
@@ -111,12 +120,18 @@ class Item:
     def lyapunov_times(self) -> float | None:
         """A horizon in Lyapunov times, where the exponent of the series is known."""
         exponent = getattr(self.task, "lyapunov", None)
-        return None if exponent is None or self.spans.span is None else self.spans.span * float(exponent)
+        return (
+            None
+            if exponent is None or self.spans.span is None
+            else self.spans.span * float(exponent)
+        )
 
 
 @dataclass(frozen=True)
 class Family:
-    """The items of a family, and its number: the mean share of the axes, over seeds that all items have."""
+    """The items of a family, and its number: the mean share of the axes, over seeds that all items
+    have.
+    """
 
     name: str
     items: Sequence[Item]
@@ -175,21 +190,29 @@ def profile_of(request: Request, typed: str) -> Profile:
     return Profile(without_place(typed), str(request.study.settings.get("ruleset", "")), families)
 
 
-def name_in(request: Request, row: StudyRow, typed: str) -> tuple[str | None, tuple[str, ...], Chosen | None]:
-    """What a learner is called on a row, None while its tuning has not been run; which parameters of the typed name its
-    training lacks there; how it was chosen.
+def name_in(
+    request: Request, row: StudyRow, typed: str
+) -> tuple[str | None, tuple[str, ...], Chosen | None]:
+    """What a learner is called on a row, None while its tuning has not been run; which parameters
+    of the typed name its training lacks there; how it was chosen.
     """
     asked = asked_on(row.task, row.protocol, request.convention)
     if request.study.settings.get("ruleset") == TUNED:
         choice = chosen(request, typed, family_of(row))
-        return (None if choice.name is None else fitted(choice.name, request.convention, asked).name), (), choice
+        return (
+            (None if choice.name is None else fitted(choice.name, request.convention, asked).name),
+            (),
+            choice,
+        )
     found = fitted(typed, request.convention, asked)
     return found.name, found.left_out, None
 
 
 def span_of(trace: Any) -> float:
     """The span of one run, from its trace."""
-    return float(span(psychometric(trace)[-1], trace.arrays["difficulty"], float(trace.facts["least"])))
+    return float(
+        span(psychometric(trace)[-1], trace.arrays["difficulty"], float(trace.facts["least"]))
+    )
 
 
 def _item(request: Request, row: StudyRow, typed: str, records: Mapping[str, list[Record]]) -> Item:
@@ -199,7 +222,18 @@ def _item(request: Request, row: StudyRow, typed: str, records: Mapping[str, lis
 
     def empty(why: str, subject: Mapping[str, Any] | None = None) -> Item:
         nothing = Spans((), end)
-        return Item(item_name(row), row.label, family_of(row), task, subject or {}, nothing, (), {}, why, left_out)
+        return Item(
+            item_name(row),
+            row.label,
+            family_of(row),
+            task,
+            subject or {},
+            nothing,
+            (),
+            {},
+            why,
+            left_out,
+        )
 
     if name is None:
         return empty("not tuned yet")
@@ -212,17 +246,34 @@ def _item(request: Request, row: StudyRow, typed: str, records: Mapping[str, lis
         return empty("; ".join(reasons) or "not run yet", subject)
     traces = [load_trace(request.folder, record) for record in finished]
     curves = [psychometric(trace)[-1].tolist() for trace in traces]
-    kinds = dict.fromkeys((*COSTS, *MODEL_TITLES, *(kind for record in finished for kind in record.cost)))
-    cost = {kind: float(np.mean([record.cost.get(kind) or 0.0 for record in finished])) for kind in kinds}
+    kinds = dict.fromkeys(
+        (*COSTS, *MODEL_TITLES, *(kind for record in finished for kind in record.cost))
+    )
+    cost = {
+        kind: float(np.mean([record.cost.get(kind) or 0.0 for record in finished]))
+        for kind in kinds
+    }
     return Item(
-        item_name(row), row.label, family_of(row), task, subject, Spans([span_of(one) for one in traces], end),
-        curves, cost, "", left_out, [int(record.what["repetition"]) for record in finished],
+        item_name(row),
+        row.label,
+        family_of(row),
+        task,
+        subject,
+        Spans([span_of(one) for one in traces], end),
+        curves,
+        cost,
+        "",
+        left_out,
+        [int(record.what["repetition"]) for record in finished],
         {
-            int(less.protocol["sequences"]): Spans([span_of(load_trace(request.folder, one)) for one in own], end)
+            int(less.protocol["sequences"]): Spans(
+                [span_of(load_trace(request.folder, one)) for one in own], end
+            )
             for less in less_data(request, row)
             if (own := [one for one in _runs(request, less, name, records) if one.status == OK])
-        }, _people(request, subject, records, end),
-    )  # fmt: skip
+        },
+        _people(request, subject, records, end),
+    )
 
 
 def _people(
@@ -230,22 +281,32 @@ def _people(
 ) -> dict[str, Spans]:
     """Spans of people on the task of an item, by name: all their rounds."""
     found: dict[str, list[float]] = {}
-    for record in (one for every in records.values() for one in every if one.labels.get("role") == PERSON):
+    for record in (
+        one for every in records.values() for one in every if one.labels.get("role") == PERSON
+    ):
         if all(record.what[part] == subject[part] for part in ("task", "convention")):
             name = str(record.part("learner")["parameters"].get("name") or PERSON)
             found.setdefault(name, []).append(span_of(load_trace(request.folder, record)))
     return {name: Spans(values, end) for name, values in sorted(found.items())}
 
 
-def _runs(request: Request, row: StudyRow, name: str, records: Mapping[str, list[Record]]) -> list[Record]:
+def _runs(
+    request: Request, row: StudyRow, name: str, records: Mapping[str, list[Record]]
+) -> list[Record]:
     """All runs of a learner on a row, by repetition, up to the seeds of the request."""
     identity = plain(request.found.identity(request.setting(row, name)))
-    found = [one for one in records.get(place_of(identity), []) if int(one.what["repetition"]) < request.seeds]
+    found = [
+        one
+        for one in records.get(place_of(identity), [])
+        if int(one.what["repetition"]) < request.seeds
+    ]
     return sorted(found, key=lambda record: int(record.what["repetition"]))
 
 
 def less_data(request: Request, row: StudyRow) -> list[StudyRow]:
-    """The row with fewer training sequences, where the study asks for that and the item is one of symbols."""
+    """The row with fewer training sequences, where the study asks for that and the item is one of
+    symbols.
+    """
     if protocol_of(catalogue.task.get(row.task.partition(":")[0])) != "span":
         return []
     sizes = request.study.settings.get("data", ())
@@ -255,7 +316,9 @@ def less_data(request: Request, row: StudyRow) -> list[StudyRow]:
 def item_name(row: StudyRow) -> str:
     """The short name of an item: that of its task, or of the group that is tracked."""
     id, _, assignments = row.task.partition("/")[2].partition(":")
-    return assignments.removeprefix("group=").lower() if id == "track" and "=" in assignments else id
+    return (
+        assignments.removeprefix("group=").lower() if id == "track" and "=" in assignments else id
+    )
 
 
 def _by_place(request: Request) -> dict[str, list[Record]]:

@@ -1,4 +1,6 @@
-"""Tuned within a stated budget: which setting of a learner is reported is decided on tasks and seeds that are not."""
+"""Tuned within a stated budget: which setting of a learner is reported is decided on tasks and
+seeds that are not.
+"""
 
 from __future__ import annotations
 
@@ -22,16 +24,16 @@ RULESETS = (AS_GIVEN, TUNED)
 ROOT = 2**32
 """Added to the root seed of what is reported: the seeds of the tuning are no others' either."""
 FACTORS = (1.0, 0.3, 3.0)
-"""Of the usual learning rate, where the name of a learner says nothing of what is to be tried; the usual first, which
-stays where none is better.
+"""Of the usual learning rate, where the name of a learner says nothing of what is to be tried; the
+usual first, which stays where none is better.
 """
 COSTS = ("examples", "updates", "learn_seconds", "answer_seconds", "compile_seconds")
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """The tuning of one family, as the study has it: its task, the parameters of its protocol, repetitions, and how
-    many candidates a family may have at most.
+    """The tuning of one family, as the study has it: its task, the parameters of its protocol,
+    repetitions, and how many candidates a family may have at most.
     """
 
     task: str
@@ -42,8 +44,9 @@ class Tuning:
 
 @dataclass(frozen=True)
 class Chosen:
-    """name: of the candidate that is reported, None while nothing has been run. tried: by candidate, the middle of the
-    score on the tuning task. cost: of all tuning runs of the family. tied: how many were the best alike.
+    """name: of the candidate that is reported, None while nothing has been run. tried: by
+    candidate, the middle of the score on the tuning task. cost: of all tuning runs of the family.
+    tied: how many were the best alike.
     """
 
     name: str | None
@@ -56,7 +59,9 @@ class Chosen:
 
 
 def family_of(row: StudyRow) -> str:
-    """The family of a row: the one that its item belongs to in the battery, or that of its task's id."""
+    """The family of a row: the one that its item belongs to in the battery, or that of its task's
+    id.
+    """
     id = row.task.partition(":")[0]
     return str(getattr(catalogue.task.get(id), "family", None) or id.partition("/")[0])
 
@@ -72,26 +77,39 @@ def tuning_of(request: Request, family: str) -> Tuning:
     """What the study says of the tuning of a family. Raises UsageError if it says nothing."""
     said = request.study.settings.get("tuning", {})
     if family not in said:
-        raise UsageError(f"{request.study.id}: nothing is said of how {family} is tuned; leave out --tuned")
+        raise UsageError(
+            f"{request.study.id}: nothing is said of how {family} is tuned; leave out --tuned"
+        )
     own = said[family]
-    return Tuning(own["task"], own.get("protocol", {}), int(said.get("seeds", 1)), int(said.get("candidates", 3)))
+    return Tuning(
+        own["task"],
+        own.get("protocol", {}),
+        int(said.get("seeds", 1)),
+        int(said.get("candidates", 3)),
+    )
 
 
 def candidates(typed: str, request: Request, family: str) -> list[str]:
-    """The settings of a learner that are tried in a family: those that its name stands for, `lstm:rate=0.001|0.01`; of
-    a name that stands for one, the usual learning rate and rates around it, if it has one.
+    """The settings of a learner that are tried in a family: those that its name stands for,
+    `lstm:rate=0.001|0.01`; of a name that stands for one, the usual learning rate and rates around
+    it, if it has one.
     """
     tuning = tuning_of(request, family)
     task = make_task(tuning.task, request.convention)
     asked = asked_on(tuning.task, tuning.protocol, request.convention)
-    named = list(dict.fromkeys(fitted(one, request.convention, asked).name for one in alternatives(typed)))
+    named = list(
+        dict.fromkeys(fitted(one, request.convention, asked).name for one in alternatives(typed))
+    )
     if len(named) == 1 and "rate=" not in named[0]:
-        usual = choose_learner(named[0], request.convention, task, asked).what["parameters"].get("rate")
+        usual = (
+            choose_learner(named[0], request.convention, task, asked).what["parameters"].get("rate")
+        )
         if isinstance(usual, float):
             named = [with_parameters(named[0], f"rate={usual * factor:.6g}") for factor in FACTORS]
     if len(named) > tuning.most:
         raise UsageError(
-            f"{typed} stands for {len(named)} settings in {family}, and the budget is {tuning.most}; name fewer"
+            f"{typed} stands for {len(named)} settings in {family}, and the budget is"
+            f" {tuning.most}; name fewer"
         )
     return named
 
@@ -110,29 +128,40 @@ def tuning_seeds(request: Request) -> int:
 
 
 def chosen(request: Request, typed: str, family: str) -> Chosen:
-    """The candidate that did best on the tuning task, by its headline; among equals the one that is nearest to the
-    usual setting, then the first.
+    """The candidate that did best on the tuning task, by its headline; among equals the one that is
+    nearest to the usual setting, then the first.
     """
     names = candidates(typed, request, family)
     if len(names) == 1:
         return Chosen(names[0], {}, {})
     task = catalogue.task.get(tuning_of(request, family).task.partition(":")[0])
     headline = catalogue.protocol.get(protocol_of(task)).headline
-    runs: dict[str, Runs] = {name: request.found.of(_setting(request, family, name)) for name in names}
+    runs: dict[str, Runs] = {
+        name: request.found.of(_setting(request, family, name)) for name in names
+    }
     values = {name: scores_of(found, headline) for name, found in runs.items()}
     records = [record for found in runs.values() for record in found.values()]
     read = request.found.score(headline, records)
     tuning, costs = tuning_of(request, family), _cost([record.cost for record in records])
     tried = {name: sum(own.values()) / len(own) for name, own in values.items() if own}
-    first = best({f"{place:03d}": values[name] for place, name in enumerate(names)}, read) if records else None
+    first = (
+        best({f"{place:03d}": values[name] for place, name in enumerate(names)}, read)
+        if records
+        else None
+    )
     if first is None:
         return Chosen(None, tried, costs, tuning.task, read.title, len(records))
     level = middle(values[names[int(first)]], read)
     tied = [name for name in names if values[name] and middle(values[name], read) == level]
     return Chosen(
-        min(tied, key=lambda name: _changes(request, family, name)), tried, costs, tuning.task, read.title,
-        len(records), len(tied),
-    )  # fmt: skip
+        min(tied, key=lambda name: _changes(request, family, name)),
+        tried,
+        costs,
+        tuning.task,
+        read.title,
+        len(records),
+        len(tied),
+    )
 
 
 def _changes(request: Request, family: str, name: str) -> int:

@@ -1,4 +1,6 @@
-"""What a card says in words: spans in natural units, where they stand among the norms, and nothing more."""
+"""What a card says in words: spans in natural units, where they stand among the norms, and nothing
+more.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ FEWEST = 6
 MARGIN = 0.25
 """A span no more than this part above a baseline's, in 1 + span, is as good as equal to it."""
 MOST = 2 / 3
-"""A learner goes far on an item if its span is above those of this share of the reference learners."""
+"""A learner goes far on an item if its span is above those of this share of the reference
+learners.
+"""
 ABOVE, BELOW, LEVEL, OPEN = "above", "below", "not above", "not distinguishable"
 """How a span compares with that of the best baseline."""
 
@@ -28,10 +32,11 @@ def can(item: Item) -> str:
 
 
 def against_baseline(item: Item, norms: ItemNorms | None) -> str:
-    """How a span compares with that of the best baseline: ABOVE, BELOW, LEVEL, OPEN, or "" where it cannot be asked.
+    """How a span compares with that of the best baseline: ABOVE, BELOW, LEVEL, OPEN, or "" where it
+    cannot be asked.
 
-    LEVEL is a statement of equivalence: the upper end of the interval is at most a quarter of 1 + span
-    above the baseline. Without FEWEST seeds only OPEN is possible.
+    LEVEL is a statement of equivalence: the upper end of the interval is at most a quarter of 1 +
+    span above the baseline. Without FEWEST seeds only OPEN is possible.
     """
     best = norms.best_control if norms else None
     interval = item.spans.interval
@@ -84,7 +89,11 @@ def clause(item: Item, norms: ItemNorms | None) -> str:
     verdict, best = against_baseline(item, norms), norms.best_control if norms else None
     rank = norms.rank(item.spans) if norms else None
     if as_guessing(item):
-        above = f"; {rank.less_than} of {rank.of} reference learners reach further" if rank and rank.less_than else ""
+        above = (
+            f"; {rank.less_than} of {rank.of} reference learners reach further"
+            if rank and rank.less_than
+            else ""
+        )
         return f"{parts[0]}, as guessing does{above}"
     if best and verdict in (BELOW, LEVEL):
         word = "less" if verdict == BELOW else "no more"
@@ -93,7 +102,9 @@ def clause(item: Item, norms: ItemNorms | None) -> str:
         parts.append(words)
     if best and verdict == OPEN:
         seeds = counted(len(item.spans.values), "seed")
-        parts.append(f"not distinguishable from the baseline {best[0]} ({span_text(best[1])}) with {seeds}")
+        parts.append(
+            f"not distinguishable from the baseline {best[0]} ({span_text(best[1])}) with {seeds}"
+        )
     if beyond(item):
         parts.append(f"beyond its data (up to {item.taught})")
     return ", ".join(parts)
@@ -102,11 +113,14 @@ def clause(item: Item, norms: ItemNorms | None) -> str:
 def beyond(item: Item) -> bool:
     """Whether the interval of a span lies above what was taught."""
     interval = item.spans.interval
-    return bool(item.taught and interval and interval[0] > item.taught and len(item.spans.values) >= FEWEST)
+    return bool(
+        item.taught and interval and interval[0] > item.taught and len(item.spans.values) >= FEWEST
+    )
 
 
 def in_short(found: Profile, norms: Norms | None) -> str:
-    """The card in one sentence: where it goes far, where a baseline gets as far, and who is like it.
+    """The card in one sentence: where it goes far, where a baseline gets as far, and who is like
+    it.
 
     Without evidence for either it lists the spans.
     """
@@ -117,13 +131,19 @@ def in_short(found: Profile, norms: Norms | None) -> str:
     clauses = [can(item) for item in known]
     text = f"{found.learner} {_joined(claims or clauses)}"
     like, unlike = norms.nearest(found) if norms else ([], [])
-    return f"{text}: most like {listing(like)}, least like {listing(unlike)}." if like else f"{text}."
+    return (
+        f"{text}: most like {listing(like)}, least like {listing(unlike)}." if like else f"{text}."
+    )
 
 
 def _claims(known: Sequence[Item], norms: Norms | None) -> Iterator[str]:
     """What the intervals of the items bear."""
     pairs = [(item, norms.of(item) if norms else None) for item in known]
-    weak = [item.label for item, own in pairs if as_guessing(item) or against_baseline(item, own) in (LEVEL, BELOW)]
+    weak = [
+        item.label
+        for item, own in pairs
+        if as_guessing(item) or against_baseline(item, own) in (LEVEL, BELOW)
+    ]
     ahead = [item.label for item, own in pairs if item.label not in weak and _goes_far(item, own)]
     further = [item.label for item in known if beyond(item) and item.label not in weak]
     if ahead:
@@ -136,7 +156,11 @@ def _claims(known: Sequence[Item], norms: Norms | None) -> Iterator[str]:
 
 def _goes_far(item: Item, norms: ItemNorms | None) -> bool:
     rank = norms.rank(item.spans) if norms else None
-    return len(item.spans.values) >= FEWEST and rank is not None and 0 < MOST * rank.of <= rank.more_than
+    return (
+        len(item.spans.values) >= FEWEST
+        and rank is not None
+        and 0 < MOST * rank.of <= rank.more_than
+    )
 
 
 def _joined(parts: Sequence[str]) -> str:
@@ -146,7 +170,9 @@ def _joined(parts: Sequence[str]) -> str:
 def family_sentences(found: Profile, norms: Norms | None) -> Iterator[tuple[str, str]]:
     """By family: every item in words."""
     for family in found.families:
-        known = [clause(item, norms.of(item) if norms else None) for item in family.items if not item.why]
+        known = [
+            clause(item, norms.of(item) if norms else None) for item in family.items if not item.why
+        ]
         played = [_person(item, who) for item in family.items for who in item.people]
         missing = [f"No span on {item.label} ({item.why})" for item in family.missing]
         text = ". ".join(filter(None, ["; ".join(known), *played, *missing]))
@@ -163,20 +189,32 @@ def _person(item: Item, who: str) -> str:
 
 
 def cautions(found: Profile, norms: Norms | None) -> Iterator[str]:
-    """What limits the card: missing items, parameters that were left out, few seeds, norms that do not fit."""
-    missing = {family.name: ", ".join(item.label for item in family.missing) for family in found.families}
+    """What limits the card: missing items, parameters that were left out, few seeds, norms that do
+    not fit.
+    """
+    missing = {
+        family.name: ", ".join(item.label for item in family.missing) for family in found.families
+    }
     if names := [f"{family} ({items} missing)" for family, items in missing.items() if items]:
         yield f"No number for {listing(names)}."
     for name, where in _left_out(found).items():
-        yield f"The parameter {name} does not exist in the training for {listing(where)} and was left out there."
+        yield (
+            f"The parameter {name} does not exist in the training for {listing(where)} and was left"
+            " out there."
+        )
     few = [len(item.spans.values) for item in found.items if not item.why]
     if few and min(few) < FEWEST:
-        yield f"{counted(min(few), 'seed')}: use --seeds {FEWEST} or more to get statements backed by intervals."
+        yield (
+            f"{counted(min(few), 'seed')}: use --seeds {FEWEST} or more to get statements backed by"
+            " intervals."
+        )
     known = [item for item in found.items if not item.why]
     for state, text in ((OTHER, "are of another version of"), (NONE, "do not include")):
         names = [item.label for item in known if norms is not None and norms.state(item) == state]
         if names:
-            yield f"The stored norms {text} {listing(names)}: no reference learners are shown there."
+            yield (
+                f"The stored norms {text} {listing(names)}: no reference learners are shown there."
+            )
 
 
 def sentences(found: Profile, norms: Norms | None) -> Iterator[str]:

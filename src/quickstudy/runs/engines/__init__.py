@@ -1,5 +1,5 @@
-"""Engines: who does the work, in this process or in worker processes; the bundles of work they are given, and what they
-tell the driver. Results never travel: workers write them down themselves.
+"""Engines: who does the work, in this process or in worker processes; the bundles of work they are
+given, and what they tell the driver. Results never travel: workers write them down themselves.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from quickstudy.runs.setting import Setting
 
 @dataclass(frozen=True)
 class Bundle:
-    """Repetitions of one setting, or of several that may run side by side, and their keys. Complete in itself: any
-    machine could run it.
+    """Repetitions of one setting, or of several that may run side by side, and their keys. Complete
+    in itself: any machine could run it.
 
-    folder: where results are written, absolute. wanted: how many repetitions of the setting the plan has, in all its
-    bundles and found ones included. limit_seconds: how long one call may take. room: the modules from outside this
-    package that it needs; a process that has imported them runs nothing else, so that what they do to it changes no
-    other number. apart: it must not run in the driver's own process. beside: the setting of each repetition, where they
-    are several; they then differ only in what changes no program.
+    folder: where results are written, absolute. wanted: how many repetitions of the setting the
+    plan has, in all its bundles and found ones included. limit_seconds: how long one call may take.
+    room: the modules from outside this package that it needs; a process that has imported them runs
+    nothing else, so that what they do to it changes no other number. apart: it must not run in the
+    driver's own process. beside: the setting of each repetition, where they are several; they then
+    differ only in what changes no program.
     """
 
     setting: Setting
@@ -69,7 +70,9 @@ class Begun:
 
 @dataclass(frozen=True)
 class Done:
-    """A repetition is in the journal. seconds: how long we waited for it (a call's first one carries the call)."""
+    """A repetition is in the journal. seconds: how long we waited for it (a call's first one
+    carries the call).
+    """
 
     key: str
     status: str
@@ -93,7 +96,9 @@ class Finished:
 
 @dataclass(frozen=True)
 class Broken:
-    """Nothing more can be done (full disk, folder gone): the run ends with this line. usage: the user's mistake."""
+    """Nothing more can be done (full disk, folder gone): the run ends with this line. usage: the
+    user's mistake.
+    """
 
     reason: str
     usage: bool = False
@@ -134,7 +139,9 @@ def read_message(line: bytes) -> Message:
 
 
 class Engine(Protocol):
-    """Runs bundles. Workers write the results down themselves; the driver only hears what happened."""
+    """Runs bundles. Workers write the results down themselves; the driver only hears what
+    happened.
+    """
 
     workers: int
 
@@ -152,7 +159,9 @@ class Engine(Protocol):
 
 
 def choose_engine(workers: int) -> Engine:
-    """0: in this process, which can hold objects that have no name in others; else that many worker processes."""
+    """0: in this process, which can hold objects that have no name in others; else that many worker
+    processes.
+    """
     if workers < 0:
         raise UsageError(f"workers must be at least 0, got {workers}")
     if workers == 0:

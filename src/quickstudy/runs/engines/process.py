@@ -1,10 +1,11 @@
-"""Worker processes on this machine: one that hangs or dies takes nothing with it but the call it was on.
+"""Worker processes on this machine: one that hangs or dies takes nothing with it but the call it
+was on.
 
-Workers are started as fresh interpreters, not through `multiprocessing`: the user's script is not imported again in
-each, and thread counts are set before any library is loaded. They inherit nothing that a user's file has done to the
-driver. A worker that has imported a user's file runs only what needs that file, and is replaced before it would be
-given anything else: whatever the file has done to its process, from a flag of JAX to a patched library, it has done
-to its own learners.
+Workers are started as fresh interpreters, not through `multiprocessing`: the user's script is not
+imported again in each, and thread counts are set before any library is loaded. They inherit nothing
+that a user's file has done to the driver. A worker that has imported a user's file runs only what
+needs that file, and is replaced before it would be given anything else: whatever the file has done
+to its process, from a flag of JAX to a patched library, it has done to its own learners.
 """
 
 from __future__ import annotations
@@ -81,7 +82,9 @@ class ProcessEngine:
             self._stop_overdue()
 
     def finish(self) -> None:
-        """Stop after the calls in progress. Only notes it: this may be called between any two instructions."""
+        """Stop after the calls in progress. Only notes it: this may be called between any two
+        instructions.
+        """
         self._finishing = True
 
     def shutdown(self, now: bool = False) -> None:
@@ -126,14 +129,18 @@ class ProcessEngine:
         return worker
 
     def _next(self, worker: _Worker) -> Bundle:
-        """The first bundle of the room that a worker is in and of the task whose data it holds; else of a task that
-        nobody is on; else the first of its room; and only then one of another room.
+        """The first bundle of the room that a worker is in and of the task whose data it holds;
+        else of a task that nobody is on; else the first of its room; and only then one of another
+        room.
         """
         taken = {other.task for other in self._staff}
 
         def detour(bundle: Bundle) -> tuple[bool, int]:
             task = bundle.setting.task
-            return worker.room not in (None, bundle.room), 0 if task == worker.task else 2 if task in taken else 1
+            return worker.room not in (
+                None,
+                bundle.room,
+            ), (0 if task == worker.task else 2 if task in taken else 1)
 
         bundle = min(self._waiting, key=detour)
         self._waiting.remove(bundle)
@@ -150,7 +157,8 @@ class ProcessEngine:
                 worker.begin(keys)
             case Done(key):
                 worker.done.add(key)
-                # The rest of its call may be a call of its own, where the device had too little memory for all.
+                # The rest of its call may be a call of its own, where the device had too little
+                # memory for all.
                 worker.begin(tuple(other for other in worker.call if other != key))
             case Finished():
                 worker.bundle = None
@@ -167,7 +175,9 @@ class ProcessEngine:
             self._failed_starts += 1
             if self._failed_starts >= MOST_FAILED_STARTS:
                 self._waiting.clear()
-                yield Broken(f"workers do not start ({worker.last_words()}); try `quickstudy doctor`")
+                yield Broken(
+                    f"workers do not start ({worker.last_words()}); try `quickstudy doctor`"
+                )
             else:
                 self._waiting.appendleft(bundle)
             return
@@ -176,7 +186,8 @@ class ProcessEngine:
         if worker.condemned:  # killed by us, perhaps just after the call had ended
             lost = tuple(key for key in worker.condemned if key in left.keys)
             reason = too_long(bundle.limit_seconds)
-        else:  # one that dies between two calls would do so again: the next repetition answers for it
+        # one that dies between two calls would do so again: the next repetition answers for it
+        else:
             lost = worker.call or left.keys[:1]
             twice = self._tried_again.intersection(lost)
             reason = f"worker died{' twice' if twice else ''} ({worker.last_words()})"
@@ -186,7 +197,8 @@ class ProcessEngine:
             yield Lost(lost, reason, worker.elapsed())
         if self._finishing:
             return
-        # A worker may die of what earlier runs have left in it: a fresh one tries the call once more.
+        # A worker may die of what earlier runs have left in it: a fresh one tries the call once
+        # more.
         self._tried_again.update(again)
         rest = left.without((*lost, *again))
         retried = left.without((*lost, *rest.keys))
@@ -195,7 +207,12 @@ class ProcessEngine:
     def _stop_overdue(self) -> None:
         for worker in self._staff:
             limit = worker.bundle.limit_seconds if worker.bundle else None
-            if limit is not None and worker.call and worker.elapsed() > limit and not worker.condemned:
+            if (
+                limit is not None
+                and worker.call
+                and worker.elapsed() > limit
+                and not worker.condemned
+            ):
                 worker.condemned = worker.call
                 worker.kill()  # its end of the line closes, and it is buried like any other
 
@@ -210,8 +227,13 @@ class ProcessEngine:
 class _Worker:
     """One worker process, as the driver sees it."""
 
-    def __init__(self, inbox: queue.SimpleQueue[tuple[_Worker, Message | None]], memory: dict[str, str]) -> None:
-        start = f"import sys; sys.path[:] = {clean_path()!r}; from quickstudy.runs.engines.worker import main; main()"
+    def __init__(
+        self, inbox: queue.SimpleQueue[tuple[_Worker, Message | None]], memory: dict[str, str]
+    ) -> None:
+        start = (
+            f"import sys; sys.path[:] = {clean_path()!r}; from quickstudy.runs.engines.worker"
+            " import main; main()"
+        )
         with _interrupts_held():
             self.process = subprocess.Popen(
                 [sys.executable, "-c", start],
@@ -231,7 +253,13 @@ class _Worker:
         self.listener.start()
 
     def give(self, bundle: Bundle) -> None:
-        self.bundle, self.task, self.room, self.call, self.done = bundle, bundle.setting.task, bundle.room, (), set()
+        self.bundle, self.task, self.room, self.call, self.done = (
+            bundle,
+            bundle.setting.task,
+            bundle.room,
+            (),
+            set(),
+        )
         self._began = time.monotonic()
         self.tell((bundle.includes, pickle.dumps(bundle)))
 
@@ -243,7 +271,9 @@ class _Worker:
 
     def tell(self, command: Any) -> None:
         line = cast(BinaryIO, self.process.stdin)
-        with contextlib.suppress(OSError, ValueError):  # it has died or was hung up on; the listener will notice
+        with contextlib.suppress(
+            OSError, ValueError
+        ):  # it has died or was hung up on; the listener will notice
             line.write(pickle.dumps(command))
             line.flush()
 
@@ -280,7 +310,9 @@ class _Worker:
         if self.garbled:
             return "the learner wrote into the pipe between worker and driver"
         code = self.process.returncode or 0
-        if code == -signal.SIGKILL:  # by none of ours: the kernel ends so what has taken too much memory
+        if (
+            code == -signal.SIGKILL
+        ):  # by none of ours: the kernel ends so what has taken too much memory
             return "signal 9; out of memory?"
         return f"signal {-code}" if code < 0 else f"exit status {code}"
 
@@ -288,7 +320,9 @@ class _Worker:
         line = cast(BinaryIO, self.process.stdout)
         try:
             # A line that is cut off is the end of a worker that was killed while it wrote.
-            while (text := line.readline(LONGEST_MESSAGE)).endswith(b"\n") or len(text) == LONGEST_MESSAGE:
+            while (text := line.readline(LONGEST_MESSAGE)).endswith(b"\n") or len(
+                text
+            ) == LONGEST_MESSAGE:
                 inbox.put((self, read_message(text)))
         except OSError:
             pass
@@ -300,7 +334,9 @@ class _Worker:
 
 @contextlib.contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """A worker starts with interrupts held back, until it ignores them: Ctrl-C goes to the whole process group."""
+    """A worker starts with interrupts held back, until it ignores them: Ctrl-C goes to the whole
+    process group.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -20,11 +20,12 @@ from quickstudy.runs.journal import Journal
 
 
 class SerialEngine:
-    """Runs bundles one after the other, here. A learner that kills its process kills the driver as well.
+    """Runs bundles one after the other, here. A learner that kills its process kills the driver as
+    well.
 
-    Bundles that must be apart, because this process has imported a user's file that is not theirs, come first and are
-    run by one worker process at a time. The time limit is an alarm, which only the main thread of a POSIX system has,
-    and which waits for compiled code.
+    Bundles that must be apart, because this process has imported a user's file that is not theirs,
+    come first and are run by one worker process at a time. The time limit is an alarm, which only
+    the main thread of a POSIX system has, and which waits for compiled code.
     """
 
     workers = 1
@@ -72,7 +73,9 @@ class SerialEngine:
 
 @contextlib.contextmanager
 def _alarm(seconds: float | None) -> Iterator[None]:
-    possible = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    possible = (
+        hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    )
     if seconds is None or not possible:
         yield
         return

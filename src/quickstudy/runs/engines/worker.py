@@ -1,7 +1,8 @@
-"""A worker: one bundle's work, in whichever process it is done, and the process that takes bundles from standard input.
+"""A worker: one bundle's work, in whichever process it is done, and the process that takes bundles
+from standard input.
 
-The driver decides when to stop, so interrupts are ignored here; and when the driver is gone, so is the worker, once
-what it is writing is written. Whatever a learner prints goes to standard error.
+The driver decides when to stop, so interrupts are ignored here; and when the driver is gone, so is
+the worker, once what it is writing is written. Whatever a learner prints goes to standard error.
 """
 
 from __future__ import annotations
@@ -24,13 +25,24 @@ from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.guests import guest
 from quickstudy.base.registry import include
 from quickstudy.base.wording import described, whole_traceback
-from quickstudy.runs.engines import Begun, Broken, Bundle, Done, Finished, Message, Ready, message_line
+from quickstudy.runs.engines import (
+    Begun,
+    Broken,
+    Bundle,
+    Done,
+    Finished,
+    Message,
+    Ready,
+    message_line,
+)
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.plan import failed_record
 
 
 class TooLong(BaseException):
-    """A call has passed its limit. Not an Exception, so that no learner's own handler swallows it."""
+    """A call has passed its limit. Not an Exception, so that no learner's own handler swallows
+    it.
+    """
 
 
 class Fault(NamedTuple):
@@ -49,11 +61,13 @@ def work(
     stopping: Callable[[], bool],
     around: Callable[[float | None], AbstractContextManager[Any]] = nullcontext,
 ) -> Iterator[Message]:
-    """Run a bundle's repetitions and write each one down when its call ends, giving messages on the way.
+    """Run a bundle's repetitions and write each one down when its call ends, giving messages on the
+    way.
 
-    stopping: asked before every call; True ends the bundle there. around: makes, from the limit, a context for each
-    wait for an outcome; it may raise TooLong. What goes wrong in a call makes its repetitions failed; the next call
-    goes on. Only the journal's own errors come out of here, and an interrupt that the user has sent.
+    stopping: asked before every call; True ends the bundle there. around: makes, from the limit, a
+    context for each wait for an outcome; it may raise TooLong. What goes wrong in a call makes its
+    repetitions failed; the next call goes on. Only the journal's own errors come out of here, and
+    an interrupt that the user has sent.
     """
     module, _, function = bundle.examiner.partition(":")
     examine = getattr(importlib.import_module(module), function)
@@ -63,8 +77,18 @@ def work(
     done = 0
     while done < len(bundle.keys) and not stopping():
         if outcomes is None:
-            left, more = bundle.repetitions[done:], {"beside": bundle.beside[done:]} if bundle.beside else {}
-            given = bundle.setting, left, bundle.keep_learners, bundle.wanted, journal, bundle.keep_answers
+            left, more = (
+                bundle.repetitions[done:],
+                {"beside": bundle.beside[done:]} if bundle.beside else {},
+            )
+            given = (
+                bundle.setting,
+                left,
+                bundle.keep_learners,
+                bundle.wanted,
+                journal,
+                bundle.keep_answers,
+            )
             outcomes = iter(examine(*given, **more))
         yield Begun(bundle.keys[done : done + lanes])
         first, fault = done, _NONE
@@ -72,19 +96,26 @@ def work(
             repetition, key = bundle.repetitions[done], bundle.keys[done]
             began, clock = time.time(), time.monotonic()
             if not fault.reason:
-                outcome, fault = _next_outcome(outcomes, key, around, bundle.limit_seconds, stopping)
+                outcome, fault = _next_outcome(
+                    outcomes, key, around, bundle.limit_seconds, stopping
+                )
             if fault.reason:
                 seconds = time.monotonic() - clock
                 setting = bundle.setting_of(done)
-                record = failed_record(setting, repetition, fault.reason, began, seconds, fault.traceback)
+                record = failed_record(
+                    setting, repetition, fault.reason, began, seconds, fault.traceback
+                )
                 journal.write(record)
             else:
                 record = journal.save(outcome)
-                # Fewer, where the device had too little memory: then the next call begins that much sooner.
+                # Fewer, where the device had too little memory: then the next call begins that much
+                # sooner.
                 lanes = min(lanes, record.where["lanes"])
             done += 1
             yield Done(key, record.status, _short(record.reason), time.monotonic() - clock)
-        if fault.reason:  # an iterator that has raised gives nothing more: the next call begins a new one
+        if (
+            fault.reason
+        ):  # an iterator that has raised gives nothing more: the next call begins a new one
             outcomes = None
 
 
@@ -102,12 +133,17 @@ def _next_outcome(
         return None, Fault("the examination ended before this repetition")
     except TooLong:
         return None, Fault(too_long(limit))
-    except BaseException as error:  # a measure at fault, or a learner that wants to leave, or to interrupt us
+    except (
+        BaseException
+    ) as error:  # a measure at fault, or a learner that wants to leave, or to interrupt us
         if isinstance(error, KeyboardInterrupt) and stopping():
             raise
         return None, Fault(described(error), whole_traceback(error))
     if outcome.record.key != key:
-        reason = "another run was examined than was planned; do all workers have the same version of the code?"
+        reason = (
+            "another run was examined than was planned; do all workers have the same version of the"
+            " code?"
+        )
         return None, Fault(reason)
     return outcome, _NONE
 
@@ -185,7 +221,9 @@ def main() -> None:
     os._exit(0)
 
 
-def _do(desk: Desk, assignment: tuple[tuple[str, ...], bytes], send: Callable[[Message], None]) -> None:
+def _do(
+    desk: Desk, assignment: tuple[tuple[str, ...], bytes], send: Callable[[Message], None]
+) -> None:
     includes, packed = assignment
     for path in includes:  # first, since the bundle may hold things that the included files define
         include(path)
@@ -204,7 +242,9 @@ def _ignore_interrupts() -> None:
 
 
 def _take_streams() -> tuple[BinaryIO, Callable[[Message], None]]:
-    """Keep standard input and output for the driver's line, and give everybody else nothing and standard error."""
+    """Keep standard input and output for the driver's line, and give everybody else nothing and
+    standard error.
+    """
     commands = os.fdopen(os.dup(0), "rb")
     line = os.fdopen(os.dup(1), "wb", buffering=0)
     with open(os.devnull, "rb") as nothing:

@@ -1,13 +1,15 @@
-"""The rules of the cellular automaton: which of them are each other's images, and the runs behind a choice of the best.
+"""The rules of the cellular automaton: which of them are each other's images, and the runs behind a
+choice of the best.
 
-In Wolfram's numbering bit 4 left + 2 centre + right of a rule is the new cell. Reading the ring backwards turns a rule
-into its mirror image; calling zero one and one zero turns it into its complement. Both together give a third image.
+In Wolfram's numbering bit 4 left + 2 centre + right of a rule is the new cell. Reading the ring
+backwards turns a rule into its mirror image; calling zero one and one zero turns it into its
+complement. Both together give a third image.
 
-The columns of an atlas are rules. They are chosen on the root seed after the reported one (`choosing_seeds` of the
-settings), by each score of the study, in the direction that is better by it. Only what is chosen, and the published
-rule, is then run on the reported seeds. The difference of the two is what choosing the best of many adds to a score.
-Settings: `published`, the best rules of a task as published, the best first; `criterion`, the score by which the
-publication chose.
+The columns of an atlas are rules. They are chosen on the root seed after the reported one
+(`choosing_seeds` of the settings), by each score of the study, in the direction that is better by
+it. Only what is chosen, and the published rule, is then run on the reported seeds. The difference
+of the two is what choosing the best of many adds to a score. Settings: `published`, the best rules
+of a task as published, the best first; `criterion`, the score by which the publication chose.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ def mirrored(rule: int) -> int:
     >>> mirrored(110)
     124
     """
-    return sum((rule >> (4 * (place & 1) + (place & 2) + (place >> 2)) & 1) << place for place in range(8))
+    return sum(
+        (rule >> (4 * (place & 1) + (place & 2) + (place >> 2)) & 1) << place for place in range(8)
+    )
 
 
 def complemented(rule: int) -> int:
@@ -71,14 +75,17 @@ def criterion_of(study: Study) -> str:
 
 
 def published_of(study: Study, row: StudyRow) -> list[str]:
-    """The best rules of a task as published, the best first; none for a task of which nothing was published."""
+    """The best rules of a task as published, the best first; none for a task of which nothing was
+    published.
+    """
     return list(map(str, study.settings.get("published", {}).get(row.task, [])))
 
 
 @dataclass(frozen=True)
 class TaskRuns:
-    """The runs of one task by rule. choosing: under the root seed after the reported one, as many as the study says.
-    scores: those of which means are asked for. published: the best as published, if it is among the rules.
+    """The runs of one task by rule. choosing: under the root seed after the reported one, as many
+    as the study says. scores: those of which means are asked for. published: the best as published,
+    if it is among the rules.
     """
 
     row: StudyRow
@@ -93,7 +100,9 @@ class TaskRuns:
 
     @cached_property
     def compared(self) -> list[str]:
-        """The rules with the most choosing runs: one with fewer would have had fewer chances to fail."""
+        """The rules with the most choosing runs: one with fewer would have had fewer chances to
+        fail.
+        """
         most = max(map(len, self.choosing.values()), default=0)
         return [rule for rule, runs in self.choosing.items() if runs and len(runs) == most]
 
@@ -122,7 +131,9 @@ class TaskRuns:
         return len(self.choosing[self.compared[0]]) if self.compared else 0
 
     def chosen(self, score: str) -> str | None:
-        """The rule with the best mean, the first among equals; None where nobody knows which is better."""
+        """The rule with the best mean, the first among equals; None where nobody knows which is
+        better.
+        """
         return first_by(self.means[score], self.legend.score(score).sign)
 
     def rank(self, rule: str | None, score: str) -> float | None:
@@ -136,7 +147,12 @@ class TaskRuns:
 
 def task_runs(request: Request) -> list[TaskRuns]:
     """What a folder holds, task by task; gone through once as long as it stays the same."""
-    asked = request.study.id, request.convention, request.root, tuple(row.label for row in request.rows)
+    asked = (
+        request.study.id,
+        request.convention,
+        request.root,
+        tuple(row.label for row in request.rows),
+    )
     return request.shelf.made(asked, lambda: _task_runs(request))
 
 
@@ -145,16 +161,27 @@ def _task_runs(request: Request) -> list[TaskRuns]:
     study, found = request.study, request.found
 
     def runs(what: Mapping[str, Any], root: int, most: float = math.inf) -> dict[str, Runs]:
-        known = {rule: found.like({**what, "learner": one, "root": root}) for rule, one in learners.items()}
-        return {rule: {at: run for at, run in own.items() if at[1] < most} for rule, own in known.items()}
+        known = {
+            rule: found.like({**what, "learner": one, "root": root})
+            for rule, one in learners.items()
+        }
+        return {
+            rule: {at: run for at, run in own.items() if at[1] < most}
+            for rule, own in known.items()
+        }
 
     scores = tuple(dict.fromkeys([*study.scores, criterion_of(study)]))
-    learners = {rule: found.identity(_setting(request, request.rows[0], rule))["learner"] for rule in study.columns}
+    learners = {
+        rule: found.identity(_setting(request, request.rows[0], rule))["learner"]
+        for rule in study.columns
+    }
     gathered = []
     for row in request.rows:
         what = found.identity(_setting(request, row, study.columns[0]))
         choosing = runs(what, request.root + 1, _choosing_seeds(study))
-        published = next((rule for rule in published_of(study, row)[:1] if rule in study.columns), None)
+        published = next(
+            (rule for rule in published_of(study, row)[:1] if rule in study.columns), None
+        )
         gathered.append(TaskRuns(row, scores, choosing, runs(what, request.root), published))
     return gathered
 
@@ -163,7 +190,9 @@ def _setting(request: Request, row: StudyRow, rule: str, root: int = 0) -> Setti
     """One rule on one task."""
     learner = row.learner(rule, request.convention)
     if learner is None:
-        raise UsageError(f"{request.study.id}: no learner for {rule} under the convention {request.convention}")
+        raise UsageError(
+            f"{request.study.id}: no learner for {rule} under the convention {request.convention}"
+        )
     return replace(request.setting(row, learner), root=root)
 
 
@@ -178,19 +207,24 @@ class Candidates:
     whole = True
 
     def stages(self, request: Request) -> Iterator[Stage]:
-        """Every rule on the choosing seeds; then what was chosen, and the published ones, on the reported ones. Raises
-        UsageError for a column that is no rule.
+        """Every rule on the choosing seeds; then what was chosen, and the published ones, on the
+        reported ones. Raises UsageError for a column that is no rule.
         """
         columns, root = request.study.columns, request.root
         if not all(column.isdigit() and int(column) < RULES for column in columns):
-            raise UsageError(f'{request.study.id}: a column of an atlas is a rule from 0 to 255, got "{columns[0]}"')
+            raise UsageError(
+                f"{request.study.id}: a column of an atlas is a rule from 0 to 255, got"
+                f' "{columns[0]}"'
+            )
         every = [_setting(request, row, rule, root + 1) for row in request.rows for rule in columns]
         yield Stage(every, _choosing_seeds(request.study))
         reported = []
         for task in task_runs(request):
             wanted = {task.chosen(score) for score in request.study.scores} - {None}
             wanted |= {task.published} if wanted else set()
-            reported += [_setting(request, task.row, rule, root) for rule in columns if rule in wanted]
+            reported += [
+                _setting(request, task.row, rule, root) for rule in columns if rule in wanted
+            ]
         if reported:
             yield Stage(reported, request.seeds)
 
@@ -200,9 +234,10 @@ class Candidates:
         runs = sum(len(runs) for task in tasks for runs in task.choosing.values())
         wanted = len(tasks) * len(study.columns) * seeds
         lines = [
-            f"{counted(len(study.columns), 'rule')} on {counted(len(tasks), 'task')}, convention {request.convention}. "
-            f"Rules are chosen on {counted(seeds, 'seed')} under root {request.root + 1} and reported on others, under "
-            f"root {request.root}: nothing that is reported was used to choose."
+            f"{counted(len(study.columns), 'rule')} on {counted(len(tasks), 'task')}, convention"
+            f" {request.convention}. Rules are chosen on {counted(seeds, 'seed')} under root"
+            f" {request.root + 1} and reported on others, under root {request.root}: nothing that"
+            " is reported was used to choose."
         ]
         if runs < wanted:
             lines.append(f"{runs:,} of {wanted:,} choosing runs are there.")
@@ -212,8 +247,8 @@ class Candidates:
                 lines.append(f"{task.row.label} has no runs yet.")
             elif absent:
                 lines.append(
-                    f"{task.row.label} compares {counted(len(task.compared), 'rule')} with {counted(task.runs, 'run')} "
-                    f"each; {absent} with fewer or none are left out."
+                    f"{task.row.label} compares {counted(len(task.compared), 'rule')} with"
+                    f" {counted(task.runs, 'run')} each; {absent} with fewer or none are left out."
                 )
         facts = {"study": study.id, "version": study.version, "convention": request.convention}
         return Made([Text(" ".join(lines))], facts)

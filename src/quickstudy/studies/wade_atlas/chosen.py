@@ -1,4 +1,6 @@
-"""The rules that were chosen on each task by each score, what choosing was worth, and the published choice."""
+"""The rules that were chosen on each task by each score, what choosing was worth, and the published
+choice.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +11,40 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.base.blocks import EXACT, Block, Cell, Made, Name, Number, Section, Several, Text, table
+from quickstudy.base.blocks import (
+    EXACT,
+    Block,
+    Cell,
+    Made,
+    Name,
+    Number,
+    Section,
+    Several,
+    Text,
+    table,
+)
 from quickstudy.base.catalogue import block
 from quickstudy.pages.cells import EMPTY, gap, halves, kendall, mean, mean_of
 from quickstudy.pages.request import Request
 from quickstudy.render.numbers import score as written
 from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, Contrast, difference
 from quickstudy.report.words import counted
-from quickstudy.studies.wade_atlas.candidates import TaskRuns, criterion_of, images, published_of, task_runs
+from quickstudy.studies.wade_atlas.candidates import (
+    TaskRuns,
+    criterion_of,
+    images,
+    published_of,
+    task_runs,
+)
 
 _BY_CRITERION = "rank by the published criterion"
 
 
 @block("chosen-rules", version=1)
 class ChosenRules:
-    """The rules that are best by each score, with their images, what choosing was worth, and the published order."""
+    """The rules that are best by each score, with their images, what choosing was worth, and the
+    published order.
+    """
 
     def blocks(self, request: Request) -> Made:
         """Two tables for each score, and one of the published order."""
@@ -35,12 +56,18 @@ class ChosenRules:
         for score in request.study.scores:
             found = _by(request, tasks, score)
             facts[score] = found.facts
-            made.append(Section(f"Chosen by {request.score(score).title}", found.blocks, f"chosen-{score}"))
+            made.append(
+                Section(f"Chosen by {request.score(score).title}", found.blocks, f"chosen-{score}")
+            )
         return Made([*made, *order_of_published(request, tasks)], {"tasks": facts})
 
 
 def _by(request: Request, tasks: Sequence[TaskRuns], score: str) -> Made:
-    read, criterion, name = request.score(score), criterion_of(request.study), f"{request.name}-{score}"
+    read, criterion, name = (
+        request.score(score),
+        criterion_of(request.study),
+        f"{request.name}-{score}",
+    )
     title = read.title
     if not read.sign:
         return Made([Text(f"{title}: direction unknown, so that no rule is the best.")])
@@ -59,9 +86,14 @@ def _by(request: Request, tasks: Sequence[TaskRuns], score: str) -> Made:
         gain = Contrast(None) if published in (None, rule) else difference(after, theirs)
         rises += [optimism] if optimism.value is not None else []
         rivals += [gain] if gain.value is not None else []
-        alike = " ".join(str(one) for one in dict.fromkeys(images(int(rule))) if one != int(rule)) or "–"
+        alike = (
+            " ".join(str(one) for one in dict.fromkeys(images(int(rule))) if one != int(rule))
+            or "–"
+        )
         label, rank = Name(task.row.label), _rank(task, rule, criterion)
-        rows.append([label, _exact(int(rule)), alike, mean(before), mean(after), gap(optimism), rank])
+        rows.append(
+            [label, _exact(int(rule)), alike, mean(before), mean(after), gap(optimism), rank]
+        )
         cells: list[Cell] = [EMPTY] * 5
         if published is not None:
             ranks = [_rank(task, published, by) for by in (score, criterion)]
@@ -83,19 +115,37 @@ def _by(request: Request, tasks: Sequence[TaskRuns], score: str) -> Made:
             "level": list(means.values()).count(means[rule]),
         }
     about = (
-        f"{title}: mean{halves(rows)}. Optimism: on the choosing seeds less on the reported ones, of the same rule. "
-        f"The rank is among the rules compared on the choosing seeds, by {request.score(criterion).title}"
+        f"{title}: mean{halves(rows)}. Optimism: on the choosing seeds less on the reported ones,"
+        " of the same rule. The rank is among the rules compared on the choosing seeds, by"
+        f" {request.score(criterion).title}"
     )
-    heading: tuple[str, ...] = ("task", "rule", "its images", "choosing", "reported", "optimism", _BY_CRITERION)
+    heading: tuple[str, ...] = (
+        "task",
+        "rule",
+        "its images",
+        "choosing",
+        "reported",
+        "optimism",
+        _BY_CRITERION,
+    )
     made: list[Block] = [Text(_rise(rises, title)), table(name, about, heading, rows)]
     if any(task.published for task in tasks):
-        caption = f"{title} on the reported seeds: mean{halves(beside)}. Ranks are on the choosing seeds"
-        heading = ("task", "published rule", f"rank by {title}", _BY_CRITERION, "its score", "chosen − published")
+        caption = (
+            f"{title} on the reported seeds: mean{halves(beside)}. Ranks are on the choosing seeds"
+        )
+        heading = (
+            "task",
+            "published rule",
+            f"rank by {title}",
+            _BY_CRITERION,
+            "its score",
+            "chosen − published",
+        )
         made.append(table(f"{name}-published", caption, heading, beside))
     if rivals:
         text = (
-            f"On the reported seeds, chosen rule against published one on {counted(len(rivals), 'task')} where they "
-            f"differ, by the interval: {_told(rivals)}."
+            "On the reported seeds, chosen rule against published one on"
+            f" {counted(len(rivals), 'task')} where they differ, by the interval: {_told(rivals)}."
         )
         made.append(Text(text))
     return Made(made, facts)
@@ -107,14 +157,16 @@ def _rise(optimism: Sequence[Contrast], title: str) -> str:
         return "The chosen rules have no runs on the reported seeds yet."
     rise = sum(contrast.value or 0.0 for contrast in optimism) / len(optimism)
     return (
-        f"On the seeds on which it was chosen, the best rule scores {written(abs(rise))} "
-        f"{'more' if rise > 0 else 'less'} {title} than on others, on average over {counted(len(optimism), 'task')}. "
-        f"Task by task, by the interval: {_told(optimism)}."
+        f"On the seeds on which it was chosen, the best rule scores {written(abs(rise))}"
+        f" {'more' if rise > 0 else 'less'} {title} than on others, on average over"
+        f" {counted(len(optimism), 'task')}. Task by task, by the interval: {_told(optimism)}."
     )
 
 
 def _told(contrasts: Sequence[Contrast]) -> str:
-    """On how many tasks the difference is above 0, below it, level with it, or has too few runs to say."""
+    """On how many tasks the difference is above 0, below it, level with it, or has too few runs to
+    say.
+    """
     counts = Counter(contrast.standing for contrast in contrasts)
     words = {ABOVE: "more on", BELOW: "less on", LEVEL: "cannot be told apart on"}
     said = [f"{word} {counts[standing]}" for standing, word in words.items() if counts[standing]]
@@ -124,7 +176,9 @@ def _told(contrasts: Sequence[Contrast]) -> str:
 
 
 def order_of_published(request: Request, tasks: Sequence[TaskRuns]) -> list[Block]:
-    """The published order of the best against the order here, by the publication's own criterion."""
+    """The published order of the best against the order here, by the publication's own
+    criterion.
+    """
     criterion = criterion_of(request.study)
     rows: list[list[Cell]] = []
     inside = expected = 0.0
@@ -134,19 +188,43 @@ def order_of_published(request: Request, tasks: Sequence[TaskRuns]) -> list[Bloc
         if len(published) < 2:
             continue
         ranks = [task.rank(rule, criterion) or math.nan for rule in published]
-        among, chance = sum(rank <= len(published) for rank in ranks), len(published) ** 2 / len(means)
+        among, chance = (
+            sum(rank <= len(published) for rank in ranks),
+            len(published) ** 2 / len(means),
+        )
         inside, expected = inside + among, expected + chance
         many, agreement = _exact(len(published)), map(Number, kendall(range(len(ranks)), ranks))
         there, middle = Several([_exact(among), many], " of "), _exact(float(np.median(ranks)))
-        rows.append([Name(task.row.label), many, there, Number(chance, word=f"{chance:.1f}"), middle, *agreement])
+        rows.append(
+            [
+                Name(task.row.label),
+                many,
+                there,
+                Number(chance, word=f"{chance:.1f}"),
+                middle,
+                *agreement,
+            ]
+        )
     if not rows:
         return []
     text = (
-        f"Of the published best rules of {counted(len(rows), 'task')}, {inside:g} are among as many best here by "
-        f"{request.score(criterion).title}, the publication's own criterion; {expected:.1f} would be by chance."
+        f"Of the published best rules of {counted(len(rows), 'task')}, {inside:g} are among as many"
+        f" best here by {request.score(criterion).title}, the publication's own criterion;"
+        f" {expected:.1f} would be by chance."
     )
-    caption = "τ: agreement within the published list, 1 for the same order, 0 for none; p: of no agreement, two-sided"
-    heading = ("task", "published", "among as many best here", "by chance", "median rank", "Kendall's τ", "p")
+    caption = (
+        "τ: agreement within the published list, 1 for the same order, 0 for none; p: of no"
+        " agreement, two-sided"
+    )
+    heading = (
+        "task",
+        "published",
+        "among as many best here",
+        "by chance",
+        "median rank",
+        "Kendall's τ",
+        "p",
+    )
     found = table(f"{request.name}-order", caption, heading, rows)
     return [Section("The published order of rules", [Text(text), found])]
 
@@ -157,4 +235,6 @@ def _exact(value: float) -> Number:
 
 def _rank(task: TaskRuns, rule: str, score: str) -> Cell:
     rank = task.rank(rule, score)
-    return EMPTY if rank is None else Several([_exact(rank), _exact(len(task.means[score]))], " of ")
+    return (
+        EMPTY if rank is None else Several([_exact(rank), _exact(len(task.means[score]))], " of ")
+    )

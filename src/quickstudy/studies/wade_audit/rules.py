@@ -9,31 +9,46 @@ from quickstudy.base.blocks import Block, Cell, Made, Name, Text, table
 from quickstudy.base.catalogue import block
 from quickstudy.pages.cells import gap, halves, mean, mean_of, mean_rows, shared, under_each
 from quickstudy.pages.request import Request, Stage
-from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, Contrast, Values, advantage, best
+from quickstudy.report.statistics import (
+    ABOVE,
+    BELOW,
+    FEWEST,
+    LEVEL,
+    UNTOLD,
+    Contrast,
+    Values,
+    advantage,
+    best,
+)
 from quickstudy.runs.setting import task_controls
 
 SCORES = ("final-accuracy", "wade")
-"""Unless the study's settings name others, `against = [...]`. Never the maximum of a run: over many noisy tests it is
-above what was learned, and a rule with a flat curve has no such bonus. A learner that guesses anew at each of 87 tests
-of 240 questions has a mean maximum of 0.579.
+"""Unless the study's settings name others, `against = [...]`. Never the maximum of a run: over many
+noisy tests it is above what was learned, and a rule with a flat curve has no such bonus. A learner
+that guesses anew at each of 87 tests of 240 questions has a mean maximum of 0.579.
 """
 _SIGNS = {ABOVE: ">", BELOW: "<", LEVEL: "=", UNTOLD: "?"}
 
 
 @block("rules", version=1)
 class Rules:
-    """The best control of each task, every model's distance from it, and all controls by themselves."""
+    """The best control of each task, every model's distance from it, and all controls by
+    themselves.
+    """
 
     def stages(self, request: Request) -> Iterator[Stage]:
         """All models and all rules."""
         both = map(request.under, request.wanted)
-        yield Stage([one for under in both for one in (*under.models(), *under.rules())], request.seeds)
+        yield Stage(
+            [one for under in both for one in (*under.models(), *under.rules())], request.seeds
+        )
 
     def blocks(self, request: Request) -> Made:
         """Under each convention a table of the rules, and one of the models for every score."""
         text = (
-            "Each task names rules that never learn what it is about: the most frequent answer, the token just read, "
-            "the shortcuts that its sentences leave open. They are run under the same protocol on the same data."
+            "Each task names rules that never learn what it is about: the most frequent answer, the"
+            " token just read, the shortcuts that its sentences leave open. They are run under the"
+            " same protocol on the same data."
         )
         found = under_each(request, "Rules that never learn", "rules", text, _under)
         return Made(found.blocks, {"controls": found.facts})
@@ -78,7 +93,9 @@ def _against(request: Request, score: str) -> Made:
             rivals = {rule: shared(values, mine)[0] for rule, values in controls.items()}
             found[column] = advantage(mine, rivals, name, read)
             if found[column].standing != UNTOLD:
-                ahead.setdefault(column, []).extend([row.label] if found[column].standing == ABOVE else [])
+                ahead.setdefault(column, []).extend(
+                    [row.label] if found[column].standing == ABOVE else []
+                )
         gaps = (gap(pair, _SIGNS[pair.standing]) for pair in found.values())
         rows.append([Name(row.label), Name(name), mean(controls[name]), *gaps])
         models = {
@@ -90,12 +107,15 @@ def _against(request: Request, score: str) -> Made:
     if not rows:
         return Made([], facts)
     caption = (
-        f"{read.title} of every model, how far ahead of the best control, convention {convention}: mean"
-        f"{halves(rows)} over common seeds; > above every control, < below one, = level by the interval, which is "
-        f"corrected for the choice of the best; ? fewer than {FEWEST} pairs"
+        f"{read.title} of every model, how far ahead of the best control, convention {convention}:"
+        f" mean{halves(rows)} over common seeds; > above every control, < below one, = level by the"
+        f" interval, which is corrected for the choice of the best; ? fewer than {FEWEST} pairs"
     )
     told = [f"{column} on {', '.join(tasks) or 'none'}" for column, tasks in ahead.items()]
-    sentence = f"Above the best control by {read.title}, convention {convention}: {'; '.join(told) or 'untold'}."
+    sentence = (
+        f"Above the best control by {read.title}, convention {convention}:"
+        f" {'; '.join(told) or 'untold'}."
+    )
     heading = ("task", "best control", "its score", *request.columns)
     name = f"{request.study.id}-above-{score}-{convention}"
     return Made([table(name, caption, heading, rows), Text(sentence)], facts)

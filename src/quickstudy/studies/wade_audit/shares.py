@@ -1,7 +1,8 @@
-"""The audit of a published comparison: what there is to audit, the answers in sight, and what the first test is worth.
+"""The audit of a published comparison: what there is to audit, the answers in sight, and what the
+first test is worth.
 
-Under the convention `corrected` everything is run, under `published` only what was published; the page shows what there
-is of both.
+Under the convention `corrected` everything is run, under `published` only what was published; the
+page shows what there is of both.
 """
 
 from __future__ import annotations
@@ -16,7 +17,18 @@ import numpy as np
 from quickstudy.base.blocks import Block, Cell, Made, Name, Number, Section, Text, table
 from quickstudy.base.catalogue import block, measure
 from quickstudy.base.trace import Trace
-from quickstudy.pages.cells import a_cell, compare, gap, halves, mean, mean_of, mean_rows, places, shared, under_each
+from quickstudy.pages.cells import (
+    a_cell,
+    compare,
+    gap,
+    halves,
+    mean,
+    mean_of,
+    mean_rows,
+    places,
+    shared,
+    under_each,
+)
 from quickstudy.pages.request import CONVENTIONS, Request, Stage
 from quickstudy.report.statistics import ABOVE, FEWEST, LEVEL, UNTOLD, Values
 from quickstudy.report.words import counted
@@ -35,22 +47,29 @@ class Audited:
 
     def stages(self, request: Request) -> Iterator[Stage]:
         """All models under the conventions wanted."""
-        yield Stage([one for name in request.wanted for one in request.under(name).models()], request.seeds)
+        yield Stage(
+            [one for name in request.wanted for one in request.under(name).models()], request.seeds
+        )
 
     def blocks(self, request: Request) -> Made:
         """One paragraph, and one for each convention that lacks something."""
         cells = {name: request.under(name).cells() for name in CONVENTIONS}
-        said = [f"{a_cell(rows) or 'none'} under the convention {name}" for name, rows in cells.items()]
+        said = [
+            f"{a_cell(rows) or 'none'} under the convention {name}" for name, rows in cells.items()
+        ]
         lines = [
-            f"Everything below is computed from runs: {', '.join(said)}. Intervals are 95 % intervals over runs, "
-            f"differences are over common seeds. Fewer than {FEWEST} pairs give no verdict."
+            f"Everything below is computed from runs: {', '.join(said)}. Intervals are 95 %"
+            f" intervals over runs, differences are over common seeds. Fewer than {FEWEST} pairs"
+            " give no verdict."
         ]
         lines += [
             f"No finished runs under the convention {name}: {lacking}."
             for name, rows in cells.items()
             if (lacking := places(rows, lambda count: not count))
         ]
-        return Made([*map(Text, lines)], {"study": request.study.id, "version": request.study.version})
+        return Made(
+            [*map(Text, lines)], {"study": request.study.id, "version": request.study.version}
+        )
 
 
 def tampered(learner: str, how: str) -> str:
@@ -63,12 +82,16 @@ class Leak:
     """What the Transformer scores with and without the answers in sight."""
 
     def stages(self, request: Request) -> Iterator[Stage]:
-        """The networks; then, on the tasks named, as they answer when the answer in their input is another."""
+        """The networks; then, on the tasks named, as they answer when the answer in their input is
+        another.
+        """
         settings, under = request.study.settings, request.under("published")
         networks = [settings[name] for name in NETWORKS if name in settings]
         if "published" not in request.wanted or not networks:
             return
-        yield Stage([under.setting(row, one) for row in request.rows for one in networks], request.seeds)
+        yield Stage(
+            [under.setting(row, one) for row in request.rows for one in networks], request.seeds
+        )
         rows = [row for row in request.rows if row.task in settings.get("exchange", [])]
         changed = [tampered(network, how) for network in networks for how in KINDS]
         seeds = min(request.seeds, int(settings.get("exchange_seeds", request.seeds)))
@@ -90,21 +113,31 @@ class Leak:
                 one, other = (request.values(row, learner, score) for learner in networks.values())
                 pair = compare(one, other)
                 cells += [mean(one), mean(other), gap(pair)]
-                numbers[score] = {"leaking": mean_of(one), "causal": mean_of(other), "standing": pair.standing}
+                numbers[score] = {
+                    "leaking": mean_of(one),
+                    "causal": mean_of(other),
+                    "standing": pair.standing,
+                }
             if any(cell.value is not None for cell in cells):
                 rows.append([Name(row.label), *cells])
                 facts[row.label] = numbers
         text = (
-            "The published Transformer attends to the whole sequence, in which the answer stands one place after the "
-            "question. The same network with a causal mask, trained and tested on the same schedule (convention "
-            "published), shows what that is worth."
+            "The published Transformer attends to the whole sequence, in which the answer stands"
+            " one place after the question. The same network with a causal mask, trained and tested"
+            " on the same schedule (convention published), shows what that is worth."
         )
         made: list[Block] = [Text(text)]
         about: dict[str, Any] = {"tasks": facts}
         if rows:
-            heading = [(f"{title}, leaking", "causal", "leaking − causal") for title in titles.values()]
+            heading = [
+                (f"{title}, leaking", "causal", "leaking − causal") for title in titles.values()
+            ]
             caption = f"Mean{halves(rows)}; differences over common seeds"
-            made.append(table(f"{request.study.id}-leak", caption, ["task", *itertools.chain(*heading)], rows))
+            made.append(
+                table(
+                    f"{request.study.id}-leak", caption, ["task", *itertools.chain(*heading)], rows
+                )
+            )
             made += [Text(_raised(title, score, facts)) for score, title in titles.items()]
             exchanged = _exchanged(request, networks)
             made += exchanged.blocks
@@ -116,13 +149,17 @@ class Leak:
 
 def _raised(title: str, score: str, facts: Mapping[str, Any]) -> str:
     """On how many tasks the leak raises a score."""
-    told = {label: standing for label, found in facts.items() if (standing := found[score]["standing"]) != UNTOLD}
+    told = {
+        label: standing
+        for label, found in facts.items()
+        if (standing := found[score]["standing"]) != UNTOLD
+    }
     if not told:
         return f"Too few common runs to tell whether seeing the answers raises {title}."
     higher = [label for label, standing in told.items() if standing == ABOVE]
     return (
-        f"Seeing the answers raises {title} on {len(higher)} of the {counted(len(told), 'task')} that can be told "
-        f"(interval above 0): {', '.join(higher) or 'none'}."
+        f"Seeing the answers raises {title} on {len(higher)} of the {counted(len(told), 'task')}"
+        f" that can be told (interval above 0): {', '.join(higher) or 'none'}."
     )
 
 
@@ -138,24 +175,36 @@ def _exchanged(request: Request, networks: Mapping[str, str]) -> Made:
             if not usual:
                 continue
             standings = {compare(values, usual).standing for values in changed}
-            # Runs of the untouched network may come from another machine, and differ in a question by rounding.
+            # Runs of the untouched network may come from another machine, and differ in a question
+            # by rounding.
             reacts = None if standings == {UNTOLD} else not standings <= {LEVEL, UNTOLD}
             rows.append([Name(row.label), name, mean(usual), *map(mean, changed), _REACTS[reacts]])
             means = {how: mean_of(values) for how, values in zip(KINDS, changed, strict=True)}
-            facts.setdefault(row.label, {})[name] = {"as_trained": mean_of(usual), **means, "reacts": reacts}
+            facts.setdefault(row.label, {})[name] = {
+                "as_trained": mean_of(usual),
+                **means,
+                "reacts": reacts,
+            }
     if not rows:
-        return Made([Text("The answers have not been exchanged yet: no such runs are there.")], facts)
+        return Made(
+            [Text("The answers have not been exchanged yet: no such runs are there.")], facts
+        )
     falls, moved, still = (
-        ", ".join(task for task, found in facts.items() if found.get(name, {}).get("reacts") is said) or "none"
+        ", ".join(
+            task for task, found in facts.items() if found.get(name, {}).get("reacts") is said
+        )
+        or "none"
         for name, said in (("leaking", True), ("causal", True), ("causal", False))
     )
     text = (
-        "After training, the answer in the input is exchanged for a false one, and marked against the true one. The "
-        f"leaking network reacts on {falls}; the causal one reacts on {moved} and does not on {still}."
+        "After training, the answer in the input is exchanged for a false one, and marked against"
+        f" the true one. The leaking network reacts on {falls}; the causal one reacts on {moved}"
+        f" and does not on {still}."
     )
     caption = (
-        "Final test accuracy. A network reacts if the 95 % interval of the change over common seeds lies apart from 0, "
-        f"in either way of tampering; ? with fewer than {FEWEST} pairs. Tasks with one question a sequence"
+        "Final test accuracy. A network reacts if the 95 % interval of the change over common"
+        f" seeds lies apart from 0, in either way of tampering; ? with fewer than {FEWEST} pairs."
+        " Tasks with one question a sequence"
     )
     heading = ("task", "network", "as trained", "answer exchanged", "answer taken away", "reacts")
     return Made([Text(text), table(f"{request.study.id}-swap", caption, heading, rows)], facts)
@@ -164,8 +213,8 @@ def _exchanged(request: Request, networks: Mapping[str, str]) -> Made:
 def first_share(trace: Trace, convention: str) -> float:
     """The share of WADE from thresholds that the first evaluation reaches; nan where WADE is 0.
 
-    WADE is a sum over thresholds, each counted when it is first reached: cut after its first evaluation, a curve keeps
-    just those terms.
+    WADE is a sum over thresholds, each counted when it is first reached: cut after its first
+    evaluation, a curve keeps just those terms.
     """
     wade = measure.get("wade")
     arrays = {name: array[:1] for name, array in trace.arrays.items()}
@@ -183,9 +232,10 @@ class First:
     def blocks(self, request: Request) -> Made:
         """Mean share over runs for every model and task, under both conventions."""
         text = (
-            "A threshold counts by the time at which it is first reached, so that what the first evaluation happens to "
-            "show counts most. As published, the first evaluation of a readout comes after a single question, that of "
-            "a network after 8 sequences, and both count as time 1; corrected, time is in sequences for all."
+            "A threshold counts by the time at which it is first reached, so that what the first"
+            " evaluation happens to show counts most. As published, the first evaluation of a"
+            " readout comes after a single question, that of a network after 8 sequences, and both"
+            " count as time 1; corrected, time is in sequences for all."
         )
         found = under_each(request, "What the first evaluation is worth", "first", text, _first)
         return Made(found.blocks, {"first": found.facts})
@@ -196,8 +246,12 @@ def _first(request: Request) -> Made:
     found: dict[tuple[str, ...], list[Values]] = {}
     for row in request.rows:
         traces = [request.traces(row, request.learners(row).get(column)) for column in columns]
-        shares = [{seed: first_share(trace, convention) for seed, trace in own.items()} for own in traces]
-        found[(row.label,)] = [{seed: share for seed, share in own.items() if not np.isnan(share)} for own in shares]
+        shares = [
+            {seed: first_share(trace, convention) for seed, trace in own.items()} for own in traces
+        ]
+        found[(row.label,)] = [
+            {seed: share for seed, share in own.items() if not np.isnan(share)} for own in shares
+        ]
     rows = mean_rows(found)
     if not rows:
         return Made([Text(f"Convention {convention}: no runs are there.")])
@@ -205,8 +259,13 @@ def _first(request: Request) -> Made:
     for place, column in enumerate(columns):
         means = {label: mean_of(own[place]) for (label, *_), own in found.items() if own[place]}
         facts |= {column: means} if means else {}
-    ends = {column: [f"{end(means.values()):.0%}" for end in (min, max)] for column, means in facts.items()}
-    ranges = "; ".join(f"{column} {' to '.join(dict.fromkeys(pair))}" for column, pair in ends.items())
+    ends = {
+        column: [f"{end(means.values()):.0%}" for end in (min, max)]
+        for column, means in facts.items()
+    }
+    ranges = "; ".join(
+        f"{column} {' to '.join(dict.fromkeys(pair))}" for column, pair in ends.items()
+    )
     caption = f"Share of WADE from the first evaluation, mean over runs{halves(rows)}, {convention}"
     shown = table(f"{request.study.id}-first-{convention}", caption, ("task", *columns), rows)
     text = f"From the task with the lowest share to that with the highest, {convention}: {ranges}."

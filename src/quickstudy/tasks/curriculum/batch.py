@@ -1,6 +1,8 @@
-"""Many worlds of one table-driven task (micro 1 to 5.18) in one compiled call: byte for byte what each is alone.
+"""Many worlds of one table-driven task (micro 1 to 5.18) in one compiled call: byte for byte what
+each is alone.
 
-A step is `loop.micro`, an instance is drawn as in `tables`, from the same random numbers: SHAKE-128 of the same names.
+A step is `loop.micro`, an instance is drawn as in `tables`, from the same random numbers: SHAKE-128
+of the same names.
 """
 
 from __future__ import annotations
@@ -21,8 +23,9 @@ from quickstudy.tasks.curriculum.tables import FOUR
 
 
 class TableBatch:
-    """Worlds with these names of random streams of one task. What `adapters.gym.Batch` says of steps holds here. ended:
-    (world,) 1 where an instance has failed with the last action, 2 where it was solved.
+    """Worlds with these names of random streams of one task. What `adapters.gym.Batch` says of
+    steps holds here. ended: (world,) 1 where an instance has failed with the last action, 2 where
+    it was solved.
     """
 
     def __init__(self, task: str, needed: int, names: Sequence[str]) -> None:
@@ -49,9 +52,20 @@ class TableBatch:
     def step(self, actions: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
         """(world,) bytes, rewards, done."""
         given, count = np.asarray(actions), len(self._bytes)
-        if given.shape != (count,) or given.dtype.kind not in "iu" or given.min() < 0 or given.max() > 255:
-            raise LearnerFault(f"replies are whole numbers from 0 to 255, one for each of {count} worlds")
-        seen, rewards, done = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.bool_)
+        if (
+            given.shape != (count,)
+            or given.dtype.kind not in "iu"
+            or given.min() < 0
+            or given.max() > 255
+        ):
+            raise LearnerFault(
+                f"replies are whole numbers from 0 to 255, one for each of {count} worlds"
+            )
+        seen, rewards, done = (
+            np.empty(count, np.int64),
+            np.empty(count, np.int64),
+            np.empty(count, np.bool_),
+        )
         given = given.astype(np.int64, copy=False)
         _stepped(self._numbers, self._bytes, self._words, self._setting, given, seen, rewards, done)
         return seen, rewards, done
@@ -66,16 +80,28 @@ def _begun(numbers: Any, contents: Any, buffers: Any, setting: TaskNumbers, seen
 
 @njit
 def _stepped(
-    numbers: Any, contents: Any, buffers: Any, setting: TaskNumbers, actions: Any, seen: Any, rewards: Any, done: Any
+    numbers: Any,
+    contents: Any,
+    buffers: Any,
+    setting: TaskNumbers,
+    actions: Any,
+    seen: Any,
+    rewards: Any,
+    done: Any,
 ) -> None:
-    """One reply in every world; see `loop.micro`. Most are for a byte of a text or of an answer, and done here."""
+    """One reply in every world; see `loop.micro`. Most are for a byte of a text or of an answer,
+    and done here.
+    """
     for world in range(len(actions)):
         now, own, action = numbers[world], contents[world], actions[world]
         now[at.ENDED], done[world], rewards[world] = 0, False, 0
         if now[at.DRAINING]:
             now[at.PLACE] += 1
             if now[at.PLACE] < now[at.LENGTH]:
-                seen[world], rewards[world] = own[at.TEXT + now[at.PLACE]], 0 if action == SPACE else -1
+                seen[world], rewards[world] = (
+                    own[at.TEXT + now[at.PLACE]],
+                    0 if action == SPACE else -1,
+                )
             else:
                 _next(now, now[at.DRAINING], setting)
                 done[world] = now[at.SOLVED] >= setting.needed
@@ -111,7 +137,9 @@ def _stepped(
 
 @njit
 def _judged(now: Any, own: Any, buffer: Any, setting: TaskNumbers, late: bool) -> int:
-    """An answer is whole: 0, or how the instance ends. The text is what is said after it, with the next question."""
+    """An answer is whole: 0, or how the instance ends. The text is what is said after it, with the
+    next question.
+    """
     now[at.SHOWN] += now[at.LENGTH] + now[at.ANSWERED] - 1
     now[at.ASKED] += 1
     now[at.RUN] = now[at.RUN] + 1 if now[at.RIGHT] else 0

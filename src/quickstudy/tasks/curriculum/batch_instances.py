@@ -1,6 +1,8 @@
-"""What a batch holds of a world, and how an instance and its questions are drawn there: as `tables` does it, compiled.
+"""What a batch holds of a world, and how an instance and its questions are drawn there: as `tables`
+does it, compiled.
 
-A world is a row of whole numbers, one of bytes, and one of random words that are drawn and not yet used.
+A world is a row of whole numbers, one of bytes, and one of random words that are drawn and not yet
+used.
 """
 
 from __future__ import annotations
@@ -13,16 +15,47 @@ import numpy as np
 from quickstudy.compiled import njit
 from quickstudy.tasks.curriculum.compiled_draws import BUFFER, below, words
 from quickstudy.tasks.curriculum.loop import NEVER
-from quickstudy.tasks.curriculum.tables import DIGITS, FOUR, LETTERS, SPECIALS, SYMBOLS, TABLES, TEN, Table
+from quickstudy.tasks.curriculum.tables import (
+    DIGITS,
+    FOUR,
+    LETTERS,
+    SPECIALS,
+    SYMBOLS,
+    TABLES,
+    TEN,
+    Table,
+)
 
 ONE_ANSWER, LETTERS_AND_ECHO, PERMUTED_AND_ECHO, ECHO, TABLE = range(5)
 MOST, LONGEST, DECKS, TEXTS, SMALL = 12, 13, 256, 64, 32
-"""Questions of an instance, bytes of a key or value with their number in front, questions to come, bytes shown; a deck
-that is sorted as it is."""
+"""Questions of an instance, bytes of a key or value with their number in front, questions to come,
+bytes shown; a deck that is sorted as it is.
+"""
 (
-    NUMBER, BLOCKS, BUFFERED, NAMED, PLACE, LENGTH, ANSWERED, RIGHT, DRAINING, SHOWN, RUN, ASKED, SOFT, HARD, LEFT,
-    SOLVED, DEALT, DECK, QUESTIONS, CURRENT, NOISE, ENDED, OPEN,
-) = range(23)  # fmt: skip
+    NUMBER,
+    BLOCKS,
+    BUFFERED,
+    NAMED,
+    PLACE,
+    LENGTH,
+    ANSWERED,
+    RIGHT,
+    DRAINING,
+    SHOWN,
+    RUN,
+    ASKED,
+    SOFT,
+    HARD,
+    LEFT,
+    SOLVED,
+    DEALT,
+    DECK,
+    QUESTIONS,
+    CURRENT,
+    NOISE,
+    ENDED,
+    OPEN,
+) = range(23)
 NUMBERS = OPEN + MOST
 """The numbers of a world; from OPEN on, answers after which a question counts as known."""
 KEYS = 0
@@ -31,15 +64,19 @@ TEXT = VALUES + MOST * LONGEST
 NOISES = TEXT + TEXTS
 COMING = NOISES + 4
 NAME = COMING + DECKS
-"""The bytes of a world, and where they begin: a key and a value of every question, the text that is shown, digits
-before a feedback, the questions to come, and the name of its random numbers."""
+"""The bytes of a world, and where they begin: a key and a value of every question, the text that is
+shown, digits before a feedback, the questions to come, and the name of its random numbers.
+"""
 ALL_SYMBOLS, ALL_LETTERS, ALL_SPECIALS, ALL_MARKS, ALL_DIGITS = (
-    np.frombuffer(part, np.uint8) for part in (SYMBOLS, LETTERS, SPECIALS, LETTERS + SPECIALS, DIGITS)
+    np.frombuffer(part, np.uint8)
+    for part in (SYMBOLS, LETTERS, SPECIALS, LETTERS + SPECIALS, DIGITS)
 )
 
 
 class TaskNumbers(NamedTuple):
-    """The task. Lengths are the least and how many there are, of which 0 is none; marks are a byte, or -1."""
+    """The task. Lengths are the least and how many there are, of which 0 is none; marks are a byte,
+    or -1.
+    """
 
     kind: int
     needed: int
@@ -58,9 +95,21 @@ class TaskNumbers(NamedTuple):
         if not isinstance(table, Table):
             kind = {"1": ONE_ANSWER, "2": LETTERS_AND_ECHO, "3": PERMUTED_AND_ECHO, "4": ECHO}[name]
             return cls(kind, needed, (0, 0), (0, 0), (0, 0), -1, -1, -1, False)
-        asks, ends, closes = (mark[0] if mark else -1 for mark in (table.asks, table.ends, table.closes))
+        asks, ends, closes = (
+            mark[0] if mark else -1 for mark in (table.asks, table.ends, table.closes)
+        )
         noise = (0, 0) if table.noise == (0,) else _range(table.noise)
-        return cls(TABLE, needed, _range(table.keys), _range(table.values), noise, asks, ends, closes, table.short)
+        return cls(
+            TABLE,
+            needed,
+            _range(table.keys),
+            _range(table.values),
+            noise,
+            asks,
+            ends,
+            closes,
+            table.short,
+        )
 
 
 def _range(lengths: Sequence[int]) -> tuple[int, int]:
@@ -135,7 +184,13 @@ def _symbols(now: Any, own: Any, buffer: Any, kind: int) -> None:
         own[value + 1] = answers[place] if place < count else ALL_SPECIALS[place - count]
         now[OPEN + place] = len(ALL_LETTERS) - 1 if place < count else 0
     now[QUESTIONS] = count + echoes
-    now[LEFT] = len(ALL_SYMBOLS) if kind == ONE_ANSWER else FOUR if kind == PERMUTED_AND_ECHO else len(ALL_LETTERS)
+    now[LEFT] = (
+        len(ALL_SYMBOLS)
+        if kind == ONE_ANSWER
+        else FOUR
+        if kind == PERMUTED_AND_ECHO
+        else len(ALL_LETTERS)
+    )
 
 
 @njit
@@ -179,7 +234,9 @@ def _table(now: Any, own: Any, buffer: Any, setting: TaskNumbers) -> None:
 
 
 @njit
-def _digits(now: Any, own: Any, buffer: Any, texts: Any, lengths: tuple[int, int], mixed: bool) -> None:
+def _digits(
+    now: Any, own: Any, buffer: Any, texts: Any, lengths: tuple[int, int], mixed: bool
+) -> None:
     """Ten texts of random lengths; or the ten digits, in random order or as they are."""
     if lengths[1]:
         for row in range(TEN):
@@ -213,7 +270,9 @@ def _equal(own: Any, part: int, other: Any) -> bool:
 
 @njit
 def _dealt(own: Any, drawn: Any, many: int, count: int) -> None:
-    """A deck in the order of its random words, the first first where two are equal: the questions to come."""
+    """A deck in the order of its random words, the first first where two are equal: the questions
+    to come.
+    """
     packed = np.empty(many, np.int64)
     if many > SMALL:  # By their first byte: uniform words are nearly in order then.
         starts = np.zeros(257, np.int64)

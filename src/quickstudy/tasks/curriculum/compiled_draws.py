@@ -1,7 +1,8 @@
-"""The random numbers of `draws.Draws`, compiled: SHAKE-128 of a name, the number of an instance and of a block.
+"""The random numbers of `draws.Draws`, compiled: SHAKE-128 of a name, the number of an instance and
+of a block.
 
-Counted in an array of whole numbers: at 0 the number of the instance, at 1 that of the next block, at 2 the place in
-the buffer, whose length says that it is used up; at 3 the length of the name.
+Counted in an array of whole numbers: at 0 the number of the instance, at 1 that of the next block,
+at 2 the place in the buffer, whose length says that it is used up; at 3 the length of the name.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ def _constants() -> NDArray[np.uint64]:
 CONSTANTS = _constants()
 WIDTH = np.uint64(64)
 LEFT = np.arange(64, dtype=np.uint64)
-"""Whole numbers of one kind: written as such in the program, each would have `_turned` compiled again."""
+"""Whole numbers of one kind: written as such in the program, each would have `_turned` compiled
+again.
+"""
 
 
 @njit
@@ -45,7 +48,9 @@ def _turned(lane: Any, left: Any) -> Any:
 
 @njit
 def permuted(lanes: Any) -> None:
-    """Keccak-f[1600], in place. Written out, all lanes stay in registers: less than half the time of loops."""
+    """Keccak-f[1600], in place. Written out, all lanes stay in registers: less than half the time
+    of loops.
+    """
     # fmt: off
     a00, a01, a02, a03, a04 = lanes[0], lanes[1], lanes[2], lanes[3], lanes[4]
     a05, a06, a07, a08, a09 = lanes[5], lanes[6], lanes[7], lanes[8], lanes[9]
@@ -141,7 +146,9 @@ def _written(lanes: Any, end: int, number: int) -> int:
 
 @njit
 def words(contents: Any, first: int, now: Any, found: Any, count: int) -> None:
-    """So many whole numbers of 32 bits, the next block, into an array. The name is in contents, from `first` on."""
+    """So many whole numbers of 32 bits, the next block, into an array. The name is in contents,
+    from `first` on.
+    """
     lanes = np.zeros(25, np.uint64)
     end = now[_NAME]
     for place in range(end):

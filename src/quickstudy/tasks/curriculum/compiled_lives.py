@@ -1,7 +1,8 @@
-"""Worlds that stand in a table-driven task, lived in by compiled programs: handed over as arrays, and followed.
+"""Worlds that stand in a table-driven task, lived in by compiled programs: handed over as arrays,
+and followed.
 
-The worlds on the host stay what counts: every reply that a program has given is given to them too, and what they show
-and reward must be what the program saw. That costs a microsecond a step.
+The worlds on the host stay what counts: every reply that a program has given is given to them too,
+and what they show and reward must be what the program saw. That costs a microsecond a step.
 """
 
 from __future__ import annotations
@@ -31,8 +32,12 @@ class TableLives:
 
     @classmethod
     def of(cls, worlds: Sequence[Any]) -> TableLives | None:
-        """Of worlds that begin with such a task; None where one does not, or where there is no Numba."""
-        fit = compiled.numba is not None and all(isinstance(world, ByteWorld) and world.by_tables for world in worlds)
+        """Of worlds that begin with such a task; None where one does not, or where there is no
+        Numba.
+        """
+        fit = compiled.numba is not None and all(
+            isinstance(world, ByteWorld) and world.by_tables for world in worlds
+        )
         return cls(worlds) if fit else None
 
     @property
@@ -46,13 +51,16 @@ class TableLives:
         return [lane.world.showing for lane in self._lanes]
 
     def supplied(self) -> tuple[Any, NDArray[np.int32]] | None:
-        """The state of all lanes, with instances enough, and (lane,) what is shown; None where one stands in another
-        kind of task by now.
+        """The state of all lanes, with instances enough, and (lane,) what is shown; None where one
+        stands in another kind of task by now.
         """
         if not all(lane.standing() for lane in self._lanes):
             return None
         rows, fixed = (
-            [np.stack(parts) for parts in zip(*(getattr(lane, name) for lane in self._lanes), strict=True)]
+            [
+                np.stack(parts)
+                for parts in zip(*(getattr(lane, name) for lane in self._lanes), strict=True)
+            ]
             for name in ("rows", "fixed")
         )
         anew = np.array([lane.anew for lane in self._lanes])
@@ -67,11 +75,16 @@ class TableLives:
         self._after = lived.world
         taken, rows = int(lived.steps), np.asarray(lived.world.row)
         told = [np.asarray(part)[:, :taken] for part in (lived.seen, lived.done, lived.gained)]
-        return [lane.followed(int(row), *own) for lane, row, *own in zip(self._lanes, rows, *told, strict=True)]
+        return [
+            lane.followed(int(row), *own)
+            for lane, row, *own in zip(self._lanes, rows, *told, strict=True)
+        ]
 
 
 class _Lane:
-    """One world. rows, fixed: what its program is handed over; anew: it stands at the beginning of a task."""
+    """One world. rows, fixed: what its program is handed over; anew: it stands at the beginning of
+    a task.
+    """
 
     rows: Rows
     fixed: tuple[Any, ...]
@@ -89,13 +102,19 @@ class _Lane:
             return False
         if self.anew:
             member = world.members[place]
-            self._source, self.rows = Source(task_number(member), world.names[place], number), Rows.empty(AHEAD)
+            self._source, self.rows = (
+                Source(task_number(member), world.names[place], number),
+                Rows.empty(AHEAD),
+            )
             self._source.fill(self.rows)
             setting = self._source.setting
             self.fixed = (
-                np.int32(setting.kind), np.int32(member.needed), np.int32(setting.closes), np.bool_(setting.short),
+                np.int32(setting.kind),
+                np.int32(member.needed),
+                np.int32(setting.closes),
+                np.bool_(setting.short),
                 *(np.frombuffer(table, np.uint8) for table in world.renaming),
-            )  # fmt: skip
+            )
         elif self._used:
             self.rows = self.rows.after(self._used)
             assert self._source is not None
@@ -103,13 +122,22 @@ class _Lane:
         self._used = 0
         return True
 
-    def followed(self, row: int, seen: NDArray[Any], done: NDArray[Any], gained: NDArray[Any]) -> Life:
+    def followed(
+        self, row: int, seen: NDArray[Any], done: NDArray[Any], gained: NDArray[Any]
+    ) -> Life:
         """The life that the world itself tells."""
         said = iter(done.astype(np.uint8).tobytes())
         life = self.world.live(lambda byte, reward: next(said), len(done))
         shown = np.frombuffer(bytes(life.observations), np.uint8)
-        if len(shown) != len(seen) or (shown != seen).any() or (np.asarray(life.rewards) != gained).any():
-            raise RuntimeError("a compiled life is not what its world shows: this is a defect of quickstudy, tell us")
+        if (
+            len(shown) != len(seen)
+            or (shown != seen).any()
+            or (np.asarray(life.rewards) != gained).any()
+        ):
+            raise RuntimeError(
+                "a compiled life is not what its world shows: this is a defect of quickstudy,"
+                " tell us"
+            )
         self._used = row
         self.anew = bool(life.events) and bool(life.events[-1][1]["passed"])
         return life
@@ -133,7 +161,9 @@ def _functions() -> tuple[Any, Any]:
 
 
 def _blank(rows: Any, fixed: Any) -> Any:
-    """A state of nothing, in the place of the one before the first: with it, a beginning is no program of its own."""
+    """A state of nothing, in the place of the one before the first: with it, a beginning is no
+    program of its own.
+    """
     from quickstudy.gateway import jax
     from quickstudy.tasks.curriculum.pure_tables import Fixed, Queue, begun
 
@@ -148,7 +178,9 @@ def _programs() -> Any:
 
     @jax.jit
     def supplied(after: Any, rows: Any, fixed: Any, anew: Any) -> Any:
-        """Lanes at the beginning of a task, or where they were, with a new queue; and what is shown at a beginning."""
+        """Lanes at the beginning of a task, or where they were, with a new queue; and what is shown
+        at a beginning.
+        """
         fresh = jax.vmap(begun)(Queue(*rows), Fixed(*fixed))
         first = jax.vmap(seen)(fresh)
         kept = after._replace(row=jnp.zeros_like(after.row))

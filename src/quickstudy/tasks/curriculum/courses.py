@@ -1,4 +1,6 @@
-"""The tasks of the family: every published task by itself, all in their order, and curricula of one's own."""
+"""The tasks of the family: every published task by itself, all in their order, and curricula of
+one's own.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,10 @@ class Rules:
 
     def opened(self, members: Sequence[Member], streams: Streams, **more: Any) -> ByteWorld:
         """An environment with these tasks."""
-        options: dict[str, Any] = {"strict": self.judging == "strict", "balanced": self.lengths == "balanced"}
+        options: dict[str, Any] = {
+            "strict": self.judging == "strict",
+            "balanced": self.lengths == "balanced",
+        }
         options |= {"in_steps": self.limits == "steps", "renamed": self.renamed}
         return ByteWorld(members, streams, **options, **more)
 
@@ -59,19 +64,21 @@ class Rules:
 class Curriculum(Rules):
     """Tasks one after another, until each is passed.
 
-    Sees: one byte, and the reward (-1, 0 or 1) for its last reply. Answers: one byte; a space is silence. Scored: which
-    tasks are passed within a budget, and after how many steps. Chance: the controls. Ceiling: the oracle, which is
-    shown the right answers; a learner that has to find them out needs more. Source: the General AI Challenge, round 1
-    (Feyereisl et al. 2017), and its public environment.
+    Sees: one byte, and the reward (-1, 0 or 1) for its last reply. Answers: one byte; a space is
+    silence. Scored: which tasks are passed within a budget, and after how many steps. Chance: the
+    controls. Ceiling: the oracle, which is shown the right answers; a learner that has to find them
+    out needs more. Source: the General AI Challenge, round 1 (Feyereisl et al. 2017), and its
+    public environment.
 
-    members: the tasks. limits: in judged questions, as its program has it, or in steps, as its paper says (Algorithm
-    1). successes, mini_successes: solved instances in a row that pass a micro or a mini task. judging: `strict`, or
-    `part`, where task 13.1 takes any part of a right answer, even a lone period. lengths: of mini strings, `balanced`,
-    or `telling`: longer strings are more often right, and an empty one is wrong where nothing can be. renamed: letters,
-    digits and marks have changed places.
+    members: the tasks. limits: in judged questions, as its program has it, or in steps, as its
+    paper says (Algorithm 1). successes, mini_successes: solved instances in a row that pass a micro
+    or a mini task. judging: `strict`, or `part`, where task 13.1 takes any part of a right answer,
+    even a lone period. lengths: of mini strings, `balanced`, or `telling`: longer strings are more
+    often right, and an empty one is wrong where nothing can be. renamed: letters, digits and marks
+    have changed places.
 
-    Departures: published, five mini answers in a row pass, which a coin does in 62 questions; here it takes twenty, and
-    a coin two million. Words are ours. Everything drawn has a seed.
+    Departures: published, five mini answers in a row pass, which a coin does in 62 questions; here
+    it takes twenty, and a coin two million. Words are ours. Everything drawn has a seed.
     """
 
     members: tuple[str, ...] = ()
@@ -87,7 +94,9 @@ class Curriculum(Rules):
         return self.members
 
     def configurations(self) -> Any:
-        """All that its task can be in, cut down as `cut_down` says: what a machine is built of. Of one task alone."""
+        """All that its task can be in, cut down as `cut_down` says: what a machine is built of. Of
+        one task alone.
+        """
         from quickstudy.tasks.curriculum.reductions import reduced_by_default
 
         return reduced_by_default(self.members)
@@ -95,24 +104,34 @@ class Curriculum(Rules):
     @property
     def cut_down(self) -> str:
         """How the task is reduced before its machine is built."""
-        return f"Cut down to curriculum/reduced:of={self.members[0]}, as {self.members[0]} itself is too large."
+        return (
+            f"Cut down to curriculum/reduced:of={self.members[0]}, as {self.members[0]} itself is"
+            " too large."
+        )
 
     def open(self, streams: Streams) -> ByteWorld:
         """The environment."""
         return self.opened(self.named(self.members), streams)
 
     def side_by_side(self, streams: Sequence[Streams]) -> TableBatch | None:
-        """Many environments in one compiled program, each byte for byte what `open` gives; None where there is none: it
-        is for one table-driven task whose limits count questions, and needs Numba.
+        """Many environments in one compiled program, each byte for byte what `open` gives; None
+        where there is none: it is for one table-driven task whose limits count questions, and needs
+        Numba.
         """
         from quickstudy import compiled
         from quickstudy.tasks.curriculum.batch import TableBatch
 
         number = self.members[0].partition("-")[2]
-        plain = type(self).open is Curriculum.open and self.limits == "questions" and not self.renamed
+        plain = (
+            type(self).open is Curriculum.open and self.limits == "questions" and not self.renamed
+        )
         if compiled.numba is None or not plain or len(self.members) > 1 or number not in TABLES:
             return None
-        return TableBatch(number, self.successes, [stream_names(self.named(self.members), own)[0] for own in streams])
+        return TableBatch(
+            number,
+            self.successes,
+            [stream_names(self.named(self.members), own)[0] for own in streams],
+        )
 
 
 @task("curriculum/chain", version=1, controls=CONTROLS, oracle="perfect-byte")
@@ -138,8 +157,8 @@ class RoundOne(Curriculum):
 @task("curriculum/file", version=1, controls=CONTROLS, oracle="perfect-byte")
 @dataclass(frozen=True)
 class FromFile(Curriculum):
-    """A curriculum in the JSON form of the original environment: `path=my.json`. Its tasks, scheduler and threshold
-    stand for the file; a scheduler without an end is a stream.
+    """A curriculum in the JSON form of the original environment: `path=my.json`. Its tasks,
+    scheduler and threshold stand for the file; a scheduler without an end is a stream.
     """
 
     path: str = parameter("", place=True)
@@ -155,7 +174,11 @@ class FromFile(Curriculum):
         if self.path:
             found = CurriculumFile.read(pathlib.Path(self.path).expanduser())
             pairs = tuple(f"{first}>{then}" for first, then in found.dependencies)
-            filled: dict[str, Any] = {"members": found.members, "kind": found.scheduler, "dependencies": pairs}
+            filled: dict[str, Any] = {
+                "members": found.members,
+                "kind": found.scheduler,
+                "dependencies": pairs,
+            }
             filled |= {"successes": found.needed, "mini_successes": found.needed}
             for name, value in filled.items():
                 object.__setattr__(self, name, value)
@@ -165,7 +188,10 @@ class FromFile(Curriculum):
 
     def open(self, streams: Streams) -> ByteWorld:
         """The environment, with the file's scheduler."""
-        pairs = [(int(first), int(then)) for first, then in (pair.split(">") for pair in self.dependencies)]
+        pairs = [
+            (int(first), int(then))
+            for first, then in (pair.split(">") for pair in self.dependencies)
+        ]
         return self.opened(self.named(self.members), streams, kind=self.kind, dependencies=pairs)
 
 
@@ -195,23 +221,27 @@ class Single(Curriculum):
 
 @dataclass(frozen=True)
 class Tabled(Single):
-    """One published task of micro 1 to 5.18, which is also a world of pure functions (`PureWorldTask`)."""
+    """One published task of micro 1 to 5.18, which is also a world of pure functions
+    (`PureWorldTask`).
+    """
 
     __doc__ = Single.__doc__ or ""
 
     def reset(self, key: Any) -> tuple[Any, Any]:
-        """The state of a fresh life, with instances for a horizon, and the first byte. It is, byte for byte, that of
-        the environment whose random stream has the key's two words for a name.
+        """The state of a fresh life, with instances for a horizon, and the first byte. It is, byte
+        for byte, that of the environment whose random stream has the key's two words for a name.
         """
         from quickstudy.tasks.curriculum.pure_tables import begun_by_key
 
         if self.limits != "questions":
-            raise UsageError(f"{self.id} as pure functions has limits in questions, got limits={self.limits}")
+            raise UsageError(
+                f"{self.id} as pure functions has limits in questions, got limits={self.limits}"
+            )
         return begun_by_key(self.members[0], self.successes, self.renamed, key, self.horizon)
 
     def step(self, key: Any, state: Any, action: Any) -> tuple[Any, Turn]:
-        """One reply. Nothing is drawn; over: the task is passed. ended: 1 where an instance has failed with it, 2 where
-        one was solved.
+        """One reply. Nothing is drawn; over: the task is passed. ended: 1 where an instance has
+        failed with it, 2 where one was solved.
         """
         from quickstudy.tasks.curriculum.pure_tables import turned
 

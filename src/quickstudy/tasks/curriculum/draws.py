@@ -23,7 +23,9 @@ def _unpacker(count: int) -> Callable[[bytes], tuple[int, ...]]:
 
 
 class Draws:
-    """Random numbers that follow from a name, by SHAKE-128: the same on every machine, in every version of anything."""
+    """Random numbers that follow from a name, by SHAKE-128: the same on every machine, in every
+    version of anything.
+    """
 
     def __init__(self, name: str) -> None:
         self._name, self._blocks, self._words = name.encode(), 0, iter(tuple[int, ...]())
@@ -70,10 +72,15 @@ class Draws:
         return [values[(word * count) >> 32] for word in self.words(256)]
 
     def shuffled(self, values: Sequence[T]) -> list[T]:
-        """All of them, in random order: that of as many words, the first first where two are equal."""
+        """All of them, in random order: that of as many words, the first first where two are
+        equal.
+        """
         count = len(values)
         if count <= FEW:
-            return [values[place] for place in sorted(range(count), key=self.words(count).__getitem__)]
-        # A hundred take a third of the time that Python's own sorting takes, and a table's deck is a hundred.
+            return [
+                values[place] for place in sorted(range(count), key=self.words(count).__getitem__)
+            ]
+        # A hundred take a third of the time that Python's own sorting takes, and a table's deck is
+        # a hundred.
         order = np.frombuffer(self._block(len(values)), "<u4").argsort(kind="stable")
         return list(map(values.__getitem__, order.tolist()))

@@ -1,5 +1,6 @@
-"""The loop of one task, written as all that it can be in: the same order of question, turn, judgement and feedback as
-`loop.micro` and `loop.mini`, with exact chances in the place of draws and without limits. A machine is built of it.
+"""The loop of one task, written as all that it can be in: the same order of question, turn,
+judgement and feedback as `loop.micro` and `loop.mini`, with exact chances in the place of draws and
+without limits. A machine is built of it.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ class Asked(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a task is. instance: its number. question: at hand, None where the next is not drawn yet. rest: what is
-    still to be shown of a question, or of feedback, behind the byte shown last. reply: what was answered so far, or a
-    shorter reply that will be judged alike. run: rewards in a row. over: the instance is; only its feedback is left.
+    """Where a task is. instance: its number. question: at hand, None where the next is not drawn
+    yet. rest: what is still to be shown of a question, or of feedback, behind the byte shown last.
+    reply: what was answered so far, or a shorter reply that will be judged alike. run: rewards in a
+    row. over: the instance is; only its feedback is left.
     """
 
     instance: int
@@ -44,8 +46,9 @@ Shorten = Callable[[Question, bytes], bytes]
 
 @dataclass(frozen=True, eq=False)
 class MicroLoop:
-    """instances: with their chances. wanted: rewards in a row that solve one. by_period, judge: as of an
-    `Instance`. shorten: makes of a reply one that is judged alike whatever follows, of which there are few.
+    """instances: with their chances. wanted: rewards in a row that solve one. by_period, judge: as
+    of an `Instance`. shorten: makes of a reply one that is judged alike whatever follows, of which
+    there are few.
     """
 
     instances: Sequence[tuple[Asked, Fraction]]
@@ -81,19 +84,27 @@ class MicroLoop:
         return {((chr(said[0]), reward), shown): Fraction(1)}
 
     def _spoken(self, place: Place, byte: int) -> Following:
-        """The environment goes on speaking: whoever speaks too is punished, unless nothing but silence is left."""
-        # Between feedback and the next question there is no turn; behind the feedback of an instance that is over there
-        # is a reply that nobody judges.
+        """The environment goes on speaking: whoever speaks too is punished, unless nothing but
+        silence is left.
+        """
+        # Between feedback and the next question there is no turn; behind the feedback of an
+        # instance that is over there is a reply that nobody judges.
         talked = byte != SPACE and not (place.over and not place.rest)
         reward, run = (-1, place.run if place.over else 0) if talked else (0, place.run)
         if not place.rest:
-            return self._next(None if place.over else place.instance, 0 if place.over else run, reward)
+            return self._next(
+                None if place.over else place.instance, 0 if place.over else run, reward
+            )
         shown = place._replace(rest=place.rest[1:], run=run)
         return {((chr(place.rest[0]), reward), shown): Fraction(1)}
 
     def _next(self, instance: int | None, run: int, reward: int) -> Following:
         """The first byte of the next question, of the instance at hand or of a new one."""
-        chances = {instance: Fraction(1)} if instance is not None else dict(enumerate(one for _, one in self.instances))
+        chances = (
+            {instance: Fraction(1)}
+            if instance is not None
+            else dict(enumerate(one for _, one in self.instances))
+        )
         found: Following = {}
         for number, chance in chances.items():
             for question, likely in self.instances[number][0].questions:
@@ -108,7 +119,11 @@ class MicroLoop:
         place, byte = configuration, ord(given)
         if place.over or place.question is None or place.rest:
             return None
-        done = byte == PERIOD if self.by_period else len(place.reply) + 1 >= len(place.question.expected)
+        done = (
+            byte == PERIOD
+            if self.by_period
+            else len(place.reply) + 1 >= len(place.question.expected)
+        )
         return self.judge(place.question, place.reply + bytes([byte])) if done else None
 
     def right(self, configuration: Place) -> str:
@@ -120,13 +135,16 @@ class MicroLoop:
         return chr(expected[len(place.reply)] if expected.startswith(place.reply) else expected[-1])
 
     def name(self, configurations: Sequence[Place]) -> str:
-        """Instances that are possible, as capitals, if not all are; what was shown; what was answered behind a bar; and
-        the rewards in a row.
+        """Instances that are possible, as capitals, if not all are; what was shown; what was
+        answered behind a bar; and the rewards in a row.
         """
         one, known = configurations[0], sorted({place.instance for place in configurations})
         some = "".join(map(_capital, known)) + " " if len(known) < len(self.instances) else ""
         if one.question is None:
-            return f"{'' if one.over else some}{'end' if one.over else 'said'}:{len(one.rest)} {one.run}"
+            return (
+                f"{'' if one.over else some}{'end' if one.over else 'said'}:{len(one.rest)}"
+                f" {one.run}"
+            )
         spoken = len(one.question.text.rstrip(b" ")) or 1
         shown = one.question.text[: spoken - len(one.rest)].decode("latin-1").replace(" ", "␣")
         return f"{some}{shown}{_reply(one)} {one.run}"
@@ -137,12 +155,15 @@ def _capital(number: int) -> str:
 
 
 def _reply(place: Place) -> str:
-    return f"|{'×' if WRONG in place.reply else place.reply.decode('latin-1')}" if place.reply else ""
+    return (
+        f"|{'×' if WRONG in place.reply else place.reply.decode('latin-1')}" if place.reply else ""
+    )
 
 
 class MiniPlace(NamedTuple):
-    """Where a mini task is. question: at hand. rest: still to be shown behind the byte shown last. said: the end of
-    what was answered, as far as it may become right. told: None until it is judged; then whether it was right.
+    """Where a mini task is. question: at hand. rest: still to be shown behind the byte shown last.
+    said: the end of what was answered, as far as it may become right. told: None until it is
+    judged; then whether it was right.
     """
 
     question: Question
@@ -178,10 +199,14 @@ class MiniLoop:
             # What is said while the environment speaks is forgotten.
             said = place.said + (b" " if place.rest else given.encode("latin-1"))
             ends = (said[start:] for start in range(len(said) + 1))
-            place = place._replace(said=next(end for end in ends if place.question.expected.startswith(end)))
+            place = place._replace(
+                said=next(end for end in ends if place.question.expected.startswith(end))
+            )
         if place.rest:
             return {((chr(place.rest[0]), 0), place._replace(rest=place.rest[1:])): Fraction(1)}
-        return {((" ", 0), place): Fraction(1)} if place.told is None else self._next(int(place.told))
+        return (
+            {((" ", 0), place): Fraction(1)} if place.told is None else self._next(int(place.told))
+        )
 
     def _next(self, reward: int) -> Following:
         return {
@@ -198,7 +223,11 @@ class MiniLoop:
     def right(self, configuration: MiniPlace) -> str:
         """Silence, then true or false."""
         place = configuration
-        return " " if place.rest or place.told is not None else chr(place.question.expected[len(place.said)])
+        return (
+            " "
+            if place.rest or place.told is not None
+            else chr(place.question.expected[len(place.said)])
+        )
 
     def name(self, configurations: Sequence[MiniPlace]) -> str:
         """What is being shown and said."""
@@ -211,4 +240,6 @@ class MiniLoop:
 
 def symbols(questions: Any) -> tuple[str, ...]:
     """Silence, and the symbols of right answers, in the order of their codes."""
-    return tuple(map(chr, sorted({SPACE, *(byte for question in questions for byte in question.expected)})))
+    return tuple(
+        map(chr, sorted({SPACE, *(byte for question in questions for byte in question.expected)}))
+    )

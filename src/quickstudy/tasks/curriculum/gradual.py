@@ -1,4 +1,6 @@
-"""Tasks that ask whether what was learned is of use later, and whether it is kept: Definitions 4 and 5."""
+"""Tasks that ask whether what was learned is of use later, and whether it is kept: Definitions 4
+and 5.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,18 @@ from quickstudy.tasks.curriculum.world import ByteWorld
 CONDITIONS = ("fresh", "after", "unrelated", "renamed")
 
 
-@task("curriculum/transfer", version=1, controls=CONTROLS, oracle="perfect-byte", protocol="transfer")
+@task(
+    "curriculum/transfer", version=1, controls=CONTROLS, oracle="perfect-byte", protocol="transfer"
+)
 @dataclass(frozen=True)
 class Transfer(Rules):
     """Is a task passed sooner by one that has passed others before?
 
-    before: tasks that are learned first; target: the task that counts. It is also put to a fresh learner, to one that
-    lived as long among random bytes and rewards (warm-up, which shares nothing with it), and to one that learned the
-    same tasks with letters, digits and marks renamed. All four are asked the same instances of the target.
-    Scored: the steps it takes. Source: Feyereisl et al. 2017, Definition 4, and the two controls of ours.
+    before: tasks that are learned first; target: the task that counts. It is also put to a fresh
+    learner, to one that lived as long among random bytes and rewards (warm-up, which shares nothing
+    with it), and to one that learned the same tasks with letters, digits and marks renamed. All
+    four are asked the same instances of the target. Scored: the steps it takes. Source: Feyereisl
+    et al. 2017, Definition 4, and the two controls of ours.
     """
 
     before: tuple[str, ...] = ("micro-1",)
@@ -44,14 +49,20 @@ class Transfer(Rules):
         return chain(self, self.before, renamed)
 
 
-@task("curriculum/forgetting", version=1, controls=CONTROLS, oracle="perfect-byte", protocol="forgetting")
+@task(
+    "curriculum/forgetting",
+    version=1,
+    controls=CONTROLS,
+    oracle="perfect-byte",
+    protocol="forgetting",
+)
 @dataclass(frozen=True)
 class Forgetting(Curriculum):
     """Is a task still passed as soon after others were learned?
 
-    members: tasks that are learned one after another. After each, all learned so far are put again, each to the learner
-    as it is then, on instances that it has not seen. Scored: the steps it takes, over those right after it was learned.
-    Source: Feyereisl et al. 2017, Definition 5.
+    members: tasks that are learned one after another. After each, all learned so far are put again,
+    each to the learner as it is then, on instances that it has not seen. Scored: the steps it
+    takes, over those right after it was learned. Source: Feyereisl et al. 2017, Definition 5.
     """
 
     members: tuple[str, ...] = ("micro-1", "micro-4", "micro-5.1")
@@ -65,7 +76,9 @@ def chain(task: Any, members: tuple[str, ...], renamed: bool = False) -> Chain:
 
 @dataclass(frozen=True)
 class Unseen:
-    """Other instances of a course than it shows by itself. number: which, so that several can be asked for."""
+    """Other instances of a course than it shows by itself. number: which, so that several can be
+    asked for.
+    """
 
     course: Curriculum
     number: int = 0

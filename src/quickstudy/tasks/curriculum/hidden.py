@@ -1,7 +1,9 @@
-"""Hidden curricula: new tasks out of the same building blocks, with other symbols, words and rules, by number.
+"""Hidden curricula: new tasks out of the same building blocks, with other symbols, words and rules,
+by number.
 
-A learner that knows the published tasks by heart fails here; one that learns gradually need not. Those that a learner
-is developed on and those that it is evaluated on are drawn apart, and have no number in common.
+A learner that knows the published tasks by heart fails here; one that learns gradually need not.
+Those that a learner is developed on and those that it is evaluated on are drawn apart, and have no
+number in common.
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ TWO: dict[str, Callable[[bytes, bytes], bytes]] = {
 
 @dataclass(frozen=True)
 class Manner:
-    """How a hidden curriculum speaks: what it says to right and wrong answers, and the mark behind it."""
+    """How a hidden curriculum speaks: what it says to right and wrong answers, and the mark behind
+    it.
+    """
 
     praise: bytes
     blame: bytes
@@ -61,9 +65,11 @@ class Manner:
         return Question(text + b".", answer, right, self.blame + answer + self.mark)
 
 
-def operations(manner: Manner, commands: Sequence[bytes], names: Sequence[str], ground: Ground) -> Instance:
-    """Each command does one thing; a question has any of them. Names joined by `+` are done one after another, and
-    written with one command for each.
+def operations(
+    manner: Manner, commands: Sequence[bytes], names: Sequence[str], ground: Ground
+) -> Instance:
+    """Each command does one thing; a question has any of them. Names joined by `+` are done one
+    after another, and written with one command for each.
     """
     draws = ground.draws()
     words = [word for word in ground.words.every if len(word) > 2]
@@ -71,7 +77,9 @@ def operations(manner: Manner, commands: Sequence[bytes], names: Sequence[str], 
     def ask() -> Question:
         place = draws.below(len(names))
         steps = names[place].split("+")
-        said = commands[place : place + 1] if len(steps) == 1 else commands[len(names) - len(steps) :]
+        said = (
+            commands[place : place + 1] if len(steps) == 1 else commands[len(names) - len(steps) :]
+        )
         operands = [draws.one_of(words) for _ in range(2 if steps[0] in TWO else 1)]
         answer = TWO[steps[0]](*operands) if steps[0] in TWO else ONE[steps[0]](operands[0])
         for step in steps[1:]:
@@ -88,7 +96,10 @@ def succession(manner: Manner, command: bytes, items: Sequence[bytes], ground: G
     begin = draws.below(len(items) - 6)
     part = list(items[begin : begin + 6])
     part = part[::-1] if draws.below(2) else part
-    asked = [manner.question(command + b": " + item, following + b".") for item, following in pairwise(part)]
+    asked = [
+        manner.question(command + b": " + item, following + b".")
+        for item, following in pairwise(part)
+    ]
     left = {question.text for question in asked}
 
     def knows(question: Question, correct: bool) -> bool:
@@ -103,44 +114,66 @@ def members_of(family: str, which: str, number: int, needed: int) -> list[Member
     name = f"hidden/{family}/{which}/{number}"
     draws, words = Draws(name), word_list(name)
     spare = iter(draws.shuffled(words.every[200:600]))
-    manner = Manner(next(spare) + b"! ", next(spare) + b"! ", bytes([draws.one_of(MARKS)]), gives=bool(draws.below(2)))
+    manner = Manner(
+        next(spare) + b"! ",
+        next(spare) + b"! ",
+        bytes([draws.one_of(MARKS)]),
+        gives=bool(draws.below(2)),
+    )
     found: list[tuple[str, Callable[[Ground], Instance]]] = [
-        ("search", partial(one_answer, symbols=bytes(draws.some_of(SYMBOLS, draws.between(15, 40)))))
+        (
+            "search",
+            partial(one_answer, symbols=bytes(draws.some_of(SYMBOLS, draws.between(15, 40)))),
+        )
     ]
     lengths = [tuple(sorted(draws.some_of(range(1, 7), draws.between(1, 3)))) for _ in range(4)]
     found += [
         ("table-1", Table(values=(), asks=b"", ends=b"", closes=b"")),
         ("table-2", Table(values=(), asks=b"", ends=b"", closes=manner.mark)),
         ("table-3", Table(values=lengths[0], closes=manner.mark)),
-        ("table-4", Table(keys=lengths[1], values=lengths[2], closes=manner.mark, noise=lengths[3])),
+        (
+            "table-4",
+            Table(keys=lengths[1], values=lengths[2], closes=manner.mark, noise=lengths[3]),
+        ),
     ]
     published = ("echo", "spelled", "both", "turned round", "glued", "with", "without")
     known = [one for one in (*ONE, *TWO) if family != "words" or one in published]
     chosen = draws.some_of(known, 6)
     commands = [next(spare) for _ in chosen]
     for place in range(4):
-        found.append((f"command-{place + 1}", partial(operations, manner, [commands[place]], [chosen[place]])))
+        found.append(
+            (
+                f"command-{place + 1}",
+                partial(operations, manner, [commands[place]], [chosen[place]]),
+            )
+        )
     found.append(("commands", partial(operations, manner, commands, chosen)))
     if family == "deeper":
         first = draws.one_of([one for one in chosen if one in TWO] or ["glued"])
         both = [f"{first}+{draws.one_of(['backwards', 'twice', 'without the first'])}"]
         found.append(("composed", partial(operations, manner, [next(spare), next(spare)], both)))
-    found.append(("list", partial(succession, manner, next(spare), [next(spare) for _ in range(12)])))
+    found.append(
+        ("list", partial(succession, manner, next(spare), [next(spare) for _ in range(12)]))
+    )
     return [Member(f"{name}/{kind}", draw, needed) for kind, draw in found]
 
 
-@task("curriculum/hidden", version=1, controls=CONTROLS, oracle="perfect-byte", protocol="curriculum")
+@task(
+    "curriculum/hidden", version=1, controls=CONTROLS, oracle="perfect-byte", protocol="curriculum"
+)
 @dataclass(frozen=True)
 class Hidden(Rules):
-    """A curriculum that nobody has seen: ten to twelve tasks from the building blocks of the published ones.
+    """A curriculum that nobody has seen: ten to twelve tasks from the building blocks of the
+    published ones.
 
-    Sees, answers and is scored as in the published curriculum. family: `words` has its operations under other words,
-    symbols and marks; `rules` other operations as well; `deeper` also one that is two in a row. part: `development` to
-    build a learner with, `evaluation` to judge it; their curricula are drawn apart. number: which of them. Symbols are
-    renamed besides, unless renamed is false.
-    Source: ours, after Feyereisl et al. 2017, section 4.2: curricula are drawn from a distribution, and a learner is
-    evaluated on another sample than it was built with. Several numbers of one family are the evaluation; the fewest
-    steps win (Definition 3).
+    Sees, answers and is scored as in the published curriculum. family: `words` has its operations
+    under other words, symbols and marks; `rules` other operations as well; `deeper` also one that
+    is two in a row. part: `development` to build a learner with, `evaluation` to judge it; their
+    curricula are drawn apart. number: which of them. Symbols are renamed besides, unless renamed is
+    false.
+    Source: ours, after Feyereisl et al. 2017, section 4.2: curricula are drawn from a distribution,
+    and a learner is evaluated on another sample than it was built with. Several numbers of one
+    family are the evaluation; the fewest steps win (Definition 3).
     """
 
     family: str = parameter("words", choices=FAMILIES)
@@ -160,4 +193,6 @@ class Hidden(Rules):
 
     def open(self, streams: Streams) -> ByteWorld:
         """The environment."""
-        return self.opened(self._members(), streams, dialect=f"hidden/{self.family}/{self.part}/{self.number}")
+        return self.opened(
+            self._members(), streams, dialect=f"hidden/{self.family}/{self.part}/{self.number}"
+        )

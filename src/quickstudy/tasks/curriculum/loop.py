@@ -1,7 +1,7 @@
 """One instance of a task, byte by byte: who may speak when, what is judged, when it is over.
 
-Every instance is a generator. It gives (byte, reward), is sent the learner's reply, and so on; what it returns is an
-`End`. The reward belongs to the reply before: that to the byte shown last.
+Every instance is a generator. It gives (byte, reward), is sent the learner's reply, and so on; what
+it returns is an `End`. The reward belongs to the reply before: that to the byte shown last.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ BUDGET, NEVER = IN_A_ROW * (1 + SUCCESS_TOLERANCE), 1 << 40
 
 
 class Question(NamedTuple):
-    """What is asked, what is right (or one of the right answers), and what is said after a right and a wrong answer."""
+    """What is asked, what is right (or one of the right answers), and what is said after a right
+    and a wrong answer.
+    """
 
     text: bytes
     expected: bytes
@@ -48,11 +50,12 @@ def always(question: Question, correct: bool) -> bool:
 
 @dataclass(eq=False)
 class Instance:
-    """What a task has drawn. ask: gives the next question. judge: of a question and a reply. by_period: a reply ends at
-    its first period, else where it is as long as the expected one. knows: told every question and whether it was
-    answered rightly, says whether the answers can be known by now. patience: F, by which the hard limit is longer than
-    the soft one. single: questions and answers are one byte, and nothing is said back. exact: no text ends with a
-    space, and an answer is right that is the expected one.
+    """What a task has drawn. ask: gives the next question. judge: of a question and a reply.
+    by_period: a reply ends at its first period, else where it is as long as the expected one.
+    knows: told every question and whether it was answered rightly, says whether the answers can be
+    known by now. patience: F, by which the hard limit is longer than the soft one. single:
+    questions and answers are one byte, and nothing is said back. exact: no text ends with a space,
+    and an answer is right that is the expected one.
     """
 
     ask: Callable[[], Question]
@@ -65,9 +68,10 @@ class Instance:
 
 
 class Judged(NamedTuple):
-    """One answer, and where the instance stands after it. asked: questions so far; run: positive rewards since the last
-    negative one; soft, hard: the limits, if they are set; ended: `success`, `failure` or None. Where limits count steps
-    and an instance is over in the middle of an answer, this is one too, of a question that is not counted.
+    """One answer, and where the instance stands after it. asked: questions so far; run: positive
+    rewards since the last negative one; soft, hard: the limits, if they are set; ended: `success`,
+    `failure` or None. Where limits count steps and an instance is over in the middle of an answer,
+    this is one too, of a question that is not counted.
     """
 
     reply: bytes
@@ -80,10 +84,12 @@ class Judged(NamedTuple):
 
 
 class Stage:
-    """What is going on, for those who may look: number of texts put so far, the last of them, and the right answer to
-    its question. judged: where answers are written down, if anywhere. outcomes: of the questions of the instance.
+    """What is going on, for those who may look: number of texts put so far, the last of them, and
+    the right answer to its question. judged: where answers are written down, if anywhere. outcomes:
+    of the questions of the instance.
 
-    Where every step is a question, only the question is set (a third less than all three), and counted afterwards.
+    Where every step is a question, only the question is set (a third less than all three), and
+    counted afterwards.
     """
 
     def __init__(self, judged: list[Judged] | None = None) -> None:
@@ -127,16 +133,18 @@ Life = Generator[tuple[int, int], int, End]
 
 
 def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False) -> Life:
-    """Questions until ten positive rewards in a row, or until a limit. in_steps: limits count steps, as Algorithm 1
-    has it, and not questions.
+    """Questions until ten positive rewards in a row, or until a limit. in_steps: limits count
+    steps, as Algorithm 1 has it, and not questions.
 
-    While there is anything but spaces to be shown, the learner must send spaces; its turn begins with the reply to the
-    last other byte. Whatever it sends then is its answer, leading spaces included.
+    While there is anything but spaces to be shown, the learner must send spaces; its turn begins
+    with the reply to the last other byte. Whatever it sends then is its answer, leading spaces
+    included.
 
-    After each judged question, in this order: ten in a row end the instance, as a success unless the soft limit has
-    passed; once the answers can be known, the soft limit is 50 questions away; past that, the hard one is set; past
-    that, it is a failure. In steps, 50 questions are as many steps as a perfect learner would need for 50 of the mean
-    length so far, and the hard limit ends the instance wherever it stands.
+    After each judged question, in this order: ten in a row end the instance, as a success unless
+    the soft limit has passed; once the answers can be known, the soft limit is 50 questions away;
+    past that, the hard one is set; past that, it is a failure. In steps, 50 questions are as many
+    steps as a perfect learner would need for 50 of the mean length so far, and the hard limit ends
+    the instance wherever it stands.
     """
     ask, judge, by_period, knows = instance.ask, instance.judge, instance.by_period, instance.knows
     outcomes, known_at_once, usual = stage.outcomes, knows is always, judge is same
@@ -151,7 +159,10 @@ def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False)
             steps += question.steps
             if known_at_once and soft == NEVER:
                 soft = BUDGET * steps
-            latest = min(MICRO_STEPS, 1 + (min(hard, soft + 1) * (1 + instance.patience) if hard == NEVER else hard))
+            latest = min(
+                MICRO_STEPS,
+                1 + (min(hard, soft + 1) * (1 + instance.patience) if hard == NEVER else hard),
+            )
         spoken = len(text) if text[-1] != SPACE else len(text.rstrip(b" ")) or 1
         for byte in text[: spoken - 1]:
             if (yield byte, reward) == SPACE:
@@ -172,7 +183,9 @@ def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False)
             byte, reward = SPACE, 0
             if late:
                 if in_steps and stage.judged is not None:
-                    stage.judged.append(Judged(bytes(answer), False, asked, run, *_limits(soft, hard), "failure"))
+                    stage.judged.append(
+                        Judged(bytes(answer), False, asked, run, *_limits(soft, hard), "failure")
+                    )
                 return End(False, 0)
         shown += spoken + len(answer) - 1
         reply = bytes(answer)
@@ -218,8 +231,9 @@ def _limits(soft: int, hard: int) -> tuple[int | None, int | None]:
 
 
 def single(instance: Instance, stage: Stage, reward: int) -> Life:
-    """`micro` where every question and every answer is one byte and nothing is said back: the same, three times as
-    fast, since a step is a whole question there. The answers can be known long before the 10,000 steps are over.
+    """`micro` where every question and every answer is one byte and nothing is said back: the same,
+    three times as fast, since a step is a whole question there. The answers can be known long
+    before the 10,000 steps are over.
     """
     ask, knows, judged = instance.ask, instance.knows, stage.outcomes.append
     run = asked = 0
@@ -246,8 +260,8 @@ def single(instance: Instance, stage: Stage, reward: int) -> Life:
 
 
 def looked_up(instance: Instance, stage: Stage, reward: int) -> Life:
-    """`micro` where nothing that is shown ends with a space and every answer has a known length: the same, by half
-    faster.
+    """`micro` where nothing that is shown ends with a space and every answer has a known length:
+    the same, by half faster.
     """
     ask, knows, judged = instance.ask, instance.knows, stage.outcomes.append
     said, shown, run, asked = b"", 0, 0, 0
@@ -299,7 +313,9 @@ class EndOfQuestions(Exception):
 
 
 def drain(text: bytes, stage: Stage, reward: int) -> Generator[tuple[int, int], int, int]:
-    """Show what is left to be said when all is over; talking is still punished. Gives the reward that is left."""
+    """Show what is left to be said when all is over; talking is still punished. Gives the reward
+    that is left.
+    """
     if not text:
         return reward
     stage.put(text, b"")
@@ -314,8 +330,9 @@ CONGRATULATIONS = (b"good job.", b"bravo.", b"congratulations.", b"nice work.", 
 
 
 def mini(instance: Instance, stage: Stage, reward: int) -> Life:
-    """One question. Its answer is what was said last before the first period; anything else that is said while the
-    environment speaks is forgotten, but a period is judged at once. What is said and a space come before the reward.
+    """One question. Its answer is what was said last before the first period; anything else that is
+    said while the environment speaks is forgotten, but a period is judged at once. What is said and
+    a space come before the reward.
     """
     question = instance.ask()
     text = question.text or b" "
@@ -334,7 +351,9 @@ def mini(instance: Instance, stage: Stage, reward: int) -> Life:
     stage.outcomes.append(correct)
     if stage.judged is not None:
         ended = "success" if correct else "failure"
-        stage.judged.append(Judged(bytes(said).lstrip(b" "), correct, 1, int(correct), None, None, ended))
+        stage.judged.append(
+            Judged(bytes(said).lstrip(b" "), correct, 1, int(correct), None, None, ended)
+        )
     left = text[place:] + (question.right if correct else question.wrong) + b" "
     stage.put(left, b"")
     for byte in left:

@@ -1,7 +1,8 @@
 """Mini tasks: is a string in the language that a description names?
 
-A description is a list of n-grams, joined by `and` or by `or`, perhaps with `anything`, and perhaps with n-grams that
-are negated. Without `anything` a string must be covered by occurrences of the n-grams, which may overlap.
+A description is a list of n-grams, joined by `and` or by `or`, perhaps with `anything`, and perhaps
+with n-grams that are negated. Without `anything` a string must be covered by occurrences of the
+n-grams, which may overlap.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ TRUTHS = (b"true.", b"false.")
 
 @dataclass(frozen=True)
 class Language:
-    """parts: n-grams that must, or may, be there; unwanted: those that must not. every: each part must occur (`and`).
-    anything: other letters may be there too.
+    """parts: n-grams that must, or may, be there; unwanted: those that must not. every: each part
+    must occur (`and`). anything: other letters may be there too.
     """
 
     parts: tuple[str, ...]
@@ -32,7 +33,9 @@ class Language:
 
     def holds(self, text: str) -> bool:
         """Whether a string is in the language."""
-        if any(part in text for part in self.unwanted) or (self.every and any(p not in text for p in self.parts)):
+        if any(part in text for part in self.unwanted) or (
+            self.every and any(p not in text for p in self.parts)
+        ):
             return False
         return self.anything or self.covered(text) == len(text)
 
@@ -40,7 +43,9 @@ class Language:
         """How many letters from the start on are covered without a gap."""
         reached = 0
         for end in range(1, len(text) + 1):
-            if any(end - len(part) <= reached and text.endswith(part, 0, end) for part in self.parts):
+            if any(
+                end - len(part) <= reached and text.endswith(part, 0, end) for part in self.parts
+            ):
                 reached = end
         return reached
 
@@ -61,8 +66,8 @@ class Language:
 
 
 def grown(language: Language, draws: Draws, length: int) -> str:
-    """A string of the language, longer than `length`: n-gram after n-gram, overlapping as they come; with `anything`,
-    one time in two, other letters in between.
+    """A string of the language, longer than `length`: n-gram after n-gram, overlapping as they
+    come; with `anything`, one time in two, other letters in between.
     """
     text, covered, wanted = "", 0, ""
     while True:
@@ -74,7 +79,8 @@ def grown(language: Language, draws: Draws, length: int) -> str:
             return text
         if not language.parts:
             continue
-        # What may follow: the next letter of every n-gram that has begun early enough to leave no gap.
+        # What may follow: the next letter of every n-gram that has begun early enough to leave no
+        # gap.
         begun = [
             (part, count)
             for part in language.parts
@@ -85,7 +91,11 @@ def grown(language: Language, draws: Draws, length: int) -> str:
         letter = draws.one_of(letters)
         if len(text) > length and missing:
             wanted = wanted if wanted in missing else draws.one_of(missing)
-            towards = [part[count] for part, count in sorted(begun, key=lambda one: one[1]) if part == wanted]
+            towards = [
+                part[count]
+                for part, count in sorted(begun, key=lambda one: one[1])
+                if part == wanted
+            ]
             letter = towards[-1] if towards else letter
         text += letter
         if any(len(text) - len(part) <= covered and text.endswith(part) for part in language.parts):
@@ -107,8 +117,8 @@ def _filler(language: Language, draws: Draws, before: str) -> str:
 
 
 def spoiled(language: Language, draws: Draws, length: int) -> str:
-    """A string that is nearly in the language, as published: a letter too many, an n-gram destroyed, or an unwanted one
-    put in. It is empty where there is nothing to spoil.
+    """A string that is nearly in the language, as published: a letter too many, an n-gram
+    destroyed, or an unwanted one put in. It is empty where there is nothing to spoil.
     """
     if not language.parts and not language.unwanted:
         return ""
@@ -122,7 +132,9 @@ def spoiled(language: Language, draws: Draws, length: int) -> str:
     if language.every and (len(language.parts) > 1 or (language.anything and language.parts)):
         ways += [lambda: _destroyed(language, draws, text)] * (2 if language.anything else 1)
     if language.unwanted:
-        ways += [lambda: _inserted(draws, text, draws.one_of(language.unwanted))] * max(1, len(ways))
+        ways += [lambda: _inserted(draws, text, draws.one_of(language.unwanted))] * max(
+            1, len(ways)
+        )
     while True:
         wrong = draws.one_of(ways)()
         if not language.holds(wrong):
@@ -150,7 +162,9 @@ def _destroyed(language: Language, draws: Draws, text: str) -> str:
     for attempt in range(len(text) + 3):
         if part not in text:
             break
-        letters = language.unused if attempt > 1 else language.unused + list("".join(language.parts))
+        letters = (
+            language.unused if attempt > 1 else language.unused + list("".join(language.parts))
+        )
         other = "".join(draws.one_of(letters) for _ in part) if language.anything else ""
         text = text.replace(part, other)
     short = len(before) < 5 or 2 * len(text) < len(before)
@@ -158,7 +172,9 @@ def _destroyed(language: Language, draws: Draws, text: str) -> str:
 
 
 def mended(language: Language, draws: Draws, length: int) -> str:
-    """A string that is nearly in the language and as long as one that is: some letters are others."""
+    """A string that is nearly in the language and as long as one that is: some letters are
+    others.
+    """
     while True:
         text = grown(language, draws, length)
         kind = draws.below(3)
@@ -179,8 +195,9 @@ def mended(language: Language, draws: Draws, length: int) -> str:
 
 @dataclass(frozen=True)
 class Descriptions:
-    """A set of descriptions. parts: the most n-grams; longest: the most letters of a string's length parameter.
-    anything: how often it is there, in hundredths; negated: how often an n-gram is.
+    """A set of descriptions. parts: the most n-grams; longest: the most letters of a string's
+    length parameter. anything: how often it is there, in hundredths; negated: how often an n-gram
+    is.
     """
 
     every: bool = True
@@ -205,7 +222,9 @@ class Descriptions:
         parts: dict[str, None] = {}
         for _ in range(count):
             no = draws.below(100) < self.negated
-            made = "".join(draws.one_of(others if no else letters) for _ in range(draws.between(1, 3)))
+            made = "".join(
+                draws.one_of(others if no else letters) for _ in range(draws.between(1, 3))
+            )
             parts["not " + made if no else made] = None
             anything = anything or no
         if anything:
@@ -226,7 +245,9 @@ SETS = {
 def _verified(description: str, verify: str, true: bool, draws: Draws) -> Question:
     answer = TRUTHS[0] if true else TRUTHS[1]
     text = f"description: {description}; verify: {verify}.".encode()
-    return Question(text, answer, draws.one_of(CONGRATULATIONS), b"Wrong. The right answer is: " + answer)
+    return Question(
+        text, answer, draws.one_of(CONGRATULATIONS), b"Wrong. The right answer is: " + answer
+    )
 
 
 def _instance(question: Question) -> Instance:
@@ -241,11 +262,15 @@ def one_set(names: Sequence[str], ground: Ground) -> Instance:
     description, language = chosen.draw(draws, bare=true or not ground.balanced)
     length = draws.between(1, chosen.longest)
     wrong = mended if ground.balanced else spoiled
-    return _instance(_verified(description, (grown if true else wrong)(language, draws, length), true, draws))
+    return _instance(
+        _verified(description, (grown if true else wrong)(language, draws, length), true, draws)
+    )
 
 
 def first_set(ground: Ground) -> Instance:
-    """Set 0: one n-gram for ten questions in a row, of one letter, and of two after a thousand questions."""
+    """Set 0: one n-gram for ten questions in a row, of one letter, and of two after a thousand
+    questions.
+    """
     draws, ten = ground.draws(), ground.number // 10
     count = 2 if ten * 10 > 1000 else 1
     letters = ground.draws("description", ten)
@@ -257,9 +282,14 @@ def first_set(ground: Ground) -> Instance:
     if true:
         return _instance(_verified(description, right, True, draws))
     size = len(right) if ground.balanced else length
-    tries = ("".join(draws.one_of(CAPITALS) for _ in range(size)) for _ in range(100 if ground.balanced else 3))
+    tries = (
+        "".join(draws.one_of(CAPITALS) for _ in range(size))
+        for _ in range(100 if ground.balanced else 3)
+    )
     wrong = next((text for text in tries if not language.holds(text)), "")
-    return _instance(_verified(description, wrong or spoiled(language, draws, length), False, draws))
+    return _instance(
+        _verified(description, wrong or spoiled(language, draws, length), False, draws)
+    )
 
 
 MINI: dict[str, Callable[[Ground], Instance]] = {

@@ -1,8 +1,9 @@
-"""A table-driven task (micro 1 to 5.18) as a pure JAX function of a state and a reply, byte for byte what `loop` does.
+"""A table-driven task (micro 1 to 5.18) as a pure JAX function of a state and a reply, byte for
+byte what `loop` does.
 
-A step draws nothing: the state holds instances that were drawn before, from the same random numbers, as arrays
-(`queues`). What task it is stands in the state too, so that one compiled program serves all of them. By `begun_by_key`
-such a task is a `PureWorldTask`: whole lives from a key.
+A step draws nothing: the state holds instances that were drawn before, from the same random
+numbers, as arrays (`queues`). What task it is stands in the state too, so that one compiled program
+serves all of them. By `begun_by_key` such a task is a `PureWorldTask`: whole lives from a key.
 """
 
 from __future__ import annotations
@@ -15,7 +16,14 @@ from numpy.typing import NDArray
 
 from quickstudy.base.task import Turn
 from quickstudy.gateway import jax, jnp
-from quickstudy.tasks.curriculum.batch_instances import ECHO, LETTERS_AND_ECHO, LONGEST, ONE_ANSWER, TABLE, TaskNumbers
+from quickstudy.tasks.curriculum.batch_instances import (
+    ECHO,
+    LETTERS_AND_ECHO,
+    LONGEST,
+    ONE_ANSWER,
+    TABLE,
+    TaskNumbers,
+)
 from quickstudy.tasks.curriculum.draws import Draws
 from quickstudy.tasks.curriculum.loop import BUDGET, IN_A_ROW, MICRO_STEPS, SPACE
 from quickstudy.tasks.curriculum.queues import Rows, Source, asked_at_most, least_steps
@@ -26,9 +34,10 @@ NEVER = 1 << 30
 
 
 class Queue(NamedTuple):
-    """Instances in their order, one row each. texts: (row, 2, question, byte) keys and values with what follows them,
-    their length in front; order: (row, place) numbers of the questions; noise: (row, place, byte) random digits before
-    the feedback, their number in front; opens: (row, question) and lefts: (row,) what is needed to know the answers.
+    """Instances in their order, one row each. texts: (row, 2, question, byte) keys and values with
+    what follows them, their length in front; order: (row, place) numbers of the questions; noise:
+    (row, place, byte) random digits before the feedback, their number in front; opens: (row,
+    question) and lefts: (row,) what is needed to know the answers.
     """
 
     texts: Any
@@ -39,8 +48,9 @@ class Queue(NamedTuple):
 
 
 class Fixed(NamedTuple):
-    """What does not change: kind of the task, successes that pass it, the mark behind the feedback (-1: none), whether
-    a right answer is given back without its end; (256,) bytes as they are shown, and as they are meant.
+    """What does not change: kind of the task, successes that pass it, the mark behind the feedback
+    (-1: none), whether a right answer is given back without its end; (256,) bytes as they are
+    shown, and as they are meant.
     """
 
     kind: Any
@@ -52,11 +62,12 @@ class Fixed(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where a life stands. row: of the queue; question: its place in the order; told: that of the question whose
-    feedback is shown, said: how long that is, cut: by how much a value is shortened there; place, length: of the text;
-    answered, right: bytes of the answer so far, and whether they are right; draining: 0, or how the instance has ended
-    whose last text is shown (1: failed, 2: solved); shown, run, asked, soft, hard: see `loop.micro`; left, opens: what
-    is still needed to know the answers; solved: instances in a row; over: the task is passed.
+    """Where a life stands. row: of the queue; question: its place in the order; told: that of the
+    question whose feedback is shown, said: how long that is, cut: by how much a value is shortened
+    there; place, length: of the text; answered, right: bytes of the answer so far, and whether they
+    are right; draining: 0, or how the instance has ended whose last text is shown (1: failed, 2:
+    solved); shown, run, asked, soft, hard: see `loop.micro`; left, opens: what is still needed to
+    know the answers; solved: instances in a row; over: the task is passed.
     """
 
     queue: Queue
@@ -87,11 +98,28 @@ def begun(queue: Queue, fixed: Fixed, row: Any = 0, solved: Any = 0, over: Any =
     row = jnp.asarray(row, jnp.int32)
     zero, never = jnp.zeros_like(row), jnp.full_like(row, NEVER)
     return State(
-        queue, fixed, row, question=zero, told=zero, said=zero, cut=zero, place=zero,
-        length=_key_length(queue, row, zero), answered=zero, right=jnp.asarray(True), draining=zero, shown=zero,
-        run=zero, asked=zero, soft=never, hard=never, left=_whole(queue.lefts[row]), opens=_whole(queue.opens[row]),
-        solved=jnp.asarray(solved, jnp.int32), over=jnp.asarray(over),
-    )  # fmt: skip
+        queue,
+        fixed,
+        row,
+        question=zero,
+        told=zero,
+        said=zero,
+        cut=zero,
+        place=zero,
+        length=_key_length(queue, row, zero),
+        answered=zero,
+        right=jnp.asarray(True),
+        draining=zero,
+        shown=zero,
+        run=zero,
+        asked=zero,
+        soft=never,
+        hard=never,
+        left=_whole(queue.lefts[row]),
+        opens=_whole(queue.opens[row]),
+        solved=jnp.asarray(solved, jnp.int32),
+        over=jnp.asarray(over),
+    )
 
 
 def seen(state: State) -> Any:
@@ -114,7 +142,9 @@ def seen(state: State) -> Any:
 
 
 def stepped(state: State, action: Any) -> tuple[State, Any, Any, Any]:
-    """One reply: the state, the byte shown, the reward, and how an instance has ended with it (0: it has not)."""
+    """One reply: the state, the byte shown, the reward, and how an instance has ended with it (0:
+    it has not).
+    """
     queue, fixed = state.queue, state.fixed
     reply = _whole(fixed.meant[action])
     draining = state.draining > 0
@@ -153,7 +183,9 @@ def stepped(state: State, action: Any) -> tuple[State, Any, Any, Any]:
     drains = jnp.where(more, jnp.where(late, 1, 0), ended)
 
     over_now = (judged & (length == 0)) | timed_out | (draining & (state.place + 1 >= state.length))
-    how = jnp.where(over_now, jnp.where(draining, state.draining, jnp.where(timed_out, 1, ended)), 0)
+    how = jnp.where(
+        over_now, jnp.where(draining, state.draining, jnp.where(timed_out, 1, ended)), 0
+    )
     punished = (draining | talking) & (reply != SPACE) & ~over_now
     reward = jnp.where(judged, jnp.where(right, 1, -1), jnp.where(punished, -1, 0))
     after = state._replace(
@@ -169,8 +201,11 @@ def stepped(state: State, action: Any) -> tuple[State, Any, Any, Any]:
         shown=jnp.where(judged, state.shown + state.length + answered - 1, state.shown),
         run=jnp.where(judged, run, jnp.where(talking & (reply != SPACE), 0, state.run)),
         asked=jnp.where(judged, asked, state.asked),
-        soft=soft, hard=hard, left=left, opens=opens,
-    )  # fmt: skip
+        soft=soft,
+        hard=hard,
+        left=left,
+        opens=opens,
+    )
     solved = jnp.where(how == 2, state.solved + 1, 0)
     fresh = begun(queue, fixed, state.row + 1, solved, state.over | (solved >= fixed.needed))
     merged = [jnp.where(over_now, new, old) for new, old in zip(fresh[2:], after[2:], strict=True)]
@@ -181,7 +216,9 @@ def stepped(state: State, action: Any) -> tuple[State, Any, Any, Any]:
 
 
 def halts(state: State) -> Any:
-    """The task is passed, or the last row of the queue is reached: somebody has to hand over more."""
+    """The task is passed, or the last row of the queue is reached: somebody has to hand over
+    more.
+    """
     return state.over | (state.row >= state.queue.lefts.shape[-1] - 1)
 
 
@@ -212,18 +249,29 @@ def key_name(words: NDArray[np.uint32]) -> str:
     return "".join(f"{word:08x}" for word in words)
 
 
-def begun_by_key(member: str, needed: int, renamed: bool, key: Any, steps: int) -> tuple[State, Any]:
+def begun_by_key(
+    member: str, needed: int, renamed: bool, key: Any, steps: int
+) -> tuple[State, Any]:
     """A fresh life in a task with instances enough for so many steps, and the first byte.
 
-    The instances are drawn on the host, by the compiled SHAKE-128 of the other worlds: a pure function of the key.
+    The instances are drawn on the host, by the compiled SHAKE-128 of the other worlds: a pure
+    function of the key.
     """
     number = member.partition("-")[2]
     setting = TaskNumbers.of(number, needed)
     draw = _drawing(number, steps // least_steps(setting) + 2, renamed)
-    shapes = jax.tree.map(lambda part: jax.ShapeDtypeStruct(part.shape, part.dtype), _room(setting, draw.rows))
+    shapes = jax.tree.map(
+        lambda part: jax.ShapeDtypeStruct(part.shape, part.dtype), _room(setting, draw.rows)
+    )
     shapes = (*shapes, *[jax.ShapeDtypeStruct((256,), np.uint8)] * 2)
-    *rows, shown_as, meant = jax.pure_callback(draw, shapes, jax.random.key_data(key), vmap_method="sequential")
-    kind, closes, short = jnp.int32(setting.kind), jnp.int32(setting.closes), jnp.asarray(setting.short)
+    *rows, shown_as, meant = jax.pure_callback(
+        draw, shapes, jax.random.key_data(key), vmap_method="sequential"
+    )
+    kind, closes, short = (
+        jnp.int32(setting.kind),
+        jnp.int32(setting.closes),
+        jnp.asarray(setting.short),
+    )
     state = begun(Queue(*rows), Fixed(kind, jnp.int32(needed), closes, short, shown_as, meant))
     return state, seen(state)
 
@@ -231,7 +279,9 @@ def begun_by_key(member: str, needed: int, renamed: bool, key: Any, steps: int) 
 def turned(state: State, action: Any) -> tuple[State, Turn]:
     """One reply."""
     after, byte, reward, ended = stepped(state, action)
-    return after, Turn(byte, reward.astype(jnp.float32), after.over, {"ended": jnp.where(state.over, 0, ended)})
+    return after, Turn(
+        byte, reward.astype(jnp.float32), after.over, {"ended": jnp.where(state.over, 0, ended)}
+    )
 
 
 def _room(setting: TaskNumbers, rows: int) -> Rows:

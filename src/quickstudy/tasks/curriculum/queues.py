@@ -1,4 +1,6 @@
-"""Instances of table-driven tasks drawn ahead, with all their questions: arrays for `pure_tables`."""
+"""Instances of table-driven tasks drawn ahead, with all their questions: arrays for
+`pure_tables`.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +20,18 @@ from quickstudy.tasks.curriculum.words import Words
 DIGITS_BEFORE = at.COMING - at.NOISES
 """The most random digits before a feedback."""
 BY_HAND = 256
-"""Instances of a source that are drawn as a world on the host draws them, a millisecond each: a short life needs no
-more, and to compile what draws the others, in a hundredth of the time, takes eight seconds."""
+"""Instances of a source that are drawn as a world on the host draws them, a millisecond each: a
+short life needs no more, and to compile what draws the others, in a hundredth of the time, takes
+eight seconds.
+"""
 
 
 def asked_at_most(kind: int, count: int) -> int:
-    """Questions after which an instance is over, whatever is answered: twice those after which its answers are known at
-    the latest and the soft limit is past, and one. Known: in task 1 at the first question after 69 wrong answers; in 2
-    after 26 wrong ones, and 96 of the first 144 questions are no letters; in 3 when every letter was asked 25 times,
-    each being 12 of 144; in 4 at once; else when every key was asked, at the end of the first deck at the latest.
+    """Questions after which an instance is over, whatever is answered: twice those after which its
+    answers are known at the latest and the soft limit is past, and one. Known: in task 1 at the
+    first question after 69 wrong answers; in 2 after 26 wrong ones, and 96 of the first 144
+    questions are no letters; in 3 when every letter was asked 25 times, each being 12 of 144; in 4
+    at once; else when every key was asked, at the end of the first deck at the latest.
     """
     known = count * count
     if kind == at.ONE_ANSWER:
@@ -55,12 +60,16 @@ class Rows(NamedTuple):
 
     @classmethod
     def empty(cls, rows: int, asked: int = MOST_ASKED, digits: int = DIGITS_BEFORE) -> Rows:
-        """Room for so many instances with at most so many questions, and random digits before each feedback."""
+        """Room for so many instances with at most so many questions, and random digits before each
+        feedback.
+        """
         return cls(
-            np.zeros((rows, 2, at.MOST, at.LONGEST), np.uint8), np.zeros((rows, asked), np.uint8),
-            np.zeros((rows, asked, 1 + digits), np.uint8), np.zeros((rows, at.MOST), np.int32),
+            np.zeros((rows, 2, at.MOST, at.LONGEST), np.uint8),
+            np.zeros((rows, asked), np.uint8),
+            np.zeros((rows, asked, 1 + digits), np.uint8),
+            np.zeros((rows, at.MOST), np.int32),
             np.zeros(rows, np.int32),
-        )  # fmt: skip
+        )
 
     def after(self, used: int) -> Rows:
         """Without the first so many rows, which stand behind the others now, to be filled again."""
@@ -69,7 +78,9 @@ class Rows(NamedTuple):
 
 
 class Source:
-    """Instances of one table-driven task, in their order. name: of its random stream; first: its number."""
+    """Instances of one table-driven task, in their order. name: of its random stream; first: its
+    number.
+    """
 
     def __init__(self, task: str, name: str, first: int = 0, by_hand: int = BY_HAND) -> None:
         self.setting = TaskNumbers.of(task, 0)
@@ -86,18 +97,28 @@ class Source:
             following = int(self._numbers[at.NUMBER]) + 1
             if following < self._compiled_from:
                 self._numbers[at.NUMBER] = following
-                rows.lefts[row] = _filled_by_hand(self._task, Ground(self._name, following, Words()), *parts)
+                rows.lefts[row] = _filled_by_hand(
+                    self._task, Ground(self._name, following, Words()), *parts
+                )
             else:
-                rows.lefts[row] = _filled(self._numbers, self._bytes, self._words, self.setting, *parts)
+                rows.lefts[row] = _filled(
+                    self._numbers, self._bytes, self._words, self.setting, *parts
+                )
 
 
-def _filled_by_hand(task: str, ground: Ground, texts: Any, order: Any, noise: Any, opens: Any) -> int:
-    """As `_filled`, from the instance itself. Its questions are numbered as they come, letters first."""
+def _filled_by_hand(
+    task: str, ground: Ground, texts: Any, order: Any, noise: Any, opens: Any
+) -> int:
+    """As `_filled`, from the instance itself. Its questions are numbered as they come, letters
+    first.
+    """
     setting = TaskNumbers.of(task, 0)
     ask, table = TABLES[task](ground).ask, setting.kind == at.TABLE
     asked = [ask() for _ in range(asked_at_most(setting.kind, TEN))]
     echoes = setting.kind in (at.LETTERS_AND_ECHO, at.PERMUTED_AND_ECHO)
-    different = sorted({one.text: one for one in asked}.values(), key=lambda one: echoes and one.text in SPECIALS)
+    different = sorted(
+        {one.text: one for one in asked}.values(), key=lambda one: echoes and one.text in SPECIALS
+    )
     places = {one.text: place for place, one in enumerate(different)}
     order[: len(asked)] = [places[one.text] for one in asked]
     for place, one in enumerate(different):
@@ -114,7 +135,14 @@ def _filled_by_hand(task: str, ground: Ground, texts: Any, order: Any, noise: An
 
 @njit
 def _filled(
-    now: Any, own: Any, buffer: Any, setting: TaskNumbers, texts: Any, order: Any, noise: Any, opens: Any
+    now: Any,
+    own: Any,
+    buffer: Any,
+    setting: TaskNumbers,
+    texts: Any,
+    order: Any,
+    noise: Any,
+    opens: Any,
 ) -> int:
     """One instance with all its questions; what is needed to know its answers."""
     drawn(now, own, buffer, setting)
@@ -138,6 +166,9 @@ def least_steps(setting: TaskNumbers) -> int:
     """Steps of an instance that is answered rightly from its beginning on, at the least."""
     if setting.kind != at.TABLE:
         return IN_A_ROW
-    key, value = max(1, setting.keys[0]) + (setting.asks >= 0), max(1, setting.values[0]) + (setting.ends >= 0)
+    key, value = (
+        max(1, setting.keys[0]) + (setting.asks >= 0),
+        max(1, setting.values[0]) + (setting.ends >= 0),
+    )
     back = setting.noise[0] + value - setting.short + (setting.closes >= 0)
     return IN_A_ROW * (key + value - 1 + back)

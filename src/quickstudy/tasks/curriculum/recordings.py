@@ -1,10 +1,11 @@
-"""Recordings: replies judged one by one, and whole sessions lived through again with the questions of the recording.
+"""Recordings: replies judged one by one, and whole sessions lived through again with the questions
+of the recording.
 
-A recording is one JSON object a line. For single replies: `task`, `question`, `expected`, `reply`. For a session:
-`task`, `rows` (each `question`, `expected`, `feedback`, and `knowable`: the answers can be known from here on; where
-it is missing, they are in tasks where they always are) and `replies`, one character a byte, in a text or in a list of
-single characters. `feedback` is what is said after the answer, whatever that was, or an object with `right` and
-`wrong`.
+A recording is one JSON object a line. For single replies: `task`, `question`, `expected`, `reply`.
+For a session: `task`, `rows` (each `question`, `expected`, `feedback`, and `knowable`: the answers
+can be known from here on; where it is missing, they are in tasks where they always are) and
+`replies`, one character a byte, in a text or in a list of single characters. `feedback` is what is
+said after the answer, whatever that was, or an object with `right` and `wrong`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from quickstudy.base.errors import UsageError
-from quickstudy.tasks.curriculum.loop import EndOfQuestions, Instance, Question, Stage, always, ends_right, micro, mini
+from quickstudy.tasks.curriculum.loop import (
+    EndOfQuestions,
+    Instance,
+    Question,
+    Stage,
+    always,
+    ends_right,
+    micro,
+    mini,
+)
 from quickstudy.tasks.curriculum.schedule import member_named
 from quickstudy.tasks.curriculum.tables import TABLES
 from quickstudy.tasks.curriculum.texts import PATIENT, judge_of
@@ -23,7 +33,9 @@ from quickstudy.tasks.curriculum.texts import PATIENT, judge_of
 
 @dataclass(frozen=True)
 class Judge:
-    """How a task judges and limits, whoever asks. strict: see `Curriculum.judging`; in_steps: see its `limits`."""
+    """How a task judges and limits, whoever asks. strict: see `Curriculum.judging`; in_steps: see
+    its `limits`.
+    """
 
     member: str
     strict: bool = True
@@ -47,7 +59,11 @@ class Judge:
     @property
     def known_at_once(self) -> bool:
         """Whether the answers can be known from the first question on."""
-        return not self.is_mini and self.name not in ("1", "2", "3", "6", "15") and not self.name.startswith("5.")
+        return (
+            not self.is_mini
+            and self.name not in ("1", "2", "3", "6", "15")
+            and not self.name.startswith("5.")
+        )
 
     @property
     def judge(self) -> Callable[[Question, bytes], bool]:
@@ -55,8 +71,9 @@ class Judge:
         return ends_right if self.is_mini else judge_of(self.name, self.strict)
 
     def judged(self, question: str, expected: str, reply: str) -> dict[str, Any]:
-        """`finished`, `correct` and `reward` of one reply, as the world would judge it that hears it byte by byte: at
-        the first period, or as soon as it is as long as what is expected. What comes behind is no part of it.
+        """`finished`, `correct` and `reward` of one reply, as the world would judge it that hears
+        it byte by byte: at the first period, or as soon as it is as long as what is expected. What
+        comes behind is no part of it.
         """
         asked, said = Question(as_bytes(question), as_bytes(expected)), as_bytes(reply)
         end = said.find(b".") + 1 if self.by_period else max(len(asked.expected), 1)
@@ -66,7 +83,9 @@ class Judge:
         return {"finished": finished, "correct": correct, "reward": 1 if correct else wrong}
 
     def replayed(self, rows: Sequence[Mapping[str, Any]], replies: str) -> dict[str, Any]:
-        """`environment`, `rewards` and `judged` of a session; it ends where the rows or the replies do."""
+        """`environment`, `rewards` and `judged` of a session; it ends where the rows or the replies
+        do.
+        """
         left, known, stage = iter(rows), dict[Question, bool](), Stage(judged=[])
 
         def ask() -> Question:
@@ -81,7 +100,9 @@ class Judge:
 
         shown, rewards, judged = list[int](), list[int](), list[dict[str, Any]]()
         at_once = self.known_at_once and all(row.get("knowable", True) for row in rows)
-        life = self._life(ask, always if at_once else lambda question, correct: known[question], stage)
+        life = self._life(
+            ask, always if at_once else lambda question, correct: known[question], stage
+        )
         over = False
         for step, reply in enumerate([None, *as_bytes(replies)], -1):
             try:
@@ -110,7 +131,9 @@ class Judge:
 
 
 class Recorder:
-    """Writes down what a world asks, to be given to it as `recorder`; `sessions` makes recordings of it."""
+    """Writes down what a world asks, to be given to it as `recorder`; `sessions` makes recordings
+    of it.
+    """
 
     def __init__(self) -> None:
         self._rows: list[tuple[str, list[dict[str, Any]]]] = []
@@ -125,21 +148,28 @@ class Recorder:
             question = instance.ask()
             text, expected, right, wrong = (part.decode("latin-1") for part in question)
             feedback: Any = right if right == wrong else {"right": right, "wrong": wrong}
-            rows.append({"question": text, "expected": expected, "feedback": feedback, "knowable": at_once})
+            rows.append(
+                {"question": text, "expected": expected, "feedback": feedback, "knowable": at_once}
+            )
             return question
 
         def knows(question: Question, correct: bool) -> bool:
             rows[-1]["knowable"] = instance.knows(question, correct)
             return bool(rows[-1]["knowable"])
 
-        # Where limits count steps, that answers can be known at once moves them: it must be seen here too.
+        # Where limits count steps, that answers can be known at once moves them: it must be seen
+        # here too.
         return dataclasses.replace(instance, ask=ask, knows=always if at_once else knows)
 
     def sessions(self, replies: bytes, ends: Sequence[int]) -> list[dict[str, Any]]:
-        """A recording for every task in turn. ends: the replies with which instances ended, by number."""
+        """A recording for every task in turn. ends: the replies with which instances ended, by
+        number.
+        """
         found: list[dict[str, Any]] = []
         starts = [0, *(end + 1 for end in ends)]
-        for (member, rows), start, stop in zip(self._rows, starts, [*starts[1:], len(replies)], strict=False):
+        for (member, rows), start, stop in zip(
+            self._rows, starts, [*starts[1:], len(replies)], strict=False
+        ):
             if not found or found[-1]["task"] != member:
                 found.append({"task": member, "rows": [], "replies": ""})
             found[-1]["rows"] += rows
@@ -153,8 +183,8 @@ def as_bytes(text: str) -> bytes:
 
 
 def looked_through(found: Any, kind: str) -> dict[str, Any]:
-    """A recording with all its fields, `task` by the name it has here. kind: `replies` or `session`. Raises UsageError
-    with the field that is missing or wrong.
+    """A recording with all its fields, `task` by the name it has here. kind: `replies` or
+    `session`. Raises UsageError with the field that is missing or wrong.
     """
     if not isinstance(found, Mapping):
         raise UsageError(f"a recording is an object, got {found!r}")
@@ -163,11 +193,15 @@ def looked_through(found: Any, kind: str) -> dict[str, Any]:
             if not isinstance(reply, str) or len(reply) != 1:
                 raise UsageError(f"replies[{place}] must be one character, got {reply!r}")
         found = {**found, "replies": "".join(replies)}
-    for name in ("task", "replies") if kind == "session" else ("task", "question", "expected", "reply"):
+    for name in (
+        ("task", "replies") if kind == "session" else ("task", "question", "expected", "reply")
+    ):
         _check_text(found, name)
     rows = found.get("rows", []) if kind == "session" else []
     if kind == "session" and (not isinstance(rows, list) or "rows" not in found):
-        raise UsageError("rows must be a list of objects" if "rows" in found else "the field rows is missing")
+        raise UsageError(
+            "rows must be a list of objects" if "rows" in found else "the field rows is missing"
+        )
     for place, row in enumerate(rows):
         try:
             _check_row(row)
@@ -198,4 +232,6 @@ def _check_text(owner: Mapping[str, Any], name: str) -> None:
         raise UsageError(f"{name} must be a text, got {text!r}")
     strange = next((letter for letter in text if ord(letter) > 255), None)
     if strange is not None:
-        raise UsageError(f"{name} has {strange!r}, which is no byte: a character must have a code from 0 to 255")
+        raise UsageError(
+            f"{name} has {strange!r}, which is no byte: a character must have a code from 0 to 255"
+        )

@@ -1,7 +1,8 @@
-"""Tasks of the curriculum cut down until all that they can be in can be written down, and their machines with it.
+"""Tasks of the curriculum cut down until all that they can be in can be written down, and their
+machines with it.
 
-They are worlds like the others, and they say exactly what they can be in: whatever happens in the world is drawn from
-the same chances that the machine is built of.
+They are worlds like the others, and they say exactly what they can be in: whatever happens in the
+world is drawn from the same chances that the machine is built of.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ NEEDED = 5
 
 
 class Place(NamedTuple):
-    """answer: number of the letter that is right in this instance. group: "" where a letter was shown, else the special
-    itself. run: rewards in a row so far.
+    """answer: number of the letter that is right in this instance. group: "" where a letter was
+    shown, else the special itself. run: rewards in a row so far.
     """
 
     answer: int
@@ -67,7 +68,9 @@ class Places:
         if given != self.right(configuration):
             return self._shown({configuration._replace(run=0): Fraction(1)}, -1)
         run = configuration.run + 1
-        then = self._fresh() if run == self.wanted else {configuration._replace(run=run): Fraction(1)}
+        then = (
+            self._fresh() if run == self.wanted else {configuration._replace(run=run): Fraction(1)}
+        )
         return self._shown(then, 1)
 
     def judged(self, configuration: Place, given: str) -> bool:
@@ -79,19 +82,27 @@ class Places:
         return configuration.group or string.ascii_lowercase[configuration.answer]
 
     def name(self, configurations: Sequence[Place]) -> str:
-        """As in the figures: instances as capitals, then the group (L for letters) where there are several, then the
-        rewards in a row.
+        """As in the figures: instances as capitals, then the group (L for letters) where there are
+        several, then the rewards in a row.
         """
-        instances = "".join(string.ascii_uppercase[answer] for answer in sorted({one.answer for one in configurations}))
+        instances = "".join(
+            string.ascii_uppercase[answer]
+            for answer in sorted({one.answer for one in configurations})
+        )
         group = (configurations[0].group or "L") if self.specials else ""
         return f"{instances}{group}{configurations[0].run}"
 
     def _fresh(self) -> dict[Place, Fraction]:
-        return {Place(answer, "", 0): Fraction(1, self.instances) for answer in range(self.instances)}
+        return {
+            Place(answer, "", 0): Fraction(1, self.instances) for answer in range(self.instances)
+        }
 
     def _shown(self, places: Mapping[Place, Fraction], reward: int) -> Following:
         each = Fraction(1, self.letters + self.specials)
-        groups = {**dict.fromkeys(string.ascii_lowercase[: self.letters], ""), **{one: one for one in self.echoed}}
+        groups = {
+            **dict.fromkeys(string.ascii_lowercase[: self.letters], ""),
+            **{one: one for one in self.echoed},
+        }
         return {
             ((symbol, reward), place._replace(group=group)): chance * each
             for place, chance in places.items()
@@ -105,7 +116,8 @@ class Places:
 
 
 class ReducedWorld(World):
-    """Draws what may follow. An event, at the end of an instance, as of a `ByteWorld`; no instance can be failed.
+    """Draws what may follow. An event, at the end of an instance, as of a `ByteWorld`; no instance
+    can be failed.
 
     place: where it is; stage: what is going on, for those who may look.
     """
@@ -124,7 +136,11 @@ class ReducedWorld(World):
 
     def step(self, action: Any) -> Turn:
         """One reply."""
-        if isinstance(action, bool) or not isinstance(action, int | np.integer) or not 0 <= action < 256:
+        if (
+            isinstance(action, bool)
+            or not isinstance(action, int | np.integer)
+            or not 0 <= action < 256
+        ):
             raise LearnerFault(f"a reply is one byte, a whole number from 0 to 255, got {action!r}")
         judged = self.places.judged(self.place, chr(action))
         byte, reward = self._shown(self.place, chr(action))
@@ -136,12 +152,22 @@ class ReducedWorld(World):
         outcomes, self._outcomes, self._run = bytes(self._outcomes), bytearray(), 0
         self._solved += 1
         over = self._solved == NEEDED
-        told = {"task": 0, "instance": self._solved - 1, "success": True, "passed": over, "outcomes": outcomes}
-        return Turn(byte, reward, over, {**told, "questions": len(outcomes), "right": sum(outcomes)})
+        told = {
+            "task": 0,
+            "instance": self._solved - 1,
+            "success": True,
+            "passed": over,
+            "outcomes": outcomes,
+        }
+        return Turn(
+            byte, reward, over, {**told, "questions": len(outcomes), "right": sum(outcomes)}
+        )
 
     def _shown(self, place: Any, given: str) -> tuple[int, int]:
         sums, follows = _cumulative(self.places, place, given)
-        (symbol, reward), self.place = follows[int(np.searchsorted(sums, self._rng.random(), side="right"))]
+        (symbol, reward), self.place = follows[
+            int(np.searchsorted(sums, self._rng.random(), side="right"))
+        ]
         self.stage.put(symbol.encode("latin-1"), self.places.right(self.place).encode("latin-1"))
         return ord(symbol), reward
 
@@ -153,7 +179,9 @@ def _cumulative(places: Any, place: Any, given: str) -> tuple[Any, Any]:
 
 
 class Reduced:
-    """What reduced tasks share: bytes in, bytes out, a world that draws from their configurations."""
+    """What reduced tasks share: bytes in, bytes out, a world that draws from their
+    configurations.
+    """
 
     inputs = Tokens(256)
     outputs = Tokens(256)
@@ -178,12 +206,13 @@ class Reduced:
 class OneAnswer(Reduced):
     """Find the one answer, whatever is shown: task 1 with few instances and no limits.
 
-    Sees: one of `letters` letters (as many as instances, if 0), each as likely as another. Answers: one byte; in each
-    of `instances` kinds of instance another letter is right, whatever is shown. Scored: reward 1 if right, -1 if not;
-    `wanted` in a row solve an instance, and another is drawn without a mark. Over after five instances. Chance: one
-    byte in 256. Ceiling: 5 times `wanted` steps. Its machine has I R + 2^I - I - 1 states: while nothing is known all
-    instances are possible, and that is a state of its own. Source: Feyereisl et al. 2017, Figure 3a, with I = 2 and
-    R = 5.
+    Sees: one of `letters` letters (as many as instances, if 0), each as likely as another. Answers:
+    one byte; in each of `instances` kinds of instance another letter is right, whatever is shown.
+    Scored: reward 1 if right, -1 if not; `wanted` in a row solve an instance, and another is drawn
+    without a mark. Over after five instances. Chance: one byte in 256. Ceiling: 5 times `wanted`
+    steps. Its machine has I R + 2^I - I - 1 states: while nothing is known all instances are
+    possible, and that is a state of its own. Source: Feyereisl et al. 2017, Figure 3a, with I = 2
+    and R = 5.
     """
 
     instances: int = parameter(2, at_least=1, at_most=10)
@@ -194,13 +223,15 @@ class OneAnswer(Reduced):
 @task("curriculum/reduced-2", version=1, controls=CONTROLS, oracle="perfect-byte")
 @dataclass(frozen=True)
 class LettersAndEcho(Reduced):
-    """Give the one answer to letters, and say all else again: task 2 with few instances and no limits.
+    """Give the one answer to letters, and say all else again: task 2 with few instances and no
+    limits.
 
-    Sees: one of `letters` letters (as many as instances, if 0) or `specials` other symbols, each as likely as another.
-    Answers: one byte; letters have one right answer, another in each of `instances` kinds of instance, a special is its
-    own. Scored: as `curriculum/reduced-1`, and over as that is. Chance: one byte in 256. Ceiling: 5 times `wanted`
-    steps. Its machine has R (1 + k) (2^I - 1) states, k specials: letters need not be told apart, specials must.
-    Source: Feyereisl et al. 2017, Figures 3b and 5, with I = 2, R = 5 and k = 1.
+    Sees: one of `letters` letters (as many as instances, if 0) or `specials` other symbols, each as
+    likely as another. Answers: one byte; letters have one right answer, another in each of
+    `instances` kinds of instance, a special is its own. Scored: as `curriculum/reduced-1`, and over
+    as that is. Chance: one byte in 256. Ceiling: 5 times `wanted` steps. Its machine has R (1 + k)
+    (2^I - 1) states, k specials: letters need not be told apart, specials must. Source: Feyereisl
+    et al. 2017, Figures 3b and 5, with I = 2, R = 5 and k = 1.
     """
 
     instances: int = parameter(2, at_least=1, at_most=10)
@@ -214,11 +245,11 @@ class LettersAndEcho(Reduced):
 class Reduction(Reduced):
     """Any of the 46 tasks with few options for every choice, few rewards in a row, and no limits.
 
-    Sees and answers: as the task `of` (`micro-5.1`, `mini-2`). choices: options of every choice but among kinds;
-    keys and values of what is looked up; questions of a mini task with a right string, and as many with a wrong one.
-    Questions are drawn one by one, not from a pack. Scored: `wanted` rewards in a row solve an instance (one answer, in
-    a mini task); over after five. Chance: the controls. Ceiling: the oracle. Source: ours, after Feyereisl et al. 2017,
-    section 9.
+    Sees and answers: as the task `of` (`micro-5.1`, `mini-2`). choices: options of every choice but
+    among kinds; keys and values of what is looked up; questions of a mini task with a right string,
+    and as many with a wrong one. Questions are drawn one by one, not from a pack. Scored: `wanted`
+    rewards in a row solve an instance (one answer, in a mini task); over after five. Chance: the
+    controls. Ceiling: the oracle. Source: ours, after Feyereisl et al. 2017, section 9.
     """
 
     of: str = "micro-1"

@@ -1,9 +1,11 @@
-"""The 46 tasks cut down until their machines can be built: fewer options for every choice, and what is asked then.
+"""The 46 tasks cut down until their machines can be built: fewer options for every choice, and what
+is asked then.
 
-Tasks that look something up (1 to 6 and 15) have `choices` keys and `choices` values. Of every other choice a task
-makes, of a letter, a word, a length, its first `choices` options are left, but choices among up to four kinds stay as
-they are; what the task makes of them is its own doing. Questions of an instance are drawn one by one, not from a pack.
-Mini tasks are cut down to `choices` questions with a right and as many with a wrong string, drawn by the task itself.
+Tasks that look something up (1 to 6 and 15) have `choices` keys and `choices` values. Of every
+other choice a task makes, of a letter, a word, a length, its first `choices` options are left, but
+choices among up to four kinds stay as they are; what the task makes of them is its own doing.
+Questions of an instance are drawn one by one, not from a pack. Mini tasks are cut down to `choices`
+questions with a right and as many with a wrong string, drawn by the task itself.
 """
 
 from __future__ import annotations
@@ -28,9 +30,13 @@ T = TypeVar("T")
 CHOICES, WANTED = 2, 2
 LOOKED_UP = ("1", "2", "3", "4", "6", "15")
 _WHOLE = 4
-"""Choices among so few are between kinds of question, not between symbols: they stay as they are."""
+"""Choices among so few are between kinds of question, not between symbols: they stay as they
+are.
+"""
 _ROTATED = 3
-"""Where a task draws more things than that at once, it is only drawn with which of them it begins."""
+"""Where a task draws more things than that at once, it is only drawn with which of them it
+begins.
+"""
 
 
 @lru_cache(maxsize=64)
@@ -46,7 +52,9 @@ def reduced_loop(member: str, choices: int, wanted: int) -> MicroLoop | MiniLoop
 
 
 def reduced_by_default(members: Sequence[str]) -> MicroLoop | MiniLoop:
-    """The same for a task as it is published: CHOICES options, WANTED rewards. Raises NotApplicable for several."""
+    """The same for a task as it is published: CHOICES options, WANTED rewards. Raises NotApplicable
+    for several.
+    """
     if len(members) > 1:
         raise NotApplicable(f"a machine is of one task, and this curriculum has {len(members)}")
     return reduced_loop(members[0], CHOICES, WANTED)
@@ -64,7 +72,9 @@ def _instances(number: str, choices: int) -> list[tuple[Asked, Fraction]]:
         chances[begun] = chances.get(begun, Fraction(0)) + chance
     merged: dict[Asked, Fraction] = {}
     for begun, questions in found.items():  # instances that ask the same are one
-        asked = Asked(tuple(sorted((one, chance / chances[begun]) for one, chance in questions.items())))
+        asked = Asked(
+            tuple(sorted((one, chance / chances[begun]) for one, chance in questions.items()))
+        )
         merged[asked] = merged.get(asked, Fraction(0)) + chances[begun]
     return list(merged.items())
 
@@ -92,14 +102,23 @@ def _tables(number: str, choices: int) -> list[list[Question]]:
     if number == "6":
         words = word_list().every[:choices]
         return [
-            [_praised(b"random_map: " + key + b".", value + b".") for key, value in zip(words, order, strict=True)]
+            [
+                _praised(b"random_map: " + key + b".", value + b".")
+                for key, value in zip(words, order, strict=True)
+            ]
             for order in itertools.permutations(words)
         ]
     if number == "15":
         lists = [items[: choices + 1] for items in LISTS[:choices]]
         both = [(items, 1) for items in lists] + [(items[::-1], 2) for items in lists]
         asked = [
-            ([_praised(b"say next after: " + a + b".", b + b".") for a, b in itertools.pairwise(items)], times)
+            (
+                [
+                    _praised(b"say next after: " + a + b".", b + b".")
+                    for a, b in itertools.pairwise(items)
+                ],
+                times,
+            )
             for items, times in both
         ]
         return [questions for questions, times in asked for _ in range(times)]
@@ -111,12 +130,19 @@ def _praised(text: bytes, answer: bytes) -> Question:
 
 
 def _digits(table: Any, choices: int) -> Iterator[list[Question]]:
-    """Tasks 5.1 to 5.18: keys are the same in every instance, texts of one digit each as long as the task's may be."""
+    """Tasks 5.1 to 5.18: keys are the same in every instance, texts of one digit each as long as
+    the task's may be.
+    """
     assert isinstance(table, Table)
     keys, values, noise = (
-        _texts(lengths, choices) for lengths in (table.keys or (1,), table.values or (1,), table.noise)
+        _texts(lengths, choices)
+        for lengths in (table.keys or (1,), table.values or (1,), table.noise)
     )
-    orders = itertools.product(values, repeat=choices) if table.values else itertools.permutations(values)
+    orders = (
+        itertools.product(values, repeat=choices)
+        if table.values
+        else itertools.permutations(values)
+    )
     for order in orders:
         yield [
             table._question(key, value, before)
@@ -128,7 +154,9 @@ def _digits(table: Any, choices: int) -> Iterator[list[Question]]:
 def _texts(lengths: Sequence[int], choices: int) -> list[bytes]:
     """One text of every digit, from the shortest that may be to the longest."""
     last = len(lengths) - 1
-    return [b"%d" % digit * lengths[digit * last // max(1, choices - 1)] for digit in range(choices)]
+    return [
+        b"%d" % digit * lengths[digit * last // max(1, choices - 1)] for digit in range(choices)
+    ]
 
 
 def _begun(number: str, draws: Scripted) -> tuple[tuple[int, ...], Question]:
@@ -154,7 +182,9 @@ class _Reduced:
 
 
 class Scripted(Draws):
-    """Draws that follow a script, and of every choice the first options alone; what was drawn, and of how many."""
+    """Draws that follow a script, and of every choice the first options alone; what was drawn, and
+    of how many.
+    """
 
     def __init__(self, script: Sequence[int], choices: int) -> None:
         self._script, self._choices = script, choices
@@ -200,8 +230,12 @@ def every(function: Callable[[Scripted], T], choices: int) -> Iterator[tuple[T, 
             scripts += [(*before, other) for other in range(1, draws.options[place])]
 
 
-def _shortened(judge: Callable[[Question, bytes], bool], by_period: bool, question: Question, reply: bytes) -> bytes:
-    """A reply that is judged alike, whatever follows: as it is while it may still be the expected one."""
+def _shortened(
+    judge: Callable[[Question, bytes], bool], by_period: bool, question: Question, reply: bytes
+) -> bytes:
+    """A reply that is judged alike, whatever follows: as it is while it may still be the expected
+    one.
+    """
     if question.expected.startswith(reply):
         return reply
     if not by_period:
@@ -231,7 +265,9 @@ def _freely(question: Question, reply: bytes) -> bytes:
 
 
 def _mini_questions(number: str, choices: int) -> list[tuple[Question, Fraction]]:
-    """As many right as wrong, all different, the first that the task draws in a stream of its own."""
+    """As many right as wrong, all different, the first that the task draws in a stream of its
+    own.
+    """
     found: dict[bytes, dict[bytes, Question]] = {b"true.": {}, b"false.": {}}
     words = Words()
     for instance in itertools.count():

@@ -1,4 +1,6 @@
-"""The rules beside every score of the family: silence, chance, the echo, and the one that is shown the answers."""
+"""The rules beside every score of the family: silence, chance, the echo, and the one that is shown
+the answers.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ class Echo(Silent):
 
 @control("perfect-byte", version=1, role="oracle")
 class Perfect(Silent):
-    """Is shown the right answer to every question as it is put, and says it in time. Needs the fewest steps."""
+    """Is shown the right answer to every question as it is put, and says it in time. Needs the
+    fewest steps.
+    """
 
     def watch(self, world: Any) -> None:
         """Look at the stage from now on."""

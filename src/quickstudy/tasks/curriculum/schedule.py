@@ -27,14 +27,19 @@ _TYPES = {
 
 
 def member_named(name: str) -> str:
-    """A task by any of its names: `curriculum/micro-5.1`, `micro-5.1`, `micro5.1`, `5.1`, or the class of the original.
+    """A task by any of its names: `curriculum/micro-5.1`, `micro-5.1`, `micro5.1`, `5.1`, or the
+    class of the original.
 
     >>> [member_named(name) for name in ("5.1", "mini0", "tasks.Micro5Sub1Task", "tasks.TaskSet3")]
     ['micro-5.1', 'mini-0', 'micro-5.1', 'mini-3']
     """
-    short = name.removeprefix("curriculum/").rpartition("Task")[0] if name.endswith("Task") else name
     short = (
-        short.removeprefix("curriculum/").rpartition(".")[2] if "Task" in name else short.removeprefix("curriculum/")
+        name.removeprefix("curriculum/").rpartition("Task")[0] if name.endswith("Task") else name
+    )
+    short = (
+        short.removeprefix("curriculum/").rpartition(".")[2]
+        if "Task" in name
+        else short.removeprefix("curriculum/")
     )
     short = short.replace("TaskSet", "mini-").replace("Sub", ".").replace("Micro", "micro-")
     short = re.sub(r"^(micro|mini)-?", r"\1-", short if short[:1] == "m" else f"micro-{short}")
@@ -44,11 +49,13 @@ def member_named(name: str) -> str:
 
 
 class Scheduler:
-    """Gives numbers of tasks. kind: see SCHEDULERS. count: of tasks. needed: successes after which each is passed.
+    """Gives numbers of tasks. kind: see SCHEDULERS. count: of tasks. needed: successes after which
+    each is passed.
 
-    consecutive: in their order, each until so many instances in a row were solved; then all is over. cumulative: until
-    so many were solved in all, round and round. round-robin: one instance each. random: any. dependencies: any of those
-    whose conditions (before, after) are met, a task counting as met once so many of its instances were solved.
+    consecutive: in their order, each until so many instances in a row were solved; then all is
+    over. cumulative: until so many were solved in all, round and round. round-robin: one instance
+    each. random: any. dependencies: any of those whose conditions (before, after) are met, a task
+    counting as met once so many of its instances were solved.
     """
 
     def __init__(
@@ -69,7 +76,9 @@ class Scheduler:
             if self.place < count and self.solved[self.place] >= self.needed[self.place]:
                 if self.kind == "cumulative":
                     self.solved[self.place] = 0
-                self.place = self.place + 1 if self.kind == "consecutive" else (self.place + 1) % count
+                self.place = (
+                    self.place + 1 if self.kind == "consecutive" else (self.place + 1) % count
+                )
             return self.place if self.place < count else None
         if self.kind == "round-robin":
             self.place = self.drawn % count
@@ -83,7 +92,8 @@ class Scheduler:
         return [
             place
             for place in range(len(self.needed))
-            if self.kind == "random" or all(met[first] for first, then in self._dependencies if then == place)
+            if self.kind == "random"
+            or all(met[first] for first, then in self._dependencies if then == place)
         ]
 
     def told(self, success: bool) -> None:
@@ -109,7 +119,9 @@ class Scheduler:
 
 @dataclass(frozen=True)
 class CurriculumFile:
-    """A curriculum as it stands in a file. needed: the successes that pass a task; dependencies: numbers of tasks."""
+    """A curriculum as it stands in a file. needed: the successes that pass a task; dependencies:
+    numbers of tasks.
+    """
 
     members: tuple[str, ...]
     scheduler: str
@@ -118,7 +130,9 @@ class CurriculumFile:
 
     @classmethod
     def read(cls, path: pathlib.Path) -> CurriculumFile:
-        """Of a JSON file with `worlds`, `tasks` and `scheduler`. Raises UsageError with the line and the reason."""
+        """Of a JSON file with `worlds`, `tasks` and `scheduler`. Raises UsageError with the line
+        and the reason.
+        """
         content = read_content(path)
         found = json_in(path, content)
         return _Reader(path, content.decode()).curriculum(found)
@@ -130,7 +144,10 @@ class _Reader:
     text: str
 
     def curriculum(self, content: Any) -> CurriculumFile:
-        tasks, scheduler = self._part(content, "tasks", dict), self._part(content, "scheduler", dict)
+        tasks, scheduler = (
+            self._part(content, "tasks", dict),
+            self._part(content, "scheduler", dict),
+        )
         kind = str(scheduler.get("type", "")).rpartition(".")[2]
         if kind not in _TYPES:
             raise self._fault("type", f'no scheduler "{kind}"; {nearest(kind, _TYPES)}')
@@ -142,7 +159,9 @@ class _Reader:
         for name in names:
             if not isinstance(name, str) or name not in tasks:
                 raise self._fault(
-                    str(name), f'the task "{name}" is scheduled and not described; {nearest(str(name), tasks)}'
+                    str(name),
+                    f'the task "{name}" is scheduled and not described;'
+                    f" {nearest(str(name), tasks)}",
                 )
             described = tasks[name]
             found = described.get("type") if isinstance(described, dict) else None
@@ -150,7 +169,9 @@ class _Reader:
                 raise self._fault(str(name), f'the task "{name}" needs a type')
             world = described.get("world")
             if world is not None and world not in (content.get("worlds") or {}):
-                raise self._fault(str(name), f'the task "{name}" is in a world "{world}" that is not described')
+                raise self._fault(
+                    str(name), f'the task "{name}" is in a world "{world}" that is not described'
+                )
             try:
                 members.append(member_named(found))
             except UsageError as error:
@@ -165,11 +186,19 @@ class _Reader:
     def _pairs(self, given: Any, names: list[str]) -> tuple[tuple[int, int], ...]:
         pairs = []
         for pair in given if isinstance(given, list) else [given]:
-            if not isinstance(pair, list) or len(pair) != 2 or any(one not in names for one in pair):
-                raise self._fault("tasks_dependencies", f"a dependency is two scheduled tasks, got {pair!r}")
+            if (
+                not isinstance(pair, list)
+                or len(pair) != 2
+                or any(one not in names for one in pair)
+            ):
+                raise self._fault(
+                    "tasks_dependencies", f"a dependency is two scheduled tasks, got {pair!r}"
+                )
             pairs.append((names.index(pair[0]), names.index(pair[1])))
         open_tasks = set(range(len(names)))
-        while free := {task for task in open_tasks if not any(b == task and a in open_tasks for a, b in pairs)}:
+        while free := {
+            task for task in open_tasks if not any(b == task and a in open_tasks for a, b in pairs)
+        }:
             open_tasks -= free
         if open_tasks:
             looped = ", ".join(sorted(names[task] for task in open_tasks))
@@ -185,5 +214,7 @@ class _Reader:
 
     def _fault(self, near: str, reason: str) -> UsageError:
         """With the last line that has a text in quotation marks: where it is used."""
-        lines = [number for number, line in enumerate(self.text.splitlines(), 1) if f'"{near}"' in line]
+        lines = [
+            number for number, line in enumerate(self.text.splitlines(), 1) if f'"{near}"' in line
+        ]
         return UsageError(f"{self.path}, line {lines[-1] if lines else 1}: {reason}")

@@ -21,9 +21,9 @@ TEN, FOUR = 10, 4
 
 
 class Ground(NamedTuple):
-    """What an instance is drawn from besides random numbers. stream: the name of its random stream; number: of the
-    instance within it, from 0. words: the word list. strict: whatever is right must be said as it is; balanced: what is
-    right and what is wrong is equally long.
+    """What an instance is drawn from besides random numbers. stream: the name of its random stream;
+    number: of the instance within it, from 0. words: the word list. strict: whatever is right must
+    be said as it is; balanced: what is right and what is wrong is equally long.
     """
 
     stream: str
@@ -44,8 +44,8 @@ def shown(symbols: bytes) -> tuple[bytes, ...]:
 
 
 def one_answer(ground: Ground, symbols: bytes = SYMBOLS) -> Instance:
-    """Task 1: ten symbols, one of which is always right, whatever is asked. It can be known after the first right
-    answer, or when all symbols have been tried.
+    """Task 1: ten symbols, one of which is always right, whatever is asked. It can be known after
+    the first right answer, or when all symbols have been tried.
     """
     draws = ground.draws()
     alphabet = draws.some_of(shown(symbols), TEN)
@@ -68,7 +68,11 @@ def permuted_and_echo(ground: Ground) -> Instance:
     draws = ground.draws()
     alphabet = draws.some_of(shown(LETTERS), FOUR)
     table = dict(zip(alphabet, draws.some_of(alphabet, FOUR), strict=True))
-    return _deck(draws, {**table, **{symbol: symbol for symbol in shown(SPECIALS)}}, _Each(alphabet, len(LETTERS) - 1))
+    return _deck(
+        draws,
+        {**table, **{symbol: symbol for symbol in shown(SPECIALS)}},
+        _Each(alphabet, len(LETTERS) - 1),
+    )
 
 
 def echo(ground: Ground) -> Instance:
@@ -80,10 +84,10 @@ def echo(ground: Ground) -> Instance:
 
 @dataclass(frozen=True)
 class Table:
-    """Ten keys of digits and their values. keys: lengths that ten random keys may have; none: the digits themselves,
-    one each. values: lengths of the values; none: the digits in another order. asks, ends, closes: what follows a key,
-    a value, and the feedback. noise: how many random digits come before the feedback. short: a right answer is not
-    given back with its end.
+    """Ten keys of digits and their values. keys: lengths that ten random keys may have; none: the
+    digits themselves, one each. values: lengths of the values; none: the digits in another order.
+    asks, ends, closes: what follows a key, a value, and the feedback. noise: how many random digits
+    come before the feedback. short: a right answer is not given back with its end.
     """
 
     keys: tuple[int, ...] = ()
@@ -99,7 +103,11 @@ class Table:
         draws = ground.draws()
         digits = shown(DIGITS)
         keys = [_text(draws, digits, self.keys) for _ in digits] if self.keys else digits
-        values = [_text(draws, digits, self.values) for _ in keys] if self.values else draws.some_of(digits, TEN)
+        values = (
+            [_text(draws, digits, self.values) for _ in keys]
+            if self.values
+            else draws.some_of(digits, TEN)
+        )
         # A key that was drawn twice keeps its last value.
         table = dict(zip(keys, values, strict=True))
         found = {key: self._question(key, value, b"") for key, value in table.items()}
@@ -149,11 +157,14 @@ TABLES: dict[str, Callable[[Ground], Instance]] = {
 
 def deck(draws: Draws, keys: Sequence[T]) -> Iterator[T]:
     """Every key as often as there are keys, shuffled, gone through, and shuffled again."""
-    # A chain is walked through without a line of Python: a question costs a third of what a generator takes.
+    # A chain is walked through without a line of Python: a question costs a third of what a
+    # generator takes.
     return chain.from_iterable(map(draws.shuffled, repeat(list(keys) * len(keys))))
 
 
-def _deck(draws: Draws, table: dict[bytes, bytes], knows: Callable[[Question, bool], bool] = always) -> Instance:
+def _deck(
+    draws: Draws, table: dict[bytes, bytes], knows: Callable[[Question, bool], bool] = always
+) -> Instance:
     questions = [Question(key, value) for key, value in table.items()]
     return Instance(deck(draws, questions).__next__, knows=knows, single=True)
 
@@ -163,21 +174,25 @@ def _text(draws: Draws, digits: Sequence[bytes], lengths: Sequence[int]) -> byte
 
 
 class _Tried:
-    """Known after the first right answer to one of some questions (any, if none are named), or at the first question
-    after so many wrong answers.
+    """Known after the first right answer to one of some questions (any, if none are named), or at
+    the first question after so many wrong answers.
     """
 
     def __init__(self, options: int, questions: frozenset[bytes] | None = None) -> None:
         self._left, self._questions = options, questions
 
     def __call__(self, question: Question, correct: bool) -> bool:
-        known = self._left == 0 or (correct and (self._questions is None or question.text in self._questions))
+        known = self._left == 0 or (
+            correct and (self._questions is None or question.text in self._questions)
+        )
         self._left -= not correct
         return known
 
 
 class _Each:
-    """Known when each of some questions was answered rightly once, or wrongly so many times. With 1: asked once."""
+    """Known when each of some questions was answered rightly once, or wrongly so many times. With
+    1: asked once.
+    """
 
     def __init__(self, questions: Iterator[bytes] | Sequence[bytes], wrong: int = 1) -> None:
         self._left = dict.fromkeys(questions, wrong)

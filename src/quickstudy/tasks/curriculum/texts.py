@@ -19,7 +19,11 @@ LISTS = (
     b"ten twenty thirty forty fifty sixty seventy eighty ninety".split(),
     b"ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(),
 )
-PAIRS, TRIPLES, SINGLES = b"ab ac ad bc bd cd".split(), b"abc acd adc bcd bda cdb".split(), shown(b"abcd")
+PAIRS, TRIPLES, SINGLES = (
+    b"ab ac ad bc bd cd".split(),
+    b"abc acd adc bcd bda cdb".split(),
+    shown(b"abcd"),
+)
 FEW = shown(b"abcde")
 
 Ask = Callable[[Draws, tuple[bytes, ...]], Question]
@@ -30,17 +34,25 @@ def random_map(ground: Ground) -> Instance:
     """Task 6: eight words stand for eight words."""
     draws = ground.draws()
     keys, values = (draws.some_of(ground.words.every[:200], 8) for _ in range(2))
-    questions = [_short(b"random_map: " + key + b".", value + b".") for key, value in zip(keys, values, strict=True)]
+    questions = [
+        _short(b"random_map: " + key + b".", value + b".")
+        for key, value in zip(keys, values, strict=True)
+    ]
     return _looked_up(draws, questions)
 
 
 def next_in_list(ground: Ground) -> Instance:
-    """Task 15: what comes next in one of four lists, two times out of three in the list backwards."""
+    """Task 15: what comes next in one of four lists, two times out of three in the list
+    backwards.
+    """
     draws = ground.draws()
     items = draws.one_of(LISTS)
     if draws.below(3):
         items = items[::-1]
-    questions = [_short(b"say next after: " + item + b".", following + b".") for item, following in pairwise(items)]
+    questions = [
+        _short(b"say next after: " + item + b".", following + b".")
+        for item, following in pairwise(items)
+    ]
     return _looked_up(draws, questions)
 
 
@@ -125,7 +137,11 @@ def combine(draws: Draws, words: tuple[bytes, ...]) -> Question:
 
 def as_sets(draws: Draws, words: tuple[bytes, ...]) -> Question:
     """Task 12: a letter is put to a word, unless it is there, or taken from it."""
-    action, word, letter = draws.one_of((b"union", b"exclude")), draws.one_of(TRIPLES), draws.one_of(SINGLES)
+    action, word, letter = (
+        draws.one_of((b"union", b"exclude")),
+        draws.one_of(TRIPLES),
+        draws.one_of(SINGLES),
+    )
     joined = word if letter in word else word + letter
     answer = joined if action == b"union" else word.replace(letter, b"")
     return _short(b"say: " + word + b" say: " + letter + b" " + action + b":.", answer + b".")
@@ -137,7 +153,12 @@ def logic(draws: Draws, words: tuple[bytes, ...]) -> Question:
     if kind == 2:
         unwanted = draws.one_of(FEW)
         sample = draws.one_of([letter for letter in FEW if letter != unwanted])
-        return Question(b" say: anything and not " + unwanted + b".", sample + b".", PRAISE + b";", _blame(sample))
+        return Question(
+            b" say: anything and not " + unwanted + b".",
+            sample + b".",
+            PRAISE + b";",
+            _blame(sample),
+        )
     if kind == 3:
         first, second, third = draws.some_of(FEW, 3)
         unwanted = draws.one_of((first, second, third))
@@ -157,7 +178,10 @@ def _blame(sample: bytes) -> bytes:
 def logic_of_words(draws: Draws, words: tuple[bytes, ...]) -> Question:
     """Task 13.2: two to four texts, all of them or any."""
     connective = draws.one_of((b" or ", b" and "))
-    some = [b"".join(draws.some_of(shown(LETTERS), draws.between(1, 3))) for _ in range(draws.between(2, 4))]
+    some = [
+        b"".join(draws.some_of(shown(LETTERS), draws.between(1, 3)))
+        for _ in range(draws.between(2, 4))
+    ]
     text = b"say: " + connective.join(some) + b"."
     if connective == b" and ":
         return _short(text, b"".join(some) + b".")
@@ -172,11 +196,16 @@ def next_letter(draws: Draws, words: tuple[bytes, ...]) -> Question:
     return _short(b"after " + letters[place] + b" comes what:.", letters[place + 1] + b".")
 
 
-_LOGIC = re.compile(rb" ?say: (?P<first>\w+) (?P<by>and not|and|or) (?P<second>\w+)(?: but not (?P<unwanted>\w+))?\.")
+_LOGIC = re.compile(
+    rb" ?say: (?P<first>\w+) (?P<by>and not|and|or) (?P<second>\w+)(?: but not"
+    rb" (?P<unwanted>\w+))?\."
+)
 
 
 def judge_logic(question: Question, reply: bytes, strict: bool = True) -> bool:
-    """Of task 13.1. Not strict: `and` takes any part of what is expected, even a lone period, as was published."""
+    """Of task 13.1. Not strict: `and` takes any part of what is expected, even a lone period, as
+    was published.
+    """
     found = _LOGIC.fullmatch(question.text)
     if found is None:
         return reply == question.expected
@@ -207,7 +236,9 @@ def _independent(ask: Ask, ground: Ground) -> Instance:
 
 def any_of_four(ground: Ground) -> Instance:
     """Task 16: 9.2, 10, 11 or 12."""
-    return _independent(ground.draws("base").one_of((spell_word, say_several, combine, as_sets)), ground)
+    return _independent(
+        ground.draws("base").one_of((spell_word, say_several, combine, as_sets)), ground
+    )
 
 
 def with_synonyms(ground: Ground) -> Instance:
@@ -227,12 +258,16 @@ def with_synonyms(ground: Ground) -> Instance:
 def with_new_words(ground: Ground) -> Instance:
     """Task 20: the same with a new word for one of its words, and with that said before."""
     draws, base = ground.draws(), _in_turn(ground)
-    new = dict(zip(SYNONYMS, draws.some_of(ground.words.plain[200:400], len(SYNONYMS)), strict=True))
+    new = dict(
+        zip(SYNONYMS, draws.some_of(ground.words.plain[200:400], len(SYNONYMS)), strict=True)
+    )
     words = without(ground.words.plain, new.values()) if base is say_several else ()
 
     def ask() -> Question:
         question = base(draws, words)
-        old = draws.one_of([word for word in SYNONYMS if replaced(question.text, word, b"") != question.text])
+        old = draws.one_of(
+            [word for word in SYNONYMS if replaced(question.text, word, b"") != question.text]
+        )
         text = new[old] + b" is as " + old + b" - " + replaced(question.text, old, new[old])
         return question._replace(text=text)
 
@@ -241,7 +276,9 @@ def with_new_words(ground: Ground) -> Instance:
 
 def _in_turn(ground: Ground) -> Ask:
     """One of four tasks, none again before all four were there."""
-    order: list[Ask] = ground.draws("base", ground.number // 4).some_of([say_several, combine, as_sets, next_letter], 4)
+    order: list[Ask] = ground.draws("base", ground.number // 4).some_of(
+        [say_several, combine, as_sets, next_letter], 4
+    )
     return order[ground.number % 4]
 
 

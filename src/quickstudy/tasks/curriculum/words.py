@@ -1,8 +1,8 @@
 """Words that tasks are made of: ours, with the statistics of the published list.
 
-2,284 words, most frequent first, 5.84 letters on average and 15 at most: the first 200 have 4.25, the next 200 5.25.
-All are lower case but a pronoun of one letter, one word in capitals, and one with a hyphen. 154 contain a word of the
-synonym task.
+2,284 words, most frequent first, 5.84 letters on average and 15 at most: the first 200 have 4.25,
+the next 200 5.25. All are lower case but a pronoun of one letter, one word in capitals, and one
+with a hyphen. 154 contain a word of the synonym task.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ COUNT, LONGEST, WITH_SYNONYM = 2284, 15, 154
 _ONSETS, _VOWELS, _CODAS = map(
     str.split,
     (
-        "b bl br c ch cl cr d dr f fl fr g gl gr h j k l m n p pl pr qu r s sc sh sl sm sn sp st str sw t th tr tw v w",
+        (
+            "b bl br c ch cl cr d dr f fl fr g gl gr h j k l m n p pl pr qu r s sc sh sl sm sn sp"
+            " st str sw t th tr tw v w"
+        ),
         "a a a e e e e i i i o o u ai ea ee ie oa ou",
         "ck d ft g k l ll m n nd ng nk nt p r rd rk rm rn s sh ss st t th x",
     ),
@@ -33,7 +36,24 @@ _ONSETS, _VOWELS, _CODAS = map(
 _LENGTHS = (
     (200, {1: 1, 2: 24, 3: 40, 4: 54, 5: 44, 6: 21, 7: 11, 8: 3, 9: 2}),
     (200, {3: 18, 4: 50, 5: 54, 6: 41, 7: 21, 8: 12, 9: 3, 10: 1}),
-    (1884, {3: 96, 4: 325, 5: 396, 6: 374, 7: 287, 8: 197, 9: 116, 10: 53, 11: 24, 12: 10, 13: 4, 14: 1, 15: 1}),
+    (
+        1884,
+        {
+            3: 96,
+            4: 325,
+            5: 396,
+            6: 374,
+            7: 287,
+            8: 197,
+            9: 116,
+            10: 53,
+            11: 24,
+            12: 10,
+            13: 4,
+            14: 1,
+            15: 1,
+        },
+    ),
 )
 """How many words of which length, of the most frequent, the next and all others."""
 
@@ -79,7 +99,9 @@ def without(words: Sequence[bytes], forbidden: Iterable[bytes]) -> tuple[bytes, 
 
 def _last(words: list[bytes], length: int) -> bytes:
     """The least frequent word of a length that is free of synonyms."""
-    return next(word for word in reversed(words) if len(word) == length and not _holds_synonym(word))
+    return next(
+        word for word in reversed(words) if len(word) == length and not _holds_synonym(word)
+    )
 
 
 ALL_SYNONYMS = tuple(text for texts in SYNONYMS.values() for text in texts)

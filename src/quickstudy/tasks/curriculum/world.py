@@ -1,4 +1,6 @@
-"""The environment: tasks one after another, one byte in, one byte and a reward out, as fast as plain Python allows."""
+"""The environment: tasks one after another, one byte in, one byte and a reward out, as fast as
+plain Python allows.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,15 @@ from quickstudy.tasks.curriculum.texts import MICRO
 from quickstudy.tasks.curriculum.words import Words, word_list
 
 GROUPS = (range(97, 123), range(65, 91), range(48, 58), tuple(b'!"#,-:;?_&/'))
-"""Symbols that change places with each other where symbols are renamed; space and period stay what they are."""
+"""Symbols that change places with each other where symbols are renamed; space and period stay what
+they are.
+"""
 
 
 @dataclasses.dataclass(frozen=True)
 class Member:
-    """A task of a curriculum. name: by which its random stream is known; draw: makes an instance; needed: successes in
-    a row that pass it; mini: its instances are of one question.
+    """A task of a curriculum. name: by which its random stream is known; draw: makes an instance;
+    needed: successes in a row that pass it; mini: its instances are of one question.
     """
 
     name: str
@@ -47,12 +51,14 @@ class Member:
 
 
 class ByteWorld(World):
-    """Instances of tasks, until the scheduler has no more. Whatever is drawn depends on the streams and on the number
-    of the instance within its task alone, so a task shows the same alone, in a chain and after others.
+    """Instances of tasks, until the scheduler has no more. Whatever is drawn depends on the streams
+    and on the number of the instance within its task alone, so a task shows the same alone, in a
+    chain and after others.
 
-    names: of the random streams of its tasks. stage: what is going on, for those who may look. recorder: a `Recorder`,
-    if all is to be written down. Every end of an instance is an event: task and instance (their numbers), success,
-    passed (the task, by now), and outcomes (one byte for every question that was judged).
+    names: of the random streams of its tasks. stage: what is going on, for those who may look.
+    recorder: a `Recorder`, if all is to be written down. Every end of an instance is an event: task
+    and instance (their numbers), success, passed (the task, by now), and outcomes (one byte for
+    every question that was judged).
     """
 
     def __init__(
@@ -74,7 +80,9 @@ class ByteWorld(World):
         self._in_steps, self._kind = in_steps, kind
         self.names = stream_names(members, streams)
         self._draws = partial(Draws, f"{_name(streams)}/scheduler")
-        self._make = partial(Scheduler, kind, [one.needed for one in members], self._draws, dependencies)
+        self._make = partial(
+            Scheduler, kind, [one.needed for one in members], self._draws, dependencies
+        )
         self._counts = [0] * len(self.members)
         self._told: list[dict[str, Any]] = []
         self._byte: int | None = None
@@ -86,11 +94,20 @@ class ByteWorld(World):
 
     @property
     def by_tables(self) -> bool:
-        """Whether a compiled program can follow it as far as its tasks are table-driven; see `compiled_lives`."""
-        return self._byte is None and self._kind == "consecutive" and not self._in_steps and self.recorder is None
+        """Whether a compiled program can follow it as far as its tasks are table-driven; see
+        `compiled_lives`.
+        """
+        return (
+            self._byte is None
+            and self._kind == "consecutive"
+            and not self._in_steps
+            and self.recorder is None
+        )
 
     def compiled_with(self, others: Sequence[World]) -> Any:
-        """Itself and others for `Lifetime`, as arrays for a compiled program; None where there is no such form."""
+        """Itself and others for `Lifetime`, as arrays for a compiled program; None where there is
+        no such form.
+        """
         from quickstudy.tasks.curriculum.compiled_lives import TableLives
 
         return TableLives.of([self, *others])
@@ -106,7 +123,9 @@ class ByteWorld(World):
         return self._shown, self._meant
 
     def standing(self) -> tuple[int, int]:
-        """The number of the task at hand, and of the instance within it; of the next ones where all is over."""
+        """The number of the task at hand, and of the instance within it; of the next ones where all
+        is over.
+        """
         if self._byte is None:
             return 0, self._counts[0]
         return self.place, self._counts[self.place] - 1
@@ -139,7 +158,12 @@ class ByteWorld(World):
         except StopIteration as end:
             self._byte, self._reward = None, end.value
         byte = SPACE if self._byte is None else self._byte
-        return Turn(self._shown[byte], self._reward, self._byte is None, self._told.pop() if self._told else {})
+        return Turn(
+            self._shown[byte],
+            self._reward,
+            self._byte is None,
+            self._told.pop() if self._told else {},
+        )
 
     def live(self, act: Callable[[Any, Any], Any], steps: int) -> Life:
         """Reply after reply, without a `Turn` for each."""
@@ -180,7 +204,10 @@ class ByteWorld(World):
         self._byte, self._reward = None if done else byte, reward
         self._since = (bytearray() if begun else self._since) + replies[begun:]
         if self._renamed:
-            bytes_shown, replies = bytes_shown.translate(self._shown), replies.translate(self._shown)
+            bytes_shown, replies = (
+                bytes_shown.translate(self._shown),
+                replies.translate(self._shown),
+            )
         return Life(bytes_shown, replies, rewards, events, done)
 
     def _through(self, reward: int) -> Generator[tuple[int, int], int, int]:
@@ -208,7 +235,12 @@ class ByteWorld(World):
             reward = end.reward
             self.scheduler.told(end.success)
             passed = self.scheduler.solved[place] >= member.needed
-            told = {"task": place, "instance": ground.number, "success": end.success, "passed": passed}
+            told = {
+                "task": place,
+                "instance": ground.number,
+                "success": end.success,
+                "passed": passed,
+            }
             self._told.append({**told, "outcomes": bytes(self.stage.outcomes)})
 
     def snapshot(self) -> Snapshot:

@@ -1,1 +1,3 @@
-"""Series that a memory must follow: driven systems, chaotic flows, channels, bits, measured data."""
+"""Series that a memory must follow: driven systems, chaotic flows, channels, bits, measured
+data.
+"""

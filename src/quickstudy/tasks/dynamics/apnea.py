@@ -1,4 +1,6 @@
-"""A sleeper who stops breathing now and then: heart rate, respiration and blood oxygen, and when it happens."""
+"""A sleeper who stops breathing now and then: heart rate, respiration and blood oxygen, and when it
+happens.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,9 @@ from quickstudy.tasks.dynamics.series import RULES, Floats, taxonomy
 CHANNELS = ("heart_rate", "respiration", "blood_oxygen")
 LICENCE = "Open Data Commons Attribution 1.0"
 SHORT, LONG, SHARE = 20, 240, 0.25
-"""Of a label: rows over which the range of respiration is taken (10 s), rows over whose ranges the median is (120 s),
-and the share of it below which nobody breathes."""
+"""Of a label: rows over which the range of respiration is taken (10 s), rows over whose ranges the
+median is (120 s), and the share of it below which nobody breathes.
+"""
 
 
 @task("dynamics/sleep-apnea", version=2, **UNKNOWN)
@@ -30,12 +33,13 @@ and the share of it below which nobody breathes."""
 class SleepApnea(Measured):
     """Predict heart rate, respiration and blood oxygen of a sleeper (Wringe et al. 2024).
 
-    Sees: all three, twice a second. Answers: the same `ahead` steps later. Scored: NRMSE of all together and of each.
-    Chance 1, by the mean; persistence is low. Ceiling: unknown. Data: Santa Fe set B, from row 22,000 on: 1,000 values
-    of washout (nothing foretells the first: 999 steps), 3,000 to learn from, rows 26,000 to 26,999 to be tested on.
-    Artefacts and drop-outs are left as they are. scaled_by:
-    `training`, to -1 .. 1 by the washout and training part; `all`, as published, to -0.5 .. 0.5 by all rows, those that
-    are tested on among them.
+    Sees: all three, twice a second. Answers: the same `ahead` steps later. Scored: NRMSE of all
+    together and of each. Chance 1, by the mean; persistence is low. Ceiling: unknown. Data: Santa
+    Fe set B, from row 22,000 on: 1,000 values of washout (nothing foretells the first: 999 steps),
+    3,000 to learn from, rows 26,000 to 26,999 to be tested on. Artefacts and drop-outs are left as
+    they are. scaled_by:
+    `training`, to -1 .. 1 by the washout and training part; `all`, as published, to -0.5 .. 0.5 by
+    all rows, those that are tested on among them.
     """
 
     first: int | None = parameter(22_000, at_least=0)
@@ -48,13 +52,18 @@ class SleepApnea(Measured):
     data: ClassVar[DataSet] = APNEA
     columns: ClassVar[tuple[str, ...]] = CHANNELS
     interval: ClassVar[float] = 0.5
-    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("prediction", "unknown", stationary=False, licence=LICENCE)
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(
+        "prediction", "unknown", stationary=False, licence=LICENCE
+    )
 
     def scaled(self, values: Floats) -> tuple[Floats, str]:
         """As they are shown, and how that is said."""
         if self.raw or self.scaled_by == "training":
             return super().scaled(values)
-        return within(values, values.min(axis=0), values.max(axis=0)) - 0.5, "-0.5 .. 0.5 by all rows, as published"
+        return (
+            within(values, values.min(axis=0), values.max(axis=0)) - 0.5,
+            "-0.5 .. 0.5 by all rows, as published",
+        )
 
 
 @task("dynamics/sleep-apnea-heart", version=2, **UNKNOWN)
@@ -62,9 +71,10 @@ class SleepApnea(Measured):
 class SleepApneaChannel(SleepApnea):
     """Predict the heart rate of a sleeper (Wringe et al. 2024).
 
-    Sees: the heart rate, twice a second; others: respiration and blood oxygen as well. Answers: the heart rate `ahead`
-    steps later. Scored: NRMSE over the test part. Chance 1, by the mean; persistence is at 0.243. Ceiling: unknown.
-    Data and scaling: as in dynamics/sleep-apnea. channel: heart_rate, respiration or blood_oxygen.
+    Sees: the heart rate, twice a second; others: respiration and blood oxygen as well. Answers: the
+    heart rate `ahead` steps later. Scored: NRMSE over the test part. Chance 1, by the mean;
+    persistence is at 0.243. Ceiling: unknown. Data and scaling: as in dynamics/sleep-apnea.
+    channel: heart_rate, respiration or blood_oxygen.
     """
 
     channel: str = parameter("heart_rate", choices=CHANNELS)
@@ -82,7 +92,10 @@ class SleepApneaChannel(SleepApnea):
 
     def __post_init__(self) -> None:
         if self.others and self.free:
-            raise ValueError("what the other channels would be is not known in a free run; leave others or free out")
+            raise ValueError(
+                "what the other channels would be is not known in a free run; leave others or"
+                " free out"
+            )
 
     def drive(self, rng: np.random.Generator) -> Series:
         """The rows from the first on."""
@@ -92,18 +105,24 @@ class SleepApneaChannel(SleepApnea):
 
 
 task.variant(
-    "dynamics/sleep-apnea-respiration", version=2, of=SleepApneaChannel,
-    summary="Predict the respiration of a sleeper (Wringe et al. 2024).", channel="respiration",
-)  # fmt: skip
+    "dynamics/sleep-apnea-respiration",
+    version=2,
+    of=SleepApneaChannel,
+    summary="Predict the respiration of a sleeper (Wringe et al. 2024).",
+    channel="respiration",
+)
 task.variant(
-    "dynamics/sleep-apnea-oxygen", version=2, of=SleepApneaChannel,
-    summary="Predict the blood oxygen of a sleeper (Wringe et al. 2024).", channel="blood_oxygen",
-)  # fmt: skip
+    "dynamics/sleep-apnea-oxygen",
+    version=2,
+    of=SleepApneaChannel,
+    summary="Predict the blood oxygen of a sleeper (Wringe et al. 2024).",
+    channel="blood_oxygen",
+)
 
 
 def stopped(respiration: Floats) -> Floats:
-    """(row,): 1 where the range of the last 10 seconds is below a quarter of the median of all such ranges of the last
-    120 seconds, else 0; nan before there are as many rows.
+    """(row,): 1 where the range of the last 10 seconds is below a quarter of the median of all such
+    ranges of the last 120 seconds, else 0; nan before there are as many rows.
     """
     windows = np.lib.stride_tricks.sliding_window_view
     ranges = np.ptp(windows(respiration, SHORT), axis=1)
@@ -112,16 +131,21 @@ def stopped(respiration: Floats) -> Floats:
     return np.concatenate([np.full(SHORT + LONG - 2, np.nan), found])
 
 
-@task("dynamics/sleep-apnea-labels", version=1, **{**RULES, "oracle": "the rule of the labels needs values unscaled"})
+@task(
+    "dynamics/sleep-apnea-labels",
+    version=1,
+    **{**RULES, "oracle": "the rule of the labels needs values unscaled"},
+)
 @dataclass(frozen=True)
 class SleepApneaLabels(SleepApnea):
     """Say whether a sleeper has stopped breathing.
 
-    Sees: heart rate, respiration and blood oxygen, twice a second. Answers: 1 where he has, else 0: where the range of
-    respiration of the last 10 seconds is below a quarter of the median of such ranges of the last 120 seconds. These
-    labels are synthetic: nobody has marked the recording, and a rule of two lines knows them. Scored: NRMSE, share of
-    wrong answers (each taken for the nearer of the two), false positives and negatives, the area under their curve.
-    Chance: 1, and 0.17. Ceiling: 0. Data: as in dynamics/sleep-apnea. The labels and the rule are ours.
+    Sees: heart rate, respiration and blood oxygen, twice a second. Answers: 1 where he has, else 0:
+    where the range of respiration of the last 10 seconds is below a quarter of the median of such
+    ranges of the last 120 seconds. These labels are synthetic: nobody has marked the recording, and
+    a rule of two lines knows them. Scored: NRMSE, share of wrong answers (each taken for the nearer
+    of the two), false positives and negatives, the area under their curve. Chance: 1, and 0.17.
+    Ceiling: 0. Data: as in dynamics/sleep-apnea. The labels and the rule are ours.
     """
 
     washout: int = parameter(1000, at_least=0)
@@ -135,7 +159,10 @@ class SleepApneaLabels(SleepApnea):
 
     def __post_init__(self) -> None:
         if self.free or self.ahead != 1 or (self.first is not None and self.first < SHORT + LONG):
-            raise ValueError(f"labels are of the row just read: first must be at least {SHORT + LONG}, ahead 1, free 0")
+            raise ValueError(
+                f"labels are of the row just read: first must be at least {SHORT + LONG}, ahead 1,"
+                " free 0"
+            )
 
     def drive(self, rng: np.random.Generator) -> Series:
         """The rows from the first on, with their labels."""

@@ -1,5 +1,5 @@
-"""An arm with two joints that reaches for points, taught by the torques that would have moved it; then in their
-place.
+"""An arm with two joints that reaches for points, taught by the torques that would have moved it;
+then in their place.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from quickstudy.base.spaces import Reals
 from quickstudy.tasks.dynamics.series import FED_BACK, RULES, Floats, FreeRun, Parts, taxonomy
 
 STEP = 0.002
-"""Seconds of a control step, which is one step of the integration; the torques are held meanwhile."""
+"""Seconds of a control step, which is one step of the integration; the torques are held
+meanwhile.
+"""
 REST, MOVE = 100, 250
 """Control steps at rest before a movement, and of it: half a second."""
 TARGETS = 8
@@ -35,7 +37,9 @@ class InPlace(FreeRun):
     kind: ClassVar[str] = "situ"
 
     def begin(self) -> tuple[Floats, Floats]:
-        """At rest: (row, 4) angles and their speeds, and the angles of all steps that are not seen yet."""
+        """At rest: (row, 4) angles and their speeds, and the angles of all steps that are not seen
+        yet.
+        """
         rest = np.tile(self.task.at_rest(), (len(self.points), 1))
         return rest, np.tile(rest[:, None, :2], (1, self.task.late, 1))
 
@@ -48,21 +52,29 @@ class InPlace(FreeRun):
         return (arm, unseen[:, 1:]), seen, self.task.hand(arm[:, :2])
 
 
-@task("dynamics/arm", version=1, **RULES, oracle="when a movement began is not seen, only a delayed arm")
+@task(
+    "dynamics/arm",
+    version=1,
+    **RULES,
+    oracle="when a movement began is not seen, only a delayed arm",
+)
 @dataclass(frozen=True)
 class TwoJointedArm(Parts):
-    """Move an arm with two joints in a plane, as the torques of a perfect movement would (Joshi and Maass 2005).
+    """Move an arm with two joints in a plane, as the torques of a perfect movement would (Joshi and
+    Maass 2005).
 
-    Sees: where the hand shall be, and both joint angles of `delay` seconds ago, with Gaussian noise. Answers: the two
-    torques of H(a) a'' + C(a, a') a' = T that move the hand in a straight line and with minimum jerk, in half a second,
-    from the middle to a point `reach` metres away in any direction; 0 while it rests before, for 0.2 seconds. Scored:
-    NRMSE of the torques; in situ, the learner's torques move the arm towards 8 points around the middle: how far the
-    hand is from where it should be on the way and at the end, whether it ends within 5 % of the way, and how much its
-    speed is like the perfect one. Chance 1. Ceiling: unknown. By RK4, in steps of 2 ms.
+    Sees: where the hand shall be, and both joint angles of `delay` seconds ago, with Gaussian
+    noise. Answers: the two torques of H(a) a'' + C(a, a') a' = T that move the hand in a straight
+    line and with minimum jerk, in half a second, from the middle to a point `reach` metres away in
+    any direction; 0 while it rests before, for 0.2 seconds. Scored: NRMSE of the torques; in situ,
+    the learner's torques move the arm towards 8 points around the middle: how far the hand is from
+    where it should be on the way and at the end, whether it ends within 5 % of the way, and how
+    much its speed is like the perfect one. Chance 1. Ceiling: unknown. By RK4, in steps of 2 ms.
 
-    lumped: a1, a2, a3, a4 of H11 = a1 + 2 a3 cos b + 2 a4 sin b, H12 = a2 + a3 cos b + a4 sin b, H22 = a2, with b the
-    elbow; lengths: of both links. Source: Slotine and Li 1991; Joshi and Maass 2005 (two links of 1 kg and 0.5 m, from
-    memory); Wringe, Trefzer and Stepney, section 4.3. Movements and protocol are ours.
+    lumped: a1, a2, a3, a4 of H11 = a1 + 2 a3 cos b + 2 a4 sin b, H12 = a2 + a3 cos b + a4 sin b,
+    H22 = a2, with b the elbow; lengths: of both links. Source: Slotine and Li 1991; Joshi and Maass
+    2005 (two links of 1 kg and 0.5 m, from memory); Wringe, Trefzer and Stepney, section 4.3.
+    Movements and protocol are ours.
     """
 
     washout: int = parameter(350, at_least=0)
@@ -77,12 +89,18 @@ class TwoJointedArm(Parts):
 
     inputs: ClassVar[Reals] = Reals(4)
     outputs: ClassVar[Reals] = Reals(2)
-    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("imitation", "unknown", running="driven and in situ")
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(
+        "imitation", "unknown", running="driven and in situ"
+    )
 
     def __post_init__(self) -> None:
         if len(self.lumped) != 4 or len(self.lengths_of_links) != 2:
             raise ValueError("lumped must be four numbers and lengths_of_links two")
-        if not abs(self.lengths_of_links[0] - self.lengths_of_links[1]) + self.reach < self._away < self._most:
+        if (
+            not abs(self.lengths_of_links[0] - self.lengths_of_links[1]) + self.reach
+            < self._away
+            < self._most
+        ):
             raise ValueError(f"reach must leave the hand within the arm's circle, got {self.reach}")
 
     @property
@@ -103,18 +121,24 @@ class TwoJointedArm(Parts):
         """(..., 2, 2): H of elbow angles (...)."""
         a1, a2, a3, a4 = self.lumped
         turn = a3 * np.cos(elbow) + a4 * np.sin(elbow)
-        return np.stack([np.stack([a1 + 2 * turn, a2 + turn], -1), np.stack([a2 + turn, a2 + 0 * turn], -1)], -2)
+        return np.stack(
+            [np.stack([a1 + 2 * turn, a2 + turn], -1), np.stack([a2 + turn, a2 + 0 * turn], -1)], -2
+        )
 
     def centrifugal(self, elbow: Floats, speeds: Floats) -> Floats:
         """(..., 2): C a' of elbow angles (...) and joint speeds (..., 2)."""
         h = self.lumped[2] * np.sin(elbow) - self.lumped[3] * np.cos(elbow)
         first, second = speeds[..., 0], speeds[..., 1]
-        return np.stack([-h * second * first - h * (first + second) * second, h * first * first], axis=-1)
+        return np.stack(
+            [-h * second * first - h * (first + second) * second, h * first * first], axis=-1
+        )
 
     def slope(self, state: Floats, torque: Floats) -> Floats:
         """(..., 4): of angles and their speeds (..., 4) under torques (..., 2)."""
         elbow, speeds = state[..., 1], state[..., 2:]
-        turns = np.linalg.solve(self.inertia(elbow), (torque - self.centrifugal(elbow, speeds))[..., None])[..., 0]
+        turns = np.linalg.solve(
+            self.inertia(elbow), (torque - self.centrifugal(elbow, speeds))[..., None]
+        )[..., 0]
         return np.concatenate([speeds, turns], axis=-1)
 
     def moved(self, state: Floats, torque: Floats) -> Floats:
@@ -128,7 +152,10 @@ class TwoJointedArm(Parts):
         """(..., 2): where it is, of angles (..., 2)."""
         first, both = angles[..., 0], angles[..., 0] + angles[..., 1]
         near, far = self.lengths_of_links
-        return np.stack([near * np.cos(first) + far * np.cos(both), near * np.sin(first) + far * np.sin(both)], axis=-1)
+        return np.stack(
+            [near * np.cos(first) + far * np.cos(both), near * np.sin(first) + far * np.sin(both)],
+            axis=-1,
+        )
 
     def angles(self, hand: Floats) -> Floats:
         """(..., 2): of the joints, the elbow bent to one side, where the hand is."""
@@ -146,7 +173,9 @@ class TwoJointedArm(Parts):
         return np.concatenate([self.angles(self.middle()), np.zeros(2)])
 
     def path(self, point: Floats) -> tuple[Floats, Floats, Floats]:
-        """Of a movement to a point (2,), at 0 .. MOVE control steps: hand (step, 2), joint angles, and torques."""
+        """Of a movement to a point (2,), at 0 .. MOVE control steps: hand (step, 2), joint angles,
+        and torques.
+        """
         s = np.arange(MOVE + 1)[:, None] / MOVE
         lasting, way = MOVE * STEP, point - self.middle()
         hand = self.middle() + way * (10 * s**3 - 15 * s**4 + 6 * s**5)
@@ -167,7 +196,11 @@ class TwoJointedArm(Parts):
         )
         faster = np.linalg.solve(bend, (change - pulled)[..., None])[..., 0]
         pushed = np.asarray((self.inertia(angles[:, 1]) @ faster[..., None])[..., 0])
-        return hand, angles, pushed + self.centrifugal(angles[:, 1], np.asarray(turning, dtype=np.float64))
+        return (
+            hand,
+            angles,
+            pushed + self.centrifugal(angles[:, 1], np.asarray(turning, dtype=np.float64)),
+        )
 
     def _jacobian(self, angles: Floats) -> Floats:
         near, far = self.lengths_of_links
@@ -180,14 +213,18 @@ class TwoJointedArm(Parts):
 
     def around(self, directions: Floats) -> Floats:
         """(row, 2): points around the middle."""
-        return self.middle() + self.reach * np.stack([np.cos(directions), np.sin(directions)], axis=-1)
+        return self.middle() + self.reach * np.stack(
+            [np.cos(directions), np.sin(directions)], axis=-1
+        )
 
     def drive(self, rng: np.random.Generator) -> Series:
         """Movement after movement, in random directions."""
         seen, torques = [], []
         for point in self.around(rng.uniform(0.0, 2 * np.pi, -(-self.steps // (REST + MOVE)))):
             _, angles, torque = self.path(point)
-            shown = np.concatenate([np.tile(angles[0], (REST + self.late, 1)), angles[:-1]])[: REST + MOVE]
+            shown = np.concatenate([np.tile(angles[0], (REST + self.late, 1)), angles[:-1]])[
+                : REST + MOVE
+            ]
             goal = np.where(np.arange(REST + MOVE)[:, None] < REST, self.middle(), point)
             seen.append(np.concatenate([goal, shown], axis=1))
             torques.append(np.concatenate([np.zeros((REST, 2)), torque[:-1]]))
@@ -209,7 +246,14 @@ class TwoJointedArm(Parts):
 
 
 task.variant(
-    "dynamics/arm-slotine", version=1, of=TwoJointedArm,
-    summary="Move an arm with two joints and a load in a plane, as the torques of a perfect movement would.",
-    lumped=(3.34, 0.97, 1.0392, 0.6), lengths_of_links=(1.0, 1.2), reach=0.2,
-)  # fmt: skip
+    "dynamics/arm-slotine",
+    version=1,
+    of=TwoJointedArm,
+    summary=(
+        "Move an arm with two joints and a load in a plane, as the torques of a perfect movement"
+        " would."
+    ),
+    lumped=(3.34, 0.97, 1.0392, 0.6),
+    lengths_of_links=(1.0, 1.2),
+    reach=0.2,
+)

@@ -23,12 +23,13 @@ CODES = {"signs": (-1.0, 1.0), "bits": (0.0, 1.0)}
 class Parity(Parts):
     """Say whether an odd number of the last 3 bits is set.
 
-    Sees: a fair bit at every step, -1 or 1 (code `bits`: 0 or 1). Answers: u(t-delay) xor ... xor u(t-delay-bits+1), in
-    the same code; bits from before the first are unset. Scored: NRMSE, and the share of wrong answers, each taken for
-    the nearer of the two values. Chance: 1, and half of the answers. Ceiling: 0. With signs the answer is, up to sign,
-    the product of the inputs: from 2 bits on no linear filter has a smaller NRMSE than the mean.
-    Source: Wringe, Trefzer and Stepney, section 6.2, whose window is one bit too long. 3: Haykin; 5: Schrauwen et al.;
-    2 to 5: Dion et al.; 4 and 6: Shougat et al.
+    Sees: a fair bit at every step, -1 or 1 (code `bits`: 0 or 1). Answers: u(t-delay) xor ... xor
+    u(t-delay-bits+1), in the same code; bits from before the first are unset. Scored: NRMSE, and
+    the share of wrong answers, each taken for the nearer of the two values. Chance: 1, and half of
+    the answers. Ceiling: 0. With signs the answer is, up to sign, the product of the inputs: from 2
+    bits on no linear filter has a smaller NRMSE than the mean. Source: Wringe, Trefzer and Stepney,
+    section 6.2, whose window is one bit too long. 3: Haykin; 5: Schrauwen et al.; 2 to 5: Dion et
+    al.; 4 and 6: Shougat et al.
     """
 
     bits: int = parameter(3, at_least=1)
@@ -62,27 +63,61 @@ class Parity(Parts):
         """Fresh bits."""
         bits = rng.integers(2, size=(self.steps, 1))
         inputs = np.asarray(self.levels)[bits]
-        return self.series(inputs, self.response(inputs), levels=list(self.levels), varies=["inputs", "weights"])
+        return self.series(
+            inputs, self.response(inputs), levels=list(self.levels), varies=["inputs", "weights"]
+        )
 
 
-task.variant("dynamics/parity-2", version=1, of=Parity, summary="Whether one of the last 2 bits is set.", bits=2)
-task.variant("dynamics/parity-4", version=1, of=Parity, summary="Whether an odd number of 4 bits is set.", bits=4)
-task.variant("dynamics/parity-5", version=1, of=Parity, summary="Whether an odd number of 5 bits is set.", bits=5)
-task.variant("dynamics/parity-6", version=1, of=Parity, summary="Whether an odd number of 6 bits is set.", bits=6)
-task.variant("dynamics/xor", version=1, of=Parity, summary="Exclusive or of the last two bits.", bits=2)
 task.variant(
-    "dynamics/xor-delayed", version=1, of=Parity,
-    summary="Exclusive or of two neighbouring bits of 5 steps ago (Verstraeten 2010).", bits=2, delay=5,
-)  # fmt: skip
+    "dynamics/parity-2",
+    version=1,
+    of=Parity,
+    summary="Whether one of the last 2 bits is set.",
+    bits=2,
+)
+task.variant(
+    "dynamics/parity-4",
+    version=1,
+    of=Parity,
+    summary="Whether an odd number of 4 bits is set.",
+    bits=4,
+)
+task.variant(
+    "dynamics/parity-5",
+    version=1,
+    of=Parity,
+    summary="Whether an odd number of 5 bits is set.",
+    bits=5,
+)
+task.variant(
+    "dynamics/parity-6",
+    version=1,
+    of=Parity,
+    summary="Whether an odd number of 6 bits is set.",
+    bits=6,
+)
+task.variant(
+    "dynamics/xor", version=1, of=Parity, summary="Exclusive or of the last two bits.", bits=2
+)
+task.variant(
+    "dynamics/xor-delayed",
+    version=1,
+    of=Parity,
+    summary="Exclusive or of two neighbouring bits of 5 steps ago (Verstraeten 2010).",
+    bits=2,
+    delay=5,
+)
 
 
 @task("dynamics/xor-spatial", version=1, **RULES, oracle="exact-state")
 @dataclass(frozen=True)
 class SpatialXor(Parts):
-    """Exclusive or of two bits that are there at once: no memory is needed, and no line parts the answers.
+    """Exclusive or of two bits that are there at once: no memory is needed, and no line parts the
+    answers.
 
-    Sees: two fair bits, -1 or 1 each. Answers: 1 where they differ, else -1. Scored: NRMSE, share of wrong answers.
-    Chance: 1 and a half. Ceiling: 0. Source: Wringe, Trefzer and Stepney, section 6.1.
+    Sees: two fair bits, -1 or 1 each. Answers: 1 where they differ, else -1. Scored: NRMSE, share
+    of wrong answers. Chance: 1 and a half. Ceiling: 0. Source: Wringe, Trefzer and Stepney, section
+    6.1.
     """
 
     inputs: ClassVar[Reals] = Reals(2)
@@ -98,4 +133,6 @@ class SpatialXor(Parts):
     def drive(self, rng: np.random.Generator) -> Series:
         """Fresh bits."""
         inputs = rng.choice(self.levels, (self.steps, 2))
-        return self.series(inputs, self.response(inputs), levels=list(self.levels), varies=["inputs", "weights"])
+        return self.series(
+            inputs, self.response(inputs), levels=list(self.levels), varies=["inputs", "weights"]
+        )

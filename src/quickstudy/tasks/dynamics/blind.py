@@ -26,16 +26,22 @@ DELAYS = 8
 """Blind, what was sent 0 .. 7 steps ago may be found."""
 
 
-@task("dynamics/binary-channel", version=1, controls=[*RULES["controls"], "slicer"], oracle="posterior")
+@task(
+    "dynamics/binary-channel",
+    version=1,
+    controls=[*RULES["controls"], "slicer"],
+    oracle="posterior",
+)
 @dataclass(frozen=True)
 class BinaryChannel(Parts):
     """Say which bits were sent through a channel whose echo is louder than the voice.
 
-    Sees: u(n) = s + cubic s^3 + noise, where s = echoes[0] d(n) + echoes[1] d(n-1) + ... Answers: d(n-lag), -1 or 1,
-    each as likely. The noise is Gaussian; `snr`, in dB, is the variance of the noiseless u over that of the noise.
-    Scored: NRMSE, and the share of wrong bits, each answer taken for the nearer one. Chance: 1, and a half. Ceiling:
-    the mean of what was sent given all that was received, by one who knows the channel. Source: after Boccato et al.
-    2011 and 2012, whose channels nobody could confirm: these are ours. Wringe, Trefzer and Stepney, section 4.2.
+    Sees: u(n) = s + cubic s^3 + noise, where s = echoes[0] d(n) + echoes[1] d(n-1) + ... Answers:
+    d(n-lag), -1 or 1, each as likely. The noise is Gaussian; `snr`, in dB, is the variance of the
+    noiseless u over that of the noise. Scored: NRMSE, and the share of wrong bits, each answer
+    taken for the nearer one. Chance: 1, and a half. Ceiling: the mean of what was sent given all
+    that was received, by one who knows the channel. Source: after Boccato et al. 2011 and 2012,
+    whose channels nobody could confirm: these are ours. Wringe, Trefzer and Stepney, section 4.2.
     """
 
     test: int = parameter(6000, at_least=20)
@@ -54,7 +60,9 @@ class BinaryChannel(Parts):
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.echoes) <= DELAYS or not any(self.echoes):
-            raise ValueError(f"echoes must be 1 to {DELAYS} numbers, not all of them 0, got {self.echoes}")
+            raise ValueError(
+                f"echoes must be 1 to {DELAYS} numbers, not all of them 0, got {self.echoes}"
+            )
 
     def bent(self, heard: Floats) -> Floats:
         """What is received of the sum of echoes, but for the noise."""
@@ -63,7 +71,9 @@ class BinaryChannel(Parts):
     @property
     def noise(self) -> float:
         """Deviation of the noise: by the variance over all bits that can be heard at once."""
-        heard = self.bent(np.array(list(product(BITS, repeat=len(self.echoes)))) @ np.array(self.echoes))
+        heard = self.bent(
+            np.array(list(product(BITS, repeat=len(self.echoes)))) @ np.array(self.echoes)
+        )
         return float(np.sqrt(heard.var() / 10 ** (self.snr / 10)))
 
     def drive(self, rng: np.random.Generator) -> Series:
@@ -74,18 +84,31 @@ class BinaryChannel(Parts):
         received = self.bent(heard) + self.noise * rng.standard_normal(self.steps)
         lag = getattr(self, "asked_lag", self.lag)
         targets = sent[before - lag : before - lag + self.steps]
-        facts = {"levels": list(BITS), "noise_deviation": self.noise, "varies": ["inputs", "weights"]}
-        return self.series(received[:, None], targets[:, None], **facts, **getattr(self, "blind", {}))
+        facts = {
+            "levels": list(BITS),
+            "noise_deviation": self.noise,
+            "varies": ["inputs", "weights"],
+        }
+        return self.series(
+            received[:, None], targets[:, None], **facts, **getattr(self, "blind", {})
+        )
 
 
 task.variant(
-    "dynamics/binary-channel-closed", version=1, of=BinaryChannel,
-    summary="Say which bits were sent through a channel whose echoes together drown the voice.", echoes=(0.5, 1.0, 0.6),
-)  # fmt: skip
+    "dynamics/binary-channel-closed",
+    version=1,
+    of=BinaryChannel,
+    summary="Say which bits were sent through a channel whose echoes together drown the voice.",
+    echoes=(0.5, 1.0, 0.6),
+)
 task.variant(
-    "dynamics/binary-channel-cubic", version=1, of=BinaryChannel,
-    summary="Say which bits were sent through a channel that bends what it is given.", echoes=(1.0, 0.6), cubic=0.1,
-)  # fmt: skip
+    "dynamics/binary-channel-cubic",
+    version=1,
+    of=BinaryChannel,
+    summary="Say which bits were sent through a channel that bends what it is given.",
+    echoes=(1.0, 0.6),
+    cubic=0.1,
+)
 
 
 @task("dynamics/blind-channel", version=1, controls=["slicer", "blind-linear"], oracle="posterior")
@@ -93,38 +116,52 @@ task.variant(
 class BlindChannel(BinaryChannel):
     """Say which bits were sent through a channel, told nothing but that they are bits.
 
-    Sees: what dynamics/binary-channel shows. Answers: a number whose square is 1; nobody says which. While it learns, a
-    learner is told the modulus 1 in the place of every answer, and that its criterion is the mean of (y^2 - 1)^2, where
-    y is its answer less the mean of all, and the square of that mean: a bit is as often -1 as 1, and a constant is no
-    solution.
-    Scored: share of wrong bits and NRMSE, with the sign and the delay of 0 to 7 steps by which fewest bits are wrong:
-    without an answer neither can be known. Chance: 1, and a half. Ceiling: the mean of what was sent given all that was
-    received, by one who knows the channel. Source: as there; the criterion is Godard's (1980).
+    Sees: what dynamics/binary-channel shows. Answers: a number whose square is 1; nobody says
+    which. While it learns, a learner is told the modulus 1 in the place of every answer, and that
+    its criterion is the mean of (y^2 - 1)^2, where y is its answer less the mean of all, and the
+    square of that mean: a bit is as often -1 as 1, and a constant is no solution.
+    Scored: share of wrong bits and NRMSE, with the sign and the delay of 0 to 7 steps by which
+    fewest bits are wrong: without an answer neither can be known. Chance: 1, and a half. Ceiling:
+    the mean of what was sent given all that was received, by one who knows the channel. Source: as
+    there; the criterion is Godard's (1980).
     """
 
     asks: ClassVar[str] = "fitness"
     criterion: ClassVar[str] = "modulus"
     asked_lag: ClassVar[int] = 0
     blind: ClassVar[Mapping[str, Any]] = {"delays": DELAYS}
-    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("imitation", "unknown", output="binary", supervised=False)
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(
+        "imitation", "unknown", output="binary", supervised=False
+    )
 
 
 task.variant(
-    "dynamics/blind-channel-closed", version=1, of=BlindChannel,
-    summary="Say which bits were sent through a channel whose echoes together drown the voice, told nothing but that.",
+    "dynamics/blind-channel-closed",
+    version=1,
+    of=BlindChannel,
+    summary=(
+        "Say which bits were sent through a channel whose echoes together drown the voice, told"
+        " nothing but that."
+    ),
     echoes=(0.5, 1.0, 0.6),
-)  # fmt: skip
+)
 task.variant(
-    "dynamics/blind-channel-cubic", version=1, of=BlindChannel,
-    summary="Say which bits were sent through a channel that bends what it is given, told nothing but that.",
-    echoes=(1.0, 0.6), cubic=0.1,
-)  # fmt: skip
+    "dynamics/blind-channel-cubic",
+    version=1,
+    of=BlindChannel,
+    summary=(
+        "Say which bits were sent through a channel that bends what it is given, told nothing but"
+        " that."
+    ),
+    echoes=(1.0, 0.6),
+    cubic=0.1,
+)
 
 
 @control("posterior", version=1, role="oracle")
 class Posterior(FixedRule):
-    """The mean of what was sent, given all that was received so far, by one who knows the channel and its noise. Blind,
-    of the longest delay that counts.
+    """The mean of what was sent, given all that was received so far, by one who knows the channel
+    and its noise. Blind, of the longest delay that counts.
     """
 
     reads = gives = (Reals,)
@@ -136,15 +173,22 @@ class Posterior(FixedRule):
     def predict(self, inputs: Floats) -> Floats:
         """One answer per row."""
         expected, sent = _expected(self._task)
-        return _filtered(np.ascontiguousarray(inputs[:, 0]), expected, sent[:, self._lag].copy(), self._task.noise)
+        return _filtered(
+            np.ascontiguousarray(inputs[:, 0]),
+            expected,
+            sent[:, self._lag].copy(),
+            self._task.noise,
+        )
 
 
 @lru_cache
 def _expected(task: BinaryChannel) -> tuple[Floats, Floats]:
-    """(state,) what is received and (state, DELAYS) what was sent, the latest first, in each of 256 states: bit k of
-    its number is what was sent k steps ago.
+    """(state,) what is received and (state, DELAYS) what was sent, the latest first, in each of 256
+    states: bit k of its number is what was sent k steps ago.
     """
-    sent = np.asarray(2.0 * ((np.arange(2**DELAYS)[:, None] >> np.arange(DELAYS)) & 1) - 1.0, dtype=np.float64)
+    sent = np.asarray(
+        2.0 * ((np.arange(2**DELAYS)[:, None] >> np.arange(DELAYS)) & 1) - 1.0, dtype=np.float64
+    )
     return task.bent(sent[:, : len(task.echoes)] @ np.array(task.echoes)), sent
 
 
@@ -174,8 +218,8 @@ def _filtered(received: Floats, expected: Floats, asked: Floats, noise: float) -
 
 @control("blind-linear", version=1, role="control")
 class BlindLinear(Linear):
-    """A linear filter without a constant whose answers have squares as near to 1 as can be found: from every single tap
-    as a start, the least mean of (y^2 - 1)^2. As many taps as the task says.
+    """A linear filter without a constant whose answers have squares as near to 1 as can be found:
+    from every single tap as a start, the least mean of (y^2 - 1)^2. As many taps as the task says.
     """
 
     def learn(self, inputs: Floats, targets: Floats) -> None:

@@ -1,4 +1,6 @@
-"""Channel equalisation: what was sent, from what a channel with echoes, distortion and noise has made of it."""
+"""Channel equalisation: what was sent, from what a channel with echoes, distortion and noise has
+made of it.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +25,18 @@ RULES = {"controls": [*RULES["controls"], "slicer"], "oracle": "the noise hides 
 class Channel(Parts):
     """Say what was sent through a channel, at 32 dB (Jaeger and Haas 2004).
 
-    Sees: u(n) = q(n) + 0.036 q(n)^2 - 0.011 q(n)^3 + noise, where q(n) = 0.08 d(n+2) - 0.12 d(n+1) + d(n) + 0.18 d(n-1)
-    - 0.1 d(n-2) + `third` d(n-3) - 0.05 d(n-4) + 0.04 d(n-5) + 0.03 d(n-6) + 0.01 d(n-7). Answers: d(n-lag), one of -3,
-    -1, 1, 3, each as likely. The noise is Gaussian; `snr`, in dB, is the variance of the noiseless u over that of the
-    noise (none: no noise). offset: is added to what is seen. Scored: NRMSE, and the share of symbols that are wrong,
-    each answer taken for the nearest symbol. Chance: 1, and 3/4. Ceiling: unknown; controls: `slicer`, u(n-lag) itself.
-    Source: Wringe, Trefzer and Stepney, section 4.2; the usual grid is 12, 16 ... 32 dB, and rates of 1e-5 need a
-    million symbols to be seen.
+    Sees: u(n) = q(n) + 0.036 q(n)^2 - 0.011 q(n)^3 + noise, where q(n) = 0.08 d(n+2) - 0.12 d(n+1)
+    + d(n) + 0.18 d(n-1)
+    - 0.1 d(n-2) + `third` d(n-3) - 0.05 d(n-4) + 0.04 d(n-5) + 0.03 d(n-6) + 0.01 d(n-7). Answers:
+    d(n-lag), one of -3, -1, 1, 3, each as likely. The noise is Gaussian; `snr`, in dB, is the
+    variance of the noiseless u over that of the noise (none: no noise). offset: is added to what is
+    seen. Scored: NRMSE, and the share of symbols that are wrong, each answer taken for the nearest
+    symbol. Chance: 1, and 3/4. Ceiling: unknown; controls: `slicer`, u(n-lag) itself. Source:
+    Wringe, Trefzer and Stepney, section 4.2; the usual grid is 12, 16 ... 32 dB, and rates of 1e-5
+    need a million symbols to be seen.
 
-    Departures: third is 0.09 (Mathews and Lee; Rodan and Tino), 0.091 in programs derived from Jaeger's supplement.
+    Departures: third is 0.09 (Mathews and Lee; Rodan and Tino), 0.091 in programs derived from
+    Jaeger's supplement.
     """
 
     test: int = parameter(6000, at_least=2)
@@ -61,17 +66,37 @@ class Channel(Parts):
         deviation = 0.0 if self.snr is None else float(np.sqrt(u.var() / 10 ** (self.snr / 10)))
         inputs = u + deviation * rng.standard_normal(self.steps) + self.offset
         targets = sent[before - self.lag : before - self.lag + self.steps]
-        facts = {"levels": list(SYMBOLS), "noise_deviation": deviation, "varies": ["inputs", "weights"]}
+        facts = {
+            "levels": list(SYMBOLS),
+            "noise_deviation": deviation,
+            "varies": ["inputs", "weights"],
+        }
         return self.series(inputs[:, None], targets[:, None], **facts)
 
 
-task.variant("dynamics/channel-12", version=1, of=Channel, summary="What was sent, at 12 dB.", snr=12.0)
-task.variant("dynamics/channel-16", version=1, of=Channel, summary="What was sent, at 16 dB.", snr=16.0)
-task.variant("dynamics/channel-20", version=1, of=Channel, summary="What was sent, at 20 dB.", snr=20.0)
-task.variant("dynamics/channel-24", version=1, of=Channel, summary="What was sent, at 24 dB.", snr=24.0)
-task.variant("dynamics/channel-28", version=1, of=Channel, summary="What was sent, at 28 dB.", snr=28.0)
 task.variant(
-    "dynamics/channel-rodan", version=1, of=Channel,
+    "dynamics/channel-12", version=1, of=Channel, summary="What was sent, at 12 dB.", snr=12.0
+)
+task.variant(
+    "dynamics/channel-16", version=1, of=Channel, summary="What was sent, at 16 dB.", snr=16.0
+)
+task.variant(
+    "dynamics/channel-20", version=1, of=Channel, summary="What was sent, at 20 dB.", snr=20.0
+)
+task.variant(
+    "dynamics/channel-24", version=1, of=Channel, summary="What was sent, at 24 dB.", snr=24.0
+)
+task.variant(
+    "dynamics/channel-28", version=1, of=Channel, summary="What was sent, at 28 dB.", snr=28.0
+)
+task.variant(
+    "dynamics/channel-rodan",
+    version=1,
+    of=Channel,
     summary="What was sent, without noise, the input raised by 30 (Rodan and Tino 2011).",
-    snr=None, offset=30.0, training=2000, validation=3000, test=3000,
-)  # fmt: skip
+    snr=None,
+    offset=30.0,
+    training=2000,
+    validation=3000,
+    test=3000,
+)

@@ -1,4 +1,6 @@
-"""Control by imitation: a teacher forces an oscillator onto a circle; then the learner is in the teacher's place."""
+"""Control by imitation: a teacher forces an oscillator onto a circle; then the learner is in the
+teacher's place.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ WIDEST = 3.0
 
 @dataclass(frozen=True)
 class InPlace(FreeRun):
-    """The learner's force moves the oscillators, one row for each start. first: (row, 2) places and speeds."""
+    """The learner's force moves the oscillators, one row for each start. first: (row, 2) places and
+    speeds.
+    """
 
     first: Floats
     task: VanDerPol
@@ -44,17 +48,23 @@ class InPlace(FreeRun):
         return state, self.task.seen(state, step + 1), state
 
 
-@task("dynamics/van-der-pol", version=1, **RULES, oracle="the integral that the teacher keeps is not seen")
+@task(
+    "dynamics/van-der-pol",
+    version=1,
+    **RULES,
+    oracle="the integral that the teacher keeps is not seen",
+)
 @dataclass(frozen=True)
 class VanDerPol(Parts):
     """Force an oscillator of Van der Pol onto a circle, as a teacher does.
 
-    Sees: x, x' of x'' - mu (1 - x^2) x' + x = F, and x, x' of the reference one step later: x = A cos wt. Answers: the
-    force of a PID teacher, at most 50 either way. Scored: NRMSE of the force with the teacher at work; in situ, the
-    learner's force moves `starts` oscillators from fresh places for 20 seconds, and x and x' are held against the
-    reference after 5. Chance 1. Ceiling: unknown; the teacher itself is at 0.03 to 0.09. restart: seconds after which
-    the teacher starts again elsewhere. Source: Wringe, Trefzer and Stepney, section 4.4; gains, circle and protocol are
-    ours, since none are published.
+    Sees: x, x' of x'' - mu (1 - x^2) x' + x = F, and x, x' of the reference one step later: x = A
+    cos wt. Answers: the force of a PID teacher, at most 50 either way. Scored: NRMSE of the force
+    with the teacher at work; in situ, the learner's force moves `starts` oscillators from fresh
+    places for 20 seconds, and x and x' are held against the reference after 5. Chance 1. Ceiling:
+    unknown; the teacher itself is at 0.03 to 0.09. restart: seconds after which the teacher starts
+    again elsewhere. Source: Wringe, Trefzer and Stepney, section 4.4; gains, circle and protocol
+    are ours, since none are published.
     """
 
     washout: int = parameter(100, at_least=0)
@@ -70,16 +80,22 @@ class VanDerPol(Parts):
     inputs: ClassVar[Reals] = Reals(4)
     outputs: ClassVar[Reals] = Reals(1)
     taps: ClassVar[int] = 3
-    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("imitation", "unknown", running="driven and in situ")
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(
+        "imitation", "unknown", running="driven and in situ"
+    )
 
     def reference(self, steps: ArrayLike) -> Floats:
         """(..., 2): place and speed on the circle after so many control steps."""
         angle = self.speed * STEP * np.asarray(steps, dtype=np.float64)
-        return np.stack([self.radius * np.cos(angle), -self.radius * self.speed * np.sin(angle)], axis=-1)
+        return np.stack(
+            [self.radius * np.cos(angle), -self.radius * self.speed * np.sin(angle)], axis=-1
+        )
 
     def seen(self, state: Floats, step: int) -> Floats:
         """(row, 4): what a controller sees at a control step."""
-        return np.concatenate([state, np.broadcast_to(self.reference(step + 1), state.shape)], axis=1)
+        return np.concatenate(
+            [state, np.broadcast_to(self.reference(step + 1), state.shape)], axis=1
+        )
 
     def moved(self, state: Floats, force: Floats) -> Floats:
         """(row, 2) one control step later, by RK4."""
@@ -87,7 +103,9 @@ class VanDerPol(Parts):
         return np.stack(_moved(self.mu, state[:, 0], state[:, 1], held), axis=1)
 
     def taught(self, state: Floats, count: int, first: int = 0) -> tuple[Floats, Floats]:
-        """The teacher from a place and speed (2,) on, control steps first .. first+count-1: what it saw, its forces."""
+        """The teacher from a place and speed (2,) on, control steps first .. first+count-1: what it
+        saw, its forces.
+        """
         reference = self.reference(np.arange(first, first + count + 1))
         states, forces = _taught(self.mu, float(state[0]), float(state[1]), reference)
         return np.concatenate([states, reference[1:]], axis=1), forces[:, None]
@@ -102,7 +120,11 @@ class VanDerPol(Parts):
             seen.append(part[0])
             forces.append(part[1])
         places = rng.uniform(-WIDEST, WIDEST, (self.starts, 2))
-        facts = {"settled": round(5 / STEP), "starts": places.tolist(), "varies": ["start", "weights"]}
+        facts = {
+            "settled": round(5 / STEP),
+            "starts": places.tolist(),
+            "varies": ["start", "weights"],
+        }
         return self.series(np.concatenate(seen), np.concatenate(forces), **facts)
 
     def free_run(self, series: Series) -> InPlace:
@@ -114,7 +136,9 @@ class VanDerPol(Parts):
 
 
 def moved(mu: float, x: Any, v: Any, force: Any) -> tuple[Any, Any]:
-    """Place and speed one control step later, by RK4: numbers, or arrays of them, NumPy's or JAX's."""
+    """Place and speed one control step later, by RK4: numbers, or arrays of them, NumPy's or
+    JAX's.
+    """
     h = STEP
     a1 = mu * (1 - x * x) * v - x + force
     x2, v2 = x + h / 2 * v, v + h / 2 * a1

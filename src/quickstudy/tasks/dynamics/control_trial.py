@@ -1,4 +1,6 @@
-"""The oscillator of Van der Pol as a world: no teacher shows how it is forced onto a circle, trials are made."""
+"""The oscillator of Van der Pol as a world: no teacher shows how it is forced onto a circle, trials
+are made.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ STARTS = ((2.0, 0.0), (-3.0, 3.0), (3.0, 3.0), (-1.0, -2.0))
 PIECE, EXAM, MANY = 500, 2000, 20
 """Control steps from each of them; of an exam's run; starts of the exam."""
 FAR = 0.5
-"""What is further from the reference, in place or speed, than half the radius once it should have settled is lost."""
+"""What is further from the reference, in place or speed, than half the radius once it should have
+settled is lost.
+"""
 
 
 class Swinging(NamedTuple):
@@ -33,17 +37,24 @@ class Swinging(NamedTuple):
     lost: Any
 
 
-@task("dynamics/van-der-pol-trial", version=1, controls=["no-force"], oracle="circle-teacher", protocol="trials")
+@task(
+    "dynamics/van-der-pol-trial",
+    version=1,
+    controls=["no-force"],
+    oracle="circle-teacher",
+    protocol="trials",
+)
 @dataclass(frozen=True)
 class VanDerPolTrial:
     """Force an oscillator of Van der Pol onto a circle, by trial.
 
-    Sees: x, x' of x'' - mu (1 - x^2) x' + x = F, and x, x' of the reference one step later, all over 3. Answers: the
-    force over 50, cut off at -1 and 1. A trial goes for 5 seconds from each of four starts; its fitness is less the
-    mean squared distance from the reference, no more than 10 at a step. Scored: from 20 other starts, for 20 seconds
-    each: the share that is never further from the reference than half a radius after 5 seconds, and NRMSE against it
-    from then on. Chance 0, and 1. Ceiling: the PID teacher of dynamics/van-der-pol. Source: Wringe, Trefzer and
-    Stepney, section 4.4; all constants are ours.
+    Sees: x, x' of x'' - mu (1 - x^2) x' + x = F, and x, x' of the reference one step later, all
+    over 3. Answers: the force over 50, cut off at -1 and 1. A trial goes for 5 seconds from each of
+    four starts; its fitness is less the mean squared distance from the reference, no more than 10
+    at a step. Scored: from 20 other starts, for 20 seconds each: the share that is never further
+    from the reference than half a radius after 5 seconds, and NRMSE against it from then on. Chance
+    0, and 1. Ceiling: the PID teacher of dynamics/van-der-pol. Source: Wringe, Trefzer and Stepney,
+    section 4.4; all constants are ours.
     """
 
     mu: float = 1.5
@@ -55,7 +66,9 @@ class VanDerPolTrial:
     draws: ClassVar[bool] = False
     asks: ClassVar[str] = "fitness"
     facts: ClassVar[Mapping[str, Any]] = {"settled": PIECE}
-    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("imitation", "unknown", supervised=False, running="in situ")
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(
+        "imitation", "unknown", supervised=False, running="in situ"
+    )
 
     def reset(self, key: Any) -> tuple[Swinging, Any]:
         """Always from the first of four starts."""
@@ -83,13 +96,22 @@ class VanDerPolTrial:
         from quickstudy.gateway import jnp
 
         force = STRONGEST * jnp.clip(action[0], -1.0, 1.0)
-        numbers = jnp.clip(jnp.stack(moved(self.mu, state.numbers[0], state.numbers[1], force)), -1e3, 1e3)
+        numbers = jnp.clip(
+            jnp.stack(moved(self.mu, state.numbers[0], state.numbers[1], force)), -1e3, 1e3
+        )
         time = state.time + 1
         wanted = self._reference(time)
-        lost = state.lost | (self._settled(time) & (jnp.abs(numbers - wanted).max() > FAR * self.radius))
+        lost = state.lost | (
+            self._settled(time) & (jnp.abs(numbers - wanted).max() > FAR * self.radius)
+        )
         off = jnp.minimum(jnp.square(numbers - wanted).mean(), 10.0)
         reward = jnp.where(state.time < self.horizon, -off / self.horizon, 0.0)
-        info = {"steps": time, "held": (time >= self.horizon) & ~lost, "reached": numbers, "reference": wanted}
+        info = {
+            "steps": time,
+            "held": (time >= self.horizon) & ~lost,
+            "reached": numbers,
+            "reference": wanted,
+        }
         numbers = self._moved_on(numbers, time)
         turn = Turn(self._seen(numbers, time), reward, time >= self.horizon, info)
         return Swinging(numbers, time, lost), turn
@@ -141,7 +163,9 @@ class _Elsewhere(VanDerPolTrial):
 @control("circle-teacher", version=1, role="oracle", compiled=True)
 @dataclass(frozen=True)
 class CircleTeacher(NoForce):
-    """The PID teacher of dynamics/van-der-pol: it knows where the reference is now, one step before what is shown."""
+    """The PID teacher of dynamics/van-der-pol: it knows where the reference is now, one step before
+    what is shown.
+    """
 
     def start(self, batch: int, capacity: int) -> Any:
         """The integral of the error."""

@@ -17,7 +17,9 @@ from quickstudy.compiled import njit
 from quickstudy.tasks.dynamics.series import Floats, Forecast, taxonomy
 
 Term: TypeAlias = tuple[int, float, tuple[int, ...]]
-"""Of which coordinate's slope it is a part, its strength, and the coordinates that are multiplied (two at most)."""
+"""Of which coordinate's slope it is a part, its strength, and the coordinates that are multiplied
+(two at most).
+"""
 INTERNAL = 0.002
 """The longest step of the integration."""
 
@@ -26,13 +28,14 @@ INTERNAL = 0.002
 class Flow(Forecast):
     """A system of differential equations.
 
-    A system of one's own is a class with `width` and either `terms`, whose slopes are sums of products of at most two
-    coordinates, or `slope(x)`, an array like x. step: time from one value to the next, at k times the
-    step exactly. transient: values that are dropped first. start: the first of these; none: as `origin`, each
-    coordinate moved by up to 0.1, anew in every repetition. method: `rk4`, with internal steps of 0.002 at most
-    (`internal`), or `dop853`, at a relative `tolerance`. Values are shown over `scale`, unless they are raw.
-    climate: steps that the learner runs on its own answers for its Lyapunov exponents and its statistics, which are
-    held against the true ones (`exponents`, per unit of time).
+    A system of one's own is a class with `width` and either `terms`, whose slopes are sums of
+    products of at most two coordinates, or `slope(x)`, an array like x. step: time from one value
+    to the next, at k times the step exactly. transient: values that are dropped first. start: the
+    first of these; none: as `origin`, each coordinate moved by up to 0.1, anew in every repetition.
+    method: `rk4`, with internal steps of 0.002 at most (`internal`), or `dop853`, at a relative
+    `tolerance`. Values are shown over `scale`, unless they are raw. climate: steps that the learner
+    runs on its own answers for its Lyapunov exponents and its statistics, which are held against
+    the true ones (`exponents`, per unit of time).
     """
 
     step: float = parameter(0.02, above=0)
@@ -47,10 +50,14 @@ class Flow(Forecast):
     scale: ClassVar[float] = 1.0
     internal: ClassVar[float] = INTERNAL
     exponents: ClassVar[tuple[float, ...]] = ()
-    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("prediction", "known", running="driven and free")
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(
+        "prediction", "known", running="driven and free"
+    )
 
     def __post_init__(self) -> None:
-        if self.start is not None and len(self.start) != self.width:  # asked only then: it may be in a file
+        if (
+            self.start is not None and len(self.start) != self.width
+        ):  # asked only then: it may be in a file
             raise ValueError(f"start must have {self.width} coordinates, got {len(self.start)}")
         if self.climate and (not self.exponents or self.ahead != 1):
             raise ValueError("climate needs ahead=1, and a system whose exponents are known")
@@ -83,7 +90,9 @@ class Flow(Forecast):
     def slope(self, x: Floats) -> Floats:
         """(..., width): of states (..., width)."""
         into, strengths, factors = _table(self.terms)
-        products = strengths * np.concatenate([x, np.ones_like(x[..., :1])], axis=-1)[..., factors].prod(axis=-1)
+        products = strengths * np.concatenate([x, np.ones_like(x[..., :1])], axis=-1)[
+            ..., factors
+        ].prod(axis=-1)
         found = np.zeros_like(x)
         for term, place in enumerate(into):
             found[..., place] += products[..., term]
@@ -104,7 +113,9 @@ class Flow(Forecast):
         return self._by_dop853(first, count)
 
     def _by_dop853(self, start: Floats, count: int) -> Floats:
-        """The same of states (..., width) side by side, which share the steps of the integration."""
+        """The same of states (..., width) side by side, which share the steps of the
+        integration.
+        """
         from scipy.integrate import solve_ivp
 
         def slope(_: float, x: Floats) -> Floats:
@@ -112,7 +123,13 @@ class Flow(Forecast):
 
         at = self.interval * np.arange(count)
         found = solve_ivp(
-            slope, (0.0, at[-1]), start.ravel(), "DOP853", at, rtol=self.tolerance, atol=self.tolerance / 100
+            slope,
+            (0.0, at[-1]),
+            start.ravel(),
+            "DOP853",
+            at,
+            rtol=self.tolerance,
+            atol=self.tolerance / 100,
         )
         return np.asarray(found.y.T).reshape(count, *start.shape)
 
@@ -129,7 +146,9 @@ class Flow(Forecast):
         return values
 
     def values(self, rng: np.random.Generator, count: int) -> tuple[Floats, dict[str, Any]]:
-        """(count, width) values as they are shown, behind the transient, and what a record should say of them."""
+        """(count, width) values as they are shown, behind the transient, and what a record should
+        say of them.
+        """
         start = self.start_near(rng) if self.start is None else np.asarray(self.start)
         raw = _kept(self, tuple(start.tolist()), self.transient + count)[self.transient :]
         facts = {
@@ -173,7 +192,10 @@ def _table(terms: tuple[Term, ...]) -> tuple[NDArray[np.int64], Floats, NDArray[
     if any(len(factors) > 2 for _, _, factors in terms):
         raise UsageError("a term multiplies two coordinates at most")
     factors = [(*factors, -1, -1)[:2] for _, _, factors in terms]
-    into, strengths = np.array([term[0] for term in terms]), np.array([float(term[1]) for term in terms])
+    into, strengths = (
+        np.array([term[0] for term in terms]),
+        np.array([float(term[1]) for term in terms]),
+    )
     return into, strengths, np.array(factors, dtype=np.int64)
 
 
@@ -190,7 +212,13 @@ def _slope(x: Floats, into: Any, strengths: Floats, factors: Any, out: Floats) -
 
 @njit
 def _by_rk4(
-    start: Floats, into: Any, strengths: Floats, factors: Any, step: float, substeps: int, count: int
+    start: Floats,
+    into: Any,
+    strengths: Floats,
+    factors: Any,
+    step: float,
+    substeps: int,
+    count: int,
 ) -> Floats:
     values = np.empty((count, len(start)))
     x, h = start.copy(), step / substeps

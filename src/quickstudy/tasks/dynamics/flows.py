@@ -1,4 +1,6 @@
-"""Chaotic flows: Lorenz '63 and '96, Roessler, the double scroll; and what can be seen of one from a part of it."""
+"""Chaotic flows: Lorenz '63 and '96, Roessler, the double scroll; and what can be seen of one from
+a part of it.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,11 @@ from quickstudy.tasks.dynamics.series import RULES, Floats, Parts, is_setting, t
 class Lorenz63(Flow):
     """Predict the flow of Lorenz (1963).
 
-    Sees: x, y, z of x' = sigma (y - x), y' = x (rho - z) - y, z' = x y - beta z, every `step`. Answers: the same,
-    `ahead` steps later. Scored: NRMSE with the true values read; running free, how long the error stays below 0.4, in
-    Lyapunov times of 1 / 0.9056. Chance 1, by the mean. Ceiling: the flow itself. Source: Wringe, Trefzer and Stepney,
-    section 5.4, whose first equation has the wrong sign.
+    Sees: x, y, z of x' = sigma (y - x), y' = x (rho - z) - y, z' = x y - beta z, every `step`.
+    Answers: the same, `ahead` steps later. Scored: NRMSE with the true values read; running free,
+    how long the error stays below 0.4, in Lyapunov times of 1 / 0.9056. Chance 1, by the mean.
+    Ceiling: the flow itself. Source: Wringe, Trefzer and Stepney, section 5.4, whose first equation
+    has the wrong sign.
     """
 
     sigma: float = 10.0
@@ -37,7 +40,11 @@ class Lorenz63(Flow):
     @property
     def exponents(self) -> tuple[float, ...]:  # type: ignore[override]  # known for one setting
         """Lyapunov's, where they are known."""
-        return (0.9056, 0.0, -14.5723) if is_setting((self.sigma, self.rho, self.beta), (10.0, 28.0, 8 / 3)) else ()
+        return (
+            (0.9056, 0.0, -14.5723)
+            if is_setting((self.sigma, self.rho, self.beta), (10.0, 28.0, 8 / 3))
+            else ()
+        )
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -48,9 +55,12 @@ class Lorenz63(Flow):
 
 
 task.variant(
-    "dynamics/lorenz-63-climate", version=1, of=Lorenz63,
-    summary="Run on with the flow of Lorenz (1963), and have its climate.", climate=20_000,
-)  # fmt: skip
+    "dynamics/lorenz-63-climate",
+    version=1,
+    of=Lorenz63,
+    summary="Run on with the flow of Lorenz (1963), and have its climate.",
+    climate=20_000,
+)
 
 
 @task("dynamics/roessler", version=1, **RULES, oracle="exact-state")
@@ -58,8 +68,9 @@ task.variant(
 class Roessler(Flow):
     """Predict the flow of Roessler (1976).
 
-    Sees: x, y, z of x' = -y - z, y' = x + a y, z' = b + z (x - c), every `step`. Answers: the same `ahead` steps later.
-    Scored: NRMSE with the true values read, and running free. Chance 1, by the mean. Ceiling: the flow itself.
+    Sees: x, y, z of x' = -y - z, y' = x + a y, z' = b + z (x - c), every `step`. Answers: the same
+    `ahead` steps later. Scored: NRMSE with the true values read, and running free. Chance 1, by the
+    mean. Ceiling: the flow itself.
     """
 
     a: float = 0.2
@@ -73,7 +84,9 @@ class Roessler(Flow):
     @property
     def exponents(self) -> tuple[float, ...]:  # type: ignore[override]  # known for one setting
         """Lyapunov's, where they are known."""
-        return (0.0714, 0.0, -5.3943) if is_setting((self.a, self.b, self.c), (0.2, 0.2, 5.7)) else ()
+        return (
+            (0.0714, 0.0, -5.3943) if is_setting((self.a, self.b, self.c), (0.2, 0.2, 5.7)) else ()
+        )
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -87,10 +100,11 @@ class Roessler(Flow):
 class DoubleScroll(Flow):
     """Predict the flow of the double-scroll circuit.
 
-    Sees: V, W, I of V' = V / 1.2 - g, W' = g - I, I' = W - 0.193 I, where g = D / 3.44 + 4.5e-5 sinh(11.6 D) and D = V
-    - W, every `step`. Answers: the same `ahead` steps later. Scored: NRMSE with the true values read, and running free.
-    Chance 1, by the mean. Ceiling: the flow itself. Source: Chang et al. 1998; the constants are those of Gauthier et
-    al. 2021.
+    Sees: V, W, I of V' = V / 1.2 - g, W' = g - I, I' = W - 0.193 I, where g = D / 3.44 + 4.5e-5
+    sinh(11.6 D) and D = V
+    - W, every `step`. Answers: the same `ahead` steps later. Scored: NRMSE with the true values
+    read, and running free. Chance 1, by the mean. Ceiling: the flow itself. Source: Chang et al.
+    1998; the constants are those of Gauthier et al. 2021.
     """
 
     step: float = parameter(0.25, above=0)
@@ -116,10 +130,11 @@ class DoubleScroll(Flow):
 class Lorenz96(Flow):
     """Predict the ring of Lorenz (1996), 40 places, forced by 8 (Vlachas et al. 2018, 2020).
 
-    Sees: x_i of x_i' = (x_(i+1) - x_(i-2)) x_(i-1) - x_i + force, on a ring of `places`, every `step`. Answers: the
-    same, `ahead` steps later. Scored: NRMSE with the true values read, and running free. Chance 1, by the mean.
-    Ceiling: the flow itself. It starts near the force everywhere, 0.01 more at the first place. Source: Wringe, Trefzer
-    and Stepney, section 5.4 and Table 4, where "0-40 places" is the range of a plot.
+    Sees: x_i of x_i' = (x_(i+1) - x_(i-2)) x_(i-1) - x_i + force, on a ring of `places`, every
+    `step`. Answers: the same, `ahead` steps later. Scored: NRMSE with the true values read, and
+    running free. Chance 1, by the mean. Ceiling: the flow itself. It starts near the force
+    everywhere, 0.01 more at the first place. Source: Wringe, Trefzer and Stepney, section 5.4 and
+    Table 4, where "0-40 places" is the range of a plot.
     """
 
     places: int = parameter(40, at_least=4)
@@ -160,22 +175,49 @@ class Lorenz96(Flow):
         )
 
 
-task.variant("dynamics/lorenz-96-f4", version=1, of=Lorenz96, summary="The ring of Lorenz, forced by 4.", force=4.0)
-task.variant("dynamics/lorenz-96-f10", version=1, of=Lorenz96, summary="The ring of Lorenz, forced by 10.", force=10.0)
-task.variant("dynamics/lorenz-96-f16", version=1, of=Lorenz96, summary="The ring of Lorenz, forced by 16.", force=16.0)
 task.variant(
-    "dynamics/lorenz-96-canaday", version=1, of=Lorenz96,
-    summary="The ring of Lorenz, 11 places, forced by 8 (Canaday et al.).", places=11,
-)  # fmt: skip
+    "dynamics/lorenz-96-f4",
+    version=1,
+    of=Lorenz96,
+    summary="The ring of Lorenz, forced by 4.",
+    force=4.0,
+)
+task.variant(
+    "dynamics/lorenz-96-f10",
+    version=1,
+    of=Lorenz96,
+    summary="The ring of Lorenz, forced by 10.",
+    force=10.0,
+)
+task.variant(
+    "dynamics/lorenz-96-f16",
+    version=1,
+    of=Lorenz96,
+    summary="The ring of Lorenz, forced by 16.",
+    force=16.0,
+)
+task.variant(
+    "dynamics/lorenz-96-canaday",
+    version=1,
+    of=Lorenz96,
+    summary="The ring of Lorenz, 11 places, forced by 8 (Canaday et al.).",
+    places=11,
+)
 
 
-@task("dynamics/lorenz-63-observer", version=1, **RULES, oracle="what is unseen follows from the whole past of x")
+@task(
+    "dynamics/lorenz-63-observer",
+    version=1,
+    **RULES,
+    oracle="what is unseen follows from the whole past of x",
+)
 @dataclass(frozen=True)
 class Lorenz63Observer(Parts):
     """Infer the unseen coordinates of Lorenz '63.
 
-    Sees: x, every `step` of the flow of dynamics/lorenz-63. Answers: y and z of the same time. Scored: NRMSE of both
-    together. Chance 1, by the mean. Ceiling: unknown. Source: Wringe, Trefzer and Stepney, section 5.4.
+    Sees: x, every `step` of the flow of dynamics/lorenz-63. Answers: y and z of the same time.
+    Scored: NRMSE of both together. Chance 1, by the mean. Ceiling: unknown. Source: Wringe, Trefzer
+    and Stepney, section 5.4.
     """
 
     step: float = parameter(0.02, above=0)

@@ -21,14 +21,16 @@ from quickstudy.tasks.dynamics.series import RULES, Floats
 class Catalogued(Flow):
     """Predict a chaotic flow of Gilpin's catalogue.
 
-    Sees: all coordinates of the flow `system`, over twice the largest of their deviations, `per_period` times in a
-    period (step: the time between two, where it is given). Answers: the same `ahead` steps later. Scored: NRMSE with
-    the true values read; running free, how long the error stays below 0.4, by the catalogue's largest exponent. Chance
-    1, by the mean. Ceiling: the flow itself. It starts where the catalogue does, each coordinate moved by up to a
-    thousandth of that scale. Source: Gilpin 2021, 135 flows with periods and exponents.
+    Sees: all coordinates of the flow `system`, over twice the largest of their deviations,
+    `per_period` times in a period (step: the time between two, where it is given). Answers: the
+    same `ahead` steps later. Scored: NRMSE with the true values read; running free, how long the
+    error stays below 0.4, by the catalogue's largest exponent. Chance 1, by the mean. Ceiling: the
+    flow itself. It starts where the catalogue does, each coordinate moved by up to a thousandth of
+    that scale. Source: Gilpin 2021, 135 flows with periods and exponents.
 
-    The catalogue is not part of this package: it is the Python package `dysts` of the user. Flows with a delay, and
-    those that depend on the time, are refused. Note that it has beta = 2.667 for Lorenz '63, and 4 places for '96.
+    The catalogue is not part of this package: it is the Python package `dysts` of the user. Flows
+    with a delay, and those that depend on the time, are refused. Note that it has beta = 2.667 for
+    Lorenz '63, and 4 places for '96.
     """
 
     system: str = "Lorenz"
@@ -37,7 +39,9 @@ class Catalogued(Flow):
     method: str = parameter("dop853", choices=("rk4", "dop853"))
 
     def ready(self) -> None:
-        """Raise UsageError, which says what to do, if the catalogue is not on this machine, or has no such flow."""
+        """Raise UsageError, which says what to do, if the catalogue is not on this machine, or has
+        no such flow.
+        """
         _found(self.system)
 
     @property
@@ -81,12 +85,19 @@ def _found(system: str) -> Any:
         flows = importlib.import_module("dysts.flows")
     except ImportError as error:
         raise UsageError(
-            f"Gilpin's catalogue cannot be imported: {error}; type: pip install dysts, in an environment of your own"
+            f"Gilpin's catalogue cannot be imported: {error}; type: pip install dysts, in an"
+            " environment of your own"
         ) from None
-    known = [name for name, value in vars(flows).items() if isinstance(value, type) and hasattr(value, "_rhs")]
+    known = [
+        name
+        for name, value in vars(flows).items()
+        if isinstance(value, type) and hasattr(value, "_rhs")
+    ]
     if system not in known:
         raise UsageError(f'dynamics/gilpin: no system "{system}"; {nearest(system, known)}')
     flow: Any = getattr(flows, system)()
     if getattr(flow, "delay", False) or getattr(flow, "nonautonomous", False):
-        raise UsageError(f"dynamics/gilpin: {system} has a delay or depends on the time; take another")
+        raise UsageError(
+            f"dynamics/gilpin: {system} has a delay or depends on the time; take another"
+        )
     return flow

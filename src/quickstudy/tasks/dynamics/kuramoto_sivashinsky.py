@@ -21,20 +21,27 @@ LYAPUNOV = {22.0: 0.047, 60.0: 0.09, 100.0: 0.09, 200.0: 0.09}
 """The largest exponent by the length of the domain, about."""
 
 
-@task("dynamics/kuramoto-sivashinsky-22", version=1, **RULES, oracle="the flow needs steps that are not seen")
+@task(
+    "dynamics/kuramoto-sivashinsky-22",
+    version=1,
+    **RULES,
+    oracle="the flow needs steps that are not seen",
+)
 @dataclass(frozen=True)
 class KuramotoSivashinsky(Forecast):
     """Predict the equation of Kuramoto and Sivashinsky on a ring of length 22.
 
-    Sees: y at `points` places of y_t = -y y_x - y_xx - y_xxxx + forcing cos(2 pi x / wavelength), periodic in `size`,
-    every `step`. Answers: the same `ahead` steps later. Scored: NRMSE with the true values read; running free, how long
-    the error stays below 0.4. Chance 1, by the mean. Ceiling: unknown.
+    Sees: y at `points` places of y_t = -y y_x - y_xx - y_xxxx + forcing cos(2 pi x / wavelength),
+    periodic in `size`, every `step`. Answers: the same `ahead` steps later. Scored: NRMSE with the
+    true values read; running free, how long the error stays below 0.4. Chance 1, by the mean.
+    Ceiling: unknown.
 
-    Solved by ETDRK4 (Kassam and Trefethen) at `step`, or (method `exact`) at a fifth of it, its functions as means over
-    `contour` points of a unit circle; dealias: products are rid of the upper third of their waves. start: `smooth`,
-    cos(p) (1 + sin(p)) once round the ring; `random`: three waves of random strength and phase, anew in every
-    repetition. transient: values that are dropped first. Source: Wringe, Trefzer and Stepney, section 5.5. 12 to 100:
-    Rafayelyan et al.; 200: Vlachas et al.; 100 to 1,600, and the forced one: Pathak et al.
+    Solved by ETDRK4 (Kassam and Trefethen) at `step`, or (method `exact`) at a fifth of it, its
+    functions as means over `contour` points of a unit circle; dealias: products are rid of the
+    upper third of their waves. start: `smooth`, cos(p) (1 + sin(p)) once round the ring; `random`:
+    three waves of random strength and phase, anew in every repetition. transient: values that are
+    dropped first. Source: Wringe, Trefzer and Stepney, section 5.5. 12 to 100: Rafayelyan et al.;
+    200: Vlachas et al.; 100 to 1,600, and the forced one: Pathak et al.
     """
 
     size: float = parameter(22.0, above=0)
@@ -51,13 +58,20 @@ class KuramotoSivashinsky(Forecast):
     starts: int = parameter(10, at_least=1)
 
     taps: ClassVar[int] = 4
-    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("prediction", "known", running="driven and free")
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(
+        "prediction", "known", running="driven and free"
+    )
 
     def __post_init__(self) -> None:
         if self.points % 2:
             raise ValueError(f"points must be even, got {self.points}")
-        if self.forcing and abs(self.size / self.wavelength - round(self.size / self.wavelength)) > 1e-9:
-            raise ValueError(f"size must be a multiple of the wavelength {self.wavelength:g}, got {self.size:g}")
+        if (
+            self.forcing
+            and abs(self.size / self.wavelength - round(self.size / self.wavelength)) > 1e-9
+        ):
+            raise ValueError(
+                f"size must be a multiple of the wavelength {self.wavelength:g}, got {self.size:g}"
+            )
 
     @property
     def draws(self) -> bool:
@@ -98,7 +112,9 @@ class KuramotoSivashinsky(Forecast):
 
 @lru_cache(maxsize=4)
 def _solved(of: KuramotoSivashinsky, first: bytes, count: int) -> Floats:
-    """(count, points) from the first value on, by ETDRK4. Kept, since the next learner gets the same."""
+    """(count, points) from the first value on, by ETDRK4. Kept, since the next learner gets the
+    same.
+    """
     points, h, every = of.points, of.step / INTERNAL[of.method], INTERNAL[of.method]
     wave = 2 * np.pi / of.size * np.arange(points // 2 + 1)
     linear = wave**2 - wave**4
@@ -134,51 +150,91 @@ def _solved(of: KuramotoSivashinsky, first: bytes, count: int) -> Floats:
 
 
 task.variant(
-    "dynamics/kuramoto-sivashinsky-12", version=1, of=KuramotoSivashinsky,
-    summary="Predict the equation of Kuramoto and Sivashinsky on a ring of length 12.", size=12.0,
-)  # fmt: skip
+    "dynamics/kuramoto-sivashinsky-12",
+    version=1,
+    of=KuramotoSivashinsky,
+    summary="Predict the equation of Kuramoto and Sivashinsky on a ring of length 12.",
+    size=12.0,
+)
 task.variant(
-    "dynamics/kuramoto-sivashinsky-36", version=1, of=KuramotoSivashinsky,
-    summary="Predict the equation of Kuramoto and Sivashinsky on a ring of length 36.", size=36.0,
-)  # fmt: skip
+    "dynamics/kuramoto-sivashinsky-36",
+    version=1,
+    of=KuramotoSivashinsky,
+    summary="Predict the equation of Kuramoto and Sivashinsky on a ring of length 36.",
+    size=36.0,
+)
 task.variant(
-    "dynamics/kuramoto-sivashinsky-60", version=1, of=KuramotoSivashinsky,
-    summary="Predict the equation of Kuramoto and Sivashinsky on a ring of length 60.", size=60.0, points=128,
-)  # fmt: skip
+    "dynamics/kuramoto-sivashinsky-60",
+    version=1,
+    of=KuramotoSivashinsky,
+    summary="Predict the equation of Kuramoto and Sivashinsky on a ring of length 60.",
+    size=60.0,
+    points=128,
+)
 task.variant(
-    "dynamics/kuramoto-sivashinsky-100", version=1, of=KuramotoSivashinsky,
-    summary="Predict the equation of Kuramoto and Sivashinsky on a ring of length 100.", size=100.0, points=128,
-)  # fmt: skip
+    "dynamics/kuramoto-sivashinsky-100",
+    version=1,
+    of=KuramotoSivashinsky,
+    summary="Predict the equation of Kuramoto and Sivashinsky on a ring of length 100.",
+    size=100.0,
+    points=128,
+)
 task.variant(
-    "dynamics/kuramoto-sivashinsky-200", version=1, of=KuramotoSivashinsky,
-    summary="Predict the equation of Kuramoto and Sivashinsky on a ring of length 200.", size=200.0, points=512,
-)  # fmt: skip
+    "dynamics/kuramoto-sivashinsky-200",
+    version=1,
+    of=KuramotoSivashinsky,
+    summary="Predict the equation of Kuramoto and Sivashinsky on a ring of length 200.",
+    size=200.0,
+    points=512,
+)
 task.variant(
-    "dynamics/kuramoto-sivashinsky-400", version=1, of=KuramotoSivashinsky,
-    summary="Predict the equation of Kuramoto and Sivashinsky on a ring of length 400.", size=400.0, points=1024,
-)  # fmt: skip
+    "dynamics/kuramoto-sivashinsky-400",
+    version=1,
+    of=KuramotoSivashinsky,
+    summary="Predict the equation of Kuramoto and Sivashinsky on a ring of length 400.",
+    size=400.0,
+    points=1024,
+)
 task.variant(
-    "dynamics/kuramoto-sivashinsky-800", version=1, of=KuramotoSivashinsky,
-    summary="Predict the equation of Kuramoto and Sivashinsky on a ring of length 800.", size=800.0, points=2048,
-)  # fmt: skip
+    "dynamics/kuramoto-sivashinsky-800",
+    version=1,
+    of=KuramotoSivashinsky,
+    summary="Predict the equation of Kuramoto and Sivashinsky on a ring of length 800.",
+    size=800.0,
+    points=2048,
+)
 task.variant(
-    "dynamics/kuramoto-sivashinsky-1600", version=1, of=KuramotoSivashinsky,
-    summary="Predict the equation of Kuramoto and Sivashinsky on a ring of length 1600.", size=1600.0, points=4096,
-)  # fmt: skip
+    "dynamics/kuramoto-sivashinsky-1600",
+    version=1,
+    of=KuramotoSivashinsky,
+    summary="Predict the equation of Kuramoto and Sivashinsky on a ring of length 1600.",
+    size=1600.0,
+    points=4096,
+)
 task.variant(
-    "dynamics/kuramoto-sivashinsky-forced", version=1, of=KuramotoSivashinsky,
+    "dynamics/kuramoto-sivashinsky-forced",
+    version=1,
+    of=KuramotoSivashinsky,
     summary="Predict the forced equation of Kuramoto and Sivashinsky on a ring of length 200.",
-    size=200.0, points=512, forcing=0.01,
-)  # fmt: skip
+    size=200.0,
+    points=512,
+    forcing=0.01,
+)
 
 
-@task("dynamics/kuramoto-sivashinsky-observer", version=1, **RULES, oracle="nobody knows what can be seen of the rest")
+@task(
+    "dynamics/kuramoto-sivashinsky-observer",
+    version=1,
+    **RULES,
+    oracle="nobody knows what can be seen of the rest",
+)
 @dataclass(frozen=True)
 class KuramotoSivashinskyObserver(Parts):
     """Infer the equation of Kuramoto and Sivashinsky between the places that are seen.
 
-    Sees: every eighth of 64 places on a ring of length 22. Answers: the other 56 at the same time. Scored: NRMSE of all
-    together. Chance 1, by the mean. Ceiling: unknown. Source: Wringe, Trefzer and Stepney, section 5.5.
+    Sees: every eighth of 64 places on a ring of length 22. Answers: the other 56 at the same time.
+    Scored: NRMSE of all together. Chance 1, by the mean. Ceiling: unknown. Source: Wringe, Trefzer
+    and Stepney, section 5.5.
     """
 
     every: int = parameter(8, choices=(2, 4, 8, 16, 32))

@@ -1,4 +1,6 @@
-"""Sequences whose answer hangs on a few early steps, with distraction after: addition, order, permutation, recall."""
+"""Sequences whose answer hangs on a few early steps, with distraction after: addition, order,
+permutation, recall.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,17 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Reals
 from quickstudy.tasks.dynamics.series import Floats, taxonomy
 
-LONG: dict[str, Any] = {"controls": ["mean", "linear"], "oracle": "exact-state", "protocol": "long-memory"}
+LONG: dict[str, Any] = {
+    "controls": ["mean", "linear"],
+    "oracle": "exact-state",
+    "protocol": "long-memory",
+}
 
 
 @dataclass(frozen=True)
 class LongMemory:
-    """Sequences of `span` steps, up to a tenth more where their lengths vary; what is right is asked for at their end.
+    """Sequences of `span` steps, up to a tenth more where their lengths vary; what is right is
+    asked for at their end.
 
     tolerance: how far off a number may be; None where the largest of several numbers is the answer.
     """
@@ -30,14 +37,18 @@ class LongMemory:
     tolerance: ClassVar[float | None] = None
     asked_last: ClassVar[int] = 1
     taps: ClassVar[int] = 10
-    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("computation", "none", stationary=False, output="one-hot")
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(
+        "computation", "none", stationary=False, output="one-hot"
+    )
 
     def drawn(self, rng: np.random.Generator, count: int, steps: int) -> Floats:
         """(steps, count, width): fresh sequences."""
         raise NotImplementedError
 
     def response(self, inputs: Floats) -> Floats:
-        """(time, width): what could be answered after each step of inputs (time, width); right at their end."""
+        """(time, width): what could be answered after each step of inputs (time, width); right at
+        their end.
+        """
         raise NotImplementedError
 
     def lengths(self, rng: np.random.Generator, count: int) -> NDArray[np.int64]:
@@ -55,9 +66,13 @@ class LongMemory:
         return Examples(inputs, np.where(asked[..., None], targets, 0.0), asked, lengths)
 
 
-def _places(rng: np.random.Generator, span: int, tenths: tuple[tuple[int, int], ...], count: int) -> NDArray[np.int64]:
+def _places(
+    rng: np.random.Generator, span: int, tenths: tuple[tuple[int, int], ...], count: int
+) -> NDArray[np.int64]:
     """(part, count): one step in each part of the span, given in tenths of it."""
-    return np.stack([rng.integers(low * span // 10, high * span // 10, count) for low, high in tenths])
+    return np.stack(
+        [rng.integers(low * span // 10, high * span // 10, count) for low, high in tenths]
+    )
 
 
 @task("dynamics/long-addition", version=1, **LONG)
@@ -65,11 +80,12 @@ def _places(rng: np.random.Generator, span: int, tenths: tuple[tuple[int, int], 
 class Marked(LongMemory):
     """Add two marked numbers of long ago.
 
-    Sees: a number uniform in 0 .. 1, and a mark, 1 at one step of the first tenth of `span` and at one of the next
-    four, else 0. Answers, after the last step: half the sum of the marked numbers; of the variants their product, or
-    whether one bit of the two is set (numbers are then 0 or 1). Scored: share of sequences whose answer is off by 0.04
-    or more (of bits by a half), and NRMSE. Chance: nearly 1; of bits a half. Ceiling: 0; below 0.01 counts as solved.
-    Source: Jaeger 2012, after Hochreiter and Schmidhuber 1997; Wringe, Trefzer and Stepney, section 6.1.
+    Sees: a number uniform in 0 .. 1, and a mark, 1 at one step of the first tenth of `span` and at
+    one of the next four, else 0. Answers, after the last step: half the sum of the marked numbers;
+    of the variants their product, or whether one bit of the two is set (numbers are then 0 or 1).
+    Scored: share of sequences whose answer is off by 0.04 or more (of bits by a half), and NRMSE.
+    Chance: nearly 1; of bits a half. Ceiling: 0; below 0.01 counts as solved. Source: Jaeger 2012,
+    after Hochreiter and Schmidhuber 1997; Wringe, Trefzer and Stepney, section 6.1.
     """
 
     operation: str = parameter("sum", choices=("sum", "product", "xor"))
@@ -86,7 +102,9 @@ class Marked(LongMemory):
     def drawn(self, rng: np.random.Generator, count: int, steps: int) -> Floats:
         """Numbers and marks."""
         shape = steps, count
-        numbers = rng.integers(2, size=shape) if self.operation == "xor" else rng.uniform(0.0, 1.0, shape)
+        numbers = (
+            rng.integers(2, size=shape) if self.operation == "xor" else rng.uniform(0.0, 1.0, shape)
+        )
         marks = np.zeros(shape)
         np.put_along_axis(marks, _places(rng, self.span, ((0, 1), (1, 5)), count), 1.0, axis=0)
         return np.stack([numbers, marks], axis=-1).astype(np.float64)
@@ -96,16 +114,25 @@ class Marked(LongMemory):
         marked = np.where(inputs[:, 1] > 0.5, inputs[:, 0], 0.0)
         total, squares = np.cumsum(marked), np.cumsum(marked**2)
         product = np.maximum(total**2 - squares, 0.0) / 2
-        return np.asarray({"sum": total / 2, "product": product, "xor": total - 2 * product}[self.operation])[:, None]
+        return np.asarray(
+            {"sum": total / 2, "product": product, "xor": total - 2 * product}[self.operation]
+        )[:, None]
 
 
 task.variant(
-    "dynamics/long-multiplication", version=1, of=Marked, summary="Multiply two marked numbers of long ago.",
+    "dynamics/long-multiplication",
+    version=1,
+    of=Marked,
+    summary="Multiply two marked numbers of long ago.",
     operation="product",
-)  # fmt: skip
+)
 task.variant(
-    "dynamics/long-xor", version=1, of=Marked, summary="Exclusive or of two marked bits of long ago.", operation="xor",
-)  # fmt: skip
+    "dynamics/long-xor",
+    version=1,
+    of=Marked,
+    summary="Exclusive or of two marked bits of long ago.",
+    operation="xor",
+)
 
 
 @task("dynamics/long-order", version=1, **LONG)
@@ -113,10 +140,11 @@ task.variant(
 class Order(LongMemory):
     """Say which two signals came, and in which order.
 
-    Sees: one of six symbols a step, 1 at its place: four that mean nothing and, at one step of the second tenth of
-    `span` and at one of the sixth, one of two signals; of the variant also in the fourth and, the last, in the seventh.
-    Answers, after the last step: which of the four (eight) orders it was, 1 at its place. Scored: share of sequences
-    whose largest answer is another's. Chance: 3 of 4 (7 of 8). Ceiling: 0. Source: Jaeger 2012.
+    Sees: one of six symbols a step, 1 at its place: four that mean nothing and, at one step of the
+    second tenth of `span` and at one of the sixth, one of two signals; of the variant also in the
+    fourth and, the last, in the seventh. Answers, after the last step: which of the four (eight)
+    orders it was, 1 at its place. Scored: share of sequences whose largest answer is another's.
+    Chance: 3 of 4 (7 of 8). Ceiling: 0. Source: Jaeger 2012.
     """
 
     signals: int = parameter(2, choices=(2, 3))
@@ -147,9 +175,12 @@ class Order(LongMemory):
 
 
 task.variant(
-    "dynamics/long-order-3", version=1, of=Order, summary="Say which three signals came, and in which order.",
+    "dynamics/long-order-3",
+    version=1,
+    of=Order,
+    summary="Say which three signals came, and in which order.",
     signals=3,
-)  # fmt: skip
+)
 
 
 @task("dynamics/long-permutation", version=1, **LONG)
@@ -157,9 +188,9 @@ task.variant(
 class Permutation(LongMemory):
     """Say which symbol came first, of a hundred.
 
-    Sees: `span` symbols, 1 at the place of each: first one of two, then others of 98. Answers, after the last step: the
-    first, 1 at its place. Scored: share of sequences whose largest answer is the other's. Chance: a half. Ceiling: 0.
-    Source: Jaeger 2012.
+    Sees: `span` symbols, 1 at the place of each: first one of two, then others of 98. Answers,
+    after the last step: the first, 1 at its place. Scored: share of sequences whose largest answer
+    is the other's. Chance: a half. Ceiling: 0. Source: Jaeger 2012.
     """
 
     inputs: ClassVar[Reals] = Reals(100)
@@ -185,11 +216,12 @@ class Permutation(LongMemory):
 class Recall(LongMemory):
     """Say again a pattern of five bits after a long silence.
 
-    Sees: for `items` steps one of `symbols` channels is 1, then a channel that says wait, for `span` steps, one that
-    says go, and wait again. Answers, in the last `items` steps: the pattern, 1 at the place of each symbol. Scored:
-    share of sequences with any wrong symbol in them, each answer taken for the largest. Chance: nearly 1. Ceiling: 0.
-    Two symbols and five items are the five-bit memory, five and ten the twenty-bit one. Source: Jaeger 2012, after
-    Hochreiter and Schmidhuber 1997.
+    Sees: for `items` steps one of `symbols` channels is 1, then a channel that says wait, for
+    `span` steps, one that says go, and wait again. Answers, in the last `items` steps: the pattern,
+    1 at the place of each symbol. Scored: share of sequences with any wrong symbol in them, each
+    answer taken for the largest. Chance: nearly 1. Ceiling: 0. Two symbols and five items are the
+    five-bit memory, five and ten the twenty-bit one. Source: Jaeger 2012, after Hochreiter and
+    Schmidhuber 1997.
     """
 
     symbols: int = parameter(2, at_least=2)
@@ -233,6 +265,10 @@ class Recall(LongMemory):
 
 
 task.variant(
-    "dynamics/long-recall-20", version=1, of=Recall,
-    summary="Say again a pattern of ten symbols out of five after a long silence.", symbols=5, items=10,
-)  # fmt: skip
+    "dynamics/long-recall-20",
+    version=1,
+    of=Recall,
+    summary="Say again a pattern of ten symbols out of five after a long silence.",
+    symbols=5,
+    items=10,
+)

@@ -1,4 +1,6 @@
-"""The delay equation of Mackey and Glass: the published Euler recurrence, and accurate solutions."""
+"""The delay equation of Mackey and Glass: the published Euler recurrence, and accurate
+solutions.
+"""
 
 from __future__ import annotations
 
@@ -20,22 +22,26 @@ INTERNAL = {"euler-0.1": 0.1, "rk4": 0.1, "exact": 0.01}
 
 
 @task(
-    "dynamics/mackey-glass-17", version=1, **RULES, oracle="the state is a whole history, of which every tenth is seen"
+    "dynamics/mackey-glass-17",
+    version=1,
+    **RULES,
+    oracle="the state is a whole history, of which every tenth is seen",
 )
 @dataclass(frozen=True)
 class MackeyGlass(Forecast):
     """Predict the series of Mackey and Glass, mildly chaotic at delay 17 (Jaeger 2001).
 
-    Sees: y(n) = tanh(x(n) - 1), x itself if raw, of x' = beta x(t-delay) / (1 + x(t-delay)^power) - gamma x(t), at n
-    times `step`. Answers: y(n + ahead). Scored: NRMSE with the true values read; running free from `starts` places of
-    the test part, the error after 84 and after 120 steps over all starts, over the deviation of the series (NRMSE_84 is
-    one value of each run, and no mean along it). Chance 1, by the mean; persistence is low. Ceiling: unknown.
+    Sees: y(n) = tanh(x(n) - 1), x itself if raw, of x' = beta x(t-delay) / (1 + x(t-delay)^power) -
+    gamma x(t), at n times `step`. Answers: y(n + ahead). Scored: NRMSE with the true values read;
+    running free from `starts` places of the test part, the error after 84 and after 120 steps over
+    all starts, over the deviation of the series (NRMSE_84 is one value of each run, and no mean
+    along it). Chance 1, by the mean; persistence is low. Ceiling: unknown.
 
-    method: `euler-0.1`, the published recurrence (a step of 0.1, every tenth value kept), which is the benchmark, `rk4`
-    (0.1) and `exact` (0.01), both with a cubic through the history: other series after 200 time units.
-    start: a constant history; none: 1.2 plus numbers uniform in +-0.1, as Jaeger. transient: values that are dropped
-    first. Washout 1,000 and training 2,000 are Jaeger's 3,000. Source: Wringe, Trefzer and Stepney, section 5.1 and
-    Table 3.
+    method: `euler-0.1`, the published recurrence (a step of 0.1, every tenth value kept), which is
+    the benchmark, `rk4` (0.1) and `exact` (0.01), both with a cubic through the history: other
+    series after 200 time units. start: a constant history; none: 1.2 plus numbers uniform in +-0.1,
+    as Jaeger. transient: values that are dropped first. Washout 1,000 and training 2,000 are
+    Jaeger's 3,000. Source: Wringe, Trefzer and Stepney, section 5.1 and Table 3.
     """
 
     washout: int = parameter(1000, at_least=0)
@@ -51,13 +57,18 @@ class MackeyGlass(Forecast):
     start: float | None = None
     method: str = parameter("euler-0.1", choices=tuple(INTERNAL))
 
-    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("prediction", "known", running="driven and free")
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(
+        "prediction", "known", running="driven and free"
+    )
 
     def __post_init__(self) -> None:
         for name in ("delay", "step"):
             steps = getattr(self, name) / INTERNAL[self.method]
             if abs(steps - round(steps)) > 1e-6 or round(steps) < 1:
-                raise ValueError(f"{name} must be a multiple of {INTERNAL[self.method]:g}, the step of {self.method}")
+                raise ValueError(
+                    f"{name} must be a multiple of {INTERNAL[self.method]:g}, the step of"
+                    f" {self.method}"
+                )
 
     @property
     def lyapunov(self) -> float | None:  # type: ignore[override]  # known for one setting
@@ -78,9 +89,14 @@ class MackeyGlass(Forecast):
     def drive(self, rng: np.random.Generator) -> Series:
         """The values behind the transient."""
         size = round(self.delay / INTERNAL[self.method]) + 1
-        history = 1.2 + rng.uniform(-0.1, 0.1, size) if self.start is None else np.full(size, self.start)
+        history = (
+            1.2 + rng.uniform(-0.1, 0.1, size) if self.start is None else np.full(size, self.start)
+        )
         raw = _kept(self, history.tobytes(), self.transient + self.length)[self.transient :, None]
-        facts = {"shown": "raw" if self.raw else "tanh(x - 1)", "varies": ["start", "weights"][not self.draws :]}
+        facts = {
+            "shown": "raw" if self.raw else "tanh(x - 1)",
+            "varies": ["start", "weights"][not self.draws :],
+        }
         return self.forecast(raw if self.raw else np.tanh(raw - 1.0), **facts)
 
 
@@ -95,7 +111,9 @@ def _kept(of: MackeyGlass, history: bytes, count: int) -> Floats:
 
 
 @njit
-def _by_euler(history: Floats, beta: float, power: float, gamma: float, h: float, count: int) -> Floats:
+def _by_euler(
+    history: Floats, beta: float, power: float, gamma: float, h: float, count: int
+) -> Floats:
     lag = len(history) - 1
     x = np.empty(lag + count)
     x[: lag + 1] = history
@@ -106,7 +124,9 @@ def _by_euler(history: Floats, beta: float, power: float, gamma: float, h: float
 
 
 @njit
-def _by_rk4(history: Floats, beta: float, power: float, gamma: float, h: float, count: int) -> Floats:
+def _by_rk4(
+    history: Floats, beta: float, power: float, gamma: float, h: float, count: int
+) -> Floats:
     lag = len(history) - 1
     x, slope = np.empty(lag + count), np.zeros(lag + count)
     x[: lag + 1] = history
@@ -128,24 +148,40 @@ def _by_rk4(history: Floats, beta: float, power: float, gamma: float, h: float, 
 
 
 task.variant(
-    "dynamics/mackey-glass-16", version=1, of=MackeyGlass,
-    summary="Predict the series of Mackey and Glass, periodic at delay 16 (Jaeger 2001).", delay=16.0,
-)  # fmt: skip
+    "dynamics/mackey-glass-16",
+    version=1,
+    of=MackeyGlass,
+    summary="Predict the series of Mackey and Glass, periodic at delay 16 (Jaeger 2001).",
+    delay=16.0,
+)
 task.variant(
-    "dynamics/mackey-glass-30", version=1, of=MackeyGlass,
+    "dynamics/mackey-glass-30",
+    version=1,
+    of=MackeyGlass,
     summary="Predict the series of Mackey and Glass, strongly chaotic at delay 30 (Jaeger 2001).",
     delay=30.0,
-)  # fmt: skip
+)
 task.variant(
-    "dynamics/mackey-glass-18", version=1, of=MackeyGlass,
-    summary="Predict the series of Mackey and Glass at delay 18 (Moon et al.).", delay=18.0,
-)  # fmt: skip
+    "dynamics/mackey-glass-18",
+    version=1,
+    of=MackeyGlass,
+    summary="Predict the series of Mackey and Glass at delay 18 (Moon et al.).",
+    delay=18.0,
+)
 PHYSIOLOGICAL = {"delay": 2.0, "beta": 2.0, "gamma": 1.0, "step": 0.1, "method": "rk4"}
 task.variant(
-    "dynamics/mackey-glass-2-periodic", version=1, of=MackeyGlass,
-    summary="Predict the series of Glass and Mackey, periodic at delay 2 and power 8.5.", power=8.5, **PHYSIOLOGICAL,
-)  # fmt: skip
+    "dynamics/mackey-glass-2-periodic",
+    version=1,
+    of=MackeyGlass,
+    summary="Predict the series of Glass and Mackey, periodic at delay 2 and power 8.5.",
+    power=8.5,
+    **PHYSIOLOGICAL,
+)
 task.variant(
-    "dynamics/mackey-glass-2-chaotic", version=1, of=MackeyGlass,
-    summary="Predict the series of Glass and Mackey, chaotic at delay 2 and power 9.65.", power=9.65, **PHYSIOLOGICAL,
-)  # fmt: skip
+    "dynamics/mackey-glass-2-chaotic",
+    version=1,
+    of=MackeyGlass,
+    summary="Predict the series of Glass and Mackey, chaotic at delay 2 and power 9.65.",
+    power=9.65,
+    **PHYSIOLOGICAL,
+)

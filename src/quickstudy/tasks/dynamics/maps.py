@@ -1,4 +1,6 @@
-"""Chaotic maps, of which one step is one formula: Henon's, with noise or without, and the logistic one."""
+"""Chaotic maps, of which one step is one formula: Henon's, with noise or without, and the logistic
+one.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,9 @@ from quickstudy.tasks.dynamics.series import RULES, Floats, Forecast, is_setting
 
 @dataclass(frozen=True)
 class Iterated(Forecast):
-    """A map that is applied to its own values. start: the first value; none: drawn uniform in 0.1 .. 0.4 in every
-    repetition. transient: values that are dropped first. Values are shown less `middle`, over `scale`, unless raw.
+    """A map that is applied to its own values. start: the first value; none: drawn uniform in 0.1
+    .. 0.4 in every repetition. transient: values that are dropped first. Values are shown less
+    `middle`, over `scale`, unless raw.
     """
 
     start: float | None = None
@@ -28,7 +31,9 @@ class Iterated(Forecast):
 
     middle: ClassVar[float] = 0.0
     scale: ClassVar[float] = 1.0
-    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("prediction", "known", running="driven and free")
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(
+        "prediction", "known", running="driven and free"
+    )
 
     @property
     def draws(self) -> bool:
@@ -53,7 +58,9 @@ class Iterated(Forecast):
         raw = self.raw_values(first, self.transient + self.length, rng)
         said = "raw" if self.raw else f"(x - {self.middle:g}) / {self.scale:g}"
         varies = ["start", "weights"] if self.draws else ["weights"]
-        return self.forecast(self.shown(raw[self.transient :, None]), first=first, shown=said, varies=varies)
+        return self.forecast(
+            self.shown(raw[self.transient :, None]), first=first, shown=said, varies=varies
+        )
 
 
 @task("dynamics/logistic", version=1, **RULES, oracle="exact-state")
@@ -61,9 +68,10 @@ class Iterated(Forecast):
 class Logistic(Iterated):
     """Predict the logistic map.
 
-    Sees: x(t) of x(t+1) = rate x(t) (1 - x(t)), less a half, over a half. Answers: the same `ahead` steps later.
-    Scored: NRMSE with the true values read, and running free. Chance 1, by the mean. Ceiling: the map itself. Source:
-    used as a base case in the literature of the review by Wringe, Trefzer and Stepney.
+    Sees: x(t) of x(t+1) = rate x(t) (1 - x(t)), less a half, over a half. Answers: the same `ahead`
+    steps later. Scored: NRMSE with the true values read, and running free. Chance 1, by the mean.
+    Ceiling: the map itself. Source: used as a base case in the literature of the review by Wringe,
+    Trefzer and Stepney.
     """
 
     rate: float = parameter(3.9, above=0, at_most=4)
@@ -102,13 +110,13 @@ def _logistic(first: float, rate: float, count: int) -> Floats:
 class Henon(Iterated):
     """Predict the map of Henon (1976).
 
-    Sees: x(t) of x(t+1) = 1 - 1.4 x(t)^2 + 0.3 x(t-1), with Gaussian noise. Answers: the same `ahead` steps later, with
-    its noise. Scored: NRMSE with the true values read, and running free. Chance 1, by the mean. Ceiling: the map
-    itself; with noise an extended Kalman filter that knows the map and the noise. noise: its deviation. Source: Rodan
-    and Tino 2011 (0.05).
+    Sees: x(t) of x(t+1) = 1 - 1.4 x(t)^2 + 0.3 x(t-1), with Gaussian noise. Answers: the same
+    `ahead` steps later, with its noise. Scored: NRMSE with the true values read, and running free.
+    Chance 1, by the mean. Ceiling: the map itself; with noise an extended Kalman filter that knows
+    the map and the noise. noise: its deviation. Source: Rodan and Tino 2011 (0.05).
 
-    Departures: the noise is in what is seen. As printed it is in the recurrence, and drives every series of this length
-    out of all bounds.
+    Departures: the noise is in what is seen. As printed it is in the recurrence, and drives every
+    series of this length out of all bounds.
     """
 
     noise: float = parameter(0.0, at_least=0)
@@ -125,7 +133,9 @@ class Henon(Iterated):
 
     @property
     def validates_free(self) -> bool:
-        """Not with noise in what is seen: noise already keeps the readout from a strength that is too small."""
+        """Not with noise in what is seen: noise already keeps the readout from a strength that is
+        too small.
+        """
         return not self.noise and super().validates_free
 
     def raw_values(self, first: float, count: int, rng: np.random.Generator) -> Floats:
@@ -133,8 +143,8 @@ class Henon(Iterated):
         return _henon(first, count) + self.noise * rng.standard_normal(count)
 
     def response(self, inputs: Floats) -> Floats:
-        """What the map makes of each value and the one before, `ahead` steps later; before the first
-        there was 0. With noise, what it makes of the filtered values.
+        """What the map makes of each value and the one before, `ahead` steps later; before the
+        first there was 0. With noise, what it makes of the filtered values.
         """
         now = self.meant(np.asarray(inputs, dtype=np.float64))
         if self.noise:
@@ -157,8 +167,9 @@ def _henon(first: float, count: int) -> Floats:
 
 
 SPREAD, INFLATION = 0.5, 0.004
-"""Of the filter: variance before anything is read, and what keeps it from being too sure of a map that
-folds, in variances of the noise. Of 0, 0.0004, 0.004 and 0.04, its errors on 16,000 steps were least at 0.004.
+"""Of the filter: variance before anything is read, and what keeps it from being too sure of a map
+that folds, in variances of the noise. Of 0, 0.0004, 0.004 and 0.04, its errors on 16,000 steps were
+least at 0.004.
 """
 
 
@@ -182,6 +193,10 @@ def _filtered(seen: Floats, noise: float) -> Floats:
 
 
 task.variant(
-    "dynamics/henon-noisy", version=1, of=Henon,
-    summary="Predict the map of Henon with noise (Rodan and Tino 2011).", oracle="filtered-state", noise=0.05,
-)  # fmt: skip
+    "dynamics/henon-noisy",
+    version=1,
+    of=Henon,
+    summary="Predict the map of Henon with noise (Rodan and Tino 2011).",
+    oracle="filtered-state",
+    noise=0.05,
+)

@@ -21,9 +21,10 @@ UNKNOWN = {**RULES, "oracle": "nobody knows what can be foretold of it"}
 
 @dataclass(frozen=True)
 class Measured(Forecast):
-    """A series out of a file. first: the row at which the washout begins; none: drawn anew in every repetition, so that
-    runs are slices of one series, each with a washout of its own. Unless they are raw, values are brought to -1 .. 1 by
-    the least and the greatest value of the washout and training part, which alone is learned from.
+    """A series out of a file. first: the row at which the washout begins; none: drawn anew in every
+    repetition, so that runs are slices of one series, each with a washout of its own. Unless they
+    are raw, values are brought to -1 .. 1 by the least and the greatest value of the washout and
+    training part, which alone is learned from.
     """
 
     first: int | None = parameter(0, at_least=0)
@@ -55,8 +56,8 @@ class Measured(Forecast):
         last = len(whole) - self.length
         if last < (self.first or 0):
             raise UsageError(
-                f"{self.data.title} has {len(whole)} rows, and {self.length} are asked for from row {self.first or 0} "
-                "on; give shorter parts or an earlier first"
+                f"{self.data.title} has {len(whole)} rows, and {self.length} are asked for from row"
+                f" {self.first or 0} on; give shorter parts or an earlier first"
             )
         first = int(rng.integers(last + 1)) if self.first is None else self.first
         values, said = self.scaled(whole[first : first + self.length])
@@ -90,9 +91,10 @@ FREE_USE = "free use with attribution"
 class Sunspots(Measured):
     """Predict the sunspots of the next month, by the Zurich numbers.
 
-    Sees: the monthly mean number. Answers: that of `ahead` months later. Scored: NRMSE over the test part. Chance 1, by
-    the mean; persistence is at 0.396 over the whole series, and autoregression hardly above any reservoir. Ceiling:
-    unknown. Data: 1749 to 1983, 2,820 months. Source: Wringe, Trefzer and Stepney, section 5.6 and Table 5.
+    Sees: the monthly mean number. Answers: that of `ahead` months later. Scored: NRMSE over the
+    test part. Chance 1, by the mean; persistence is at 0.396 over the whole series, and
+    autoregression hardly above any reservoir. Ceiling: unknown. Data: 1749 to 1983, 2,820 months.
+    Source: Wringe, Trefzer and Stepney, section 5.6 and Table 5.
     """
 
     washout: int = parameter(100, at_least=0)
@@ -100,31 +102,46 @@ class Sunspots(Measured):
     validation: int = parameter(219, at_least=0)
 
     def whole(self) -> Floats:
-        """As it was measured. Raises UsageError for a month without a number, which some sources write as -99."""
+        """As it was measured. Raises UsageError for a month without a number, which some sources
+        write as -99.
+        """
         values = super().whole()
         without = np.flatnonzero((values < 0).any(axis=1))
         if len(without):
             raise UsageError(
-                f"{self.data.title}, row {without[0] + 1}: no month has {values[without[0], 0]:g} sunspots, it marks a "
-                "missing number; keep only the rows before or after it in the file"
+                f"{self.data.title}, row {without[0] + 1}: no month has {values[without[0], 0]:g}"
+                " sunspots, it marks a missing number; keep only the rows before or after it in"
+                " the file"
             )
         return values
 
     data: ClassVar[DataSet] = ZURICH
     interval: ClassVar[float] = 1 / 12
-    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("prediction", "unknown", stationary=False, licence=FREE_USE)
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(
+        "prediction", "unknown", stationary=False, licence=FREE_USE
+    )
 
 
 task.variant(
-    "dynamics/sunspots-noaa", version=1, of=Sunspots,
-    summary="Predict the sunspots of the next month, by the numbers of NOAA.", data=NOAA,
+    "dynamics/sunspots-noaa",
+    version=1,
+    of=Sunspots,
+    summary="Predict the sunspots of the next month, by the numbers of NOAA.",
+    data=NOAA,
     taxonomy=taxonomy("prediction", "unknown", stationary=False, licence="public domain"),
-)  # fmt: skip
+)
 task.variant(
-    "dynamics/sunspots-silso", version=1, of=Sunspots,
-    summary="Predict the sunspots of the next month, by SILSO version 2 (1,600, 500 and 1,000 months, as CHARC).",
-    data=SILSO, validation=500, taxonomy=taxonomy("prediction", "unknown", stationary=False, licence="CC BY-NC 4.0"),
-)  # fmt: skip
+    "dynamics/sunspots-silso",
+    version=1,
+    of=Sunspots,
+    summary=(
+        "Predict the sunspots of the next month, by SILSO version 2 (1,600, 500 and 1,000 months,"
+        " as CHARC)."
+    ),
+    data=SILSO,
+    validation=500,
+    taxonomy=taxonomy("prediction", "unknown", stationary=False, licence="CC BY-NC 4.0"),
+)
 
 
 @task("dynamics/santa-fe-laser", version=1, **UNKNOWN)
@@ -132,10 +149,11 @@ task.variant(
 class Laser(Measured):
     """Predict the Santa Fe laser (2,500, 1,250 and 1,250 values, Dale et al. 2018).
 
-    Sees: the intensity, 0 to 255. Answers: the one of `ahead` steps later. Scored: NRMSE over the test part. Chance 1,
-    by the mean; persistence 0.969 over the whole series; ten taps of autoregression about 0.44. Ceiling: unknown.
-    Data: 10,093 values; the first 1,000 are what the competition gave, the next 100 what it asked for. The washout is
-    the first part of what publications count as training. Source: Wringe, Trefzer and Stepney, section 5.7 and Table 6,
+    Sees: the intensity, 0 to 255. Answers: the one of `ahead` steps later. Scored: NRMSE over the
+    test part. Chance 1, by the mean; persistence 0.969 over the whole series; ten taps of
+    autoregression about 0.44. Ceiling: unknown. Data: 10,093 values; the first 1,000 are what the
+    competition gave, the next 100 what it asked for. The washout is the first part of what
+    publications count as training. Source: Wringe, Trefzer and Stepney, section 5.7 and Table 6,
     where "25000" stands for 2,500.
     """
 
@@ -145,25 +163,41 @@ class Laser(Measured):
 
     data: ClassVar[DataSet] = LASER
     columns: ClassVar[tuple[str, ...]] = ("intensity",)
-    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("prediction", "unknown", licence="free research use")
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(
+        "prediction", "unknown", licence="free research use"
+    )
 
 
 task.variant(
-    "dynamics/santa-fe-laser-brunner", version=1, of=Laser,
+    "dynamics/santa-fe-laser-brunner",
+    version=1,
+    of=Laser,
     summary="Predict the Santa Fe laser (3,200 and 800 values, Brunner et al.).",
-    training=3000, validation=0, test=800,
-)  # fmt: skip
+    training=3000,
+    validation=0,
+    test=800,
+)
 task.variant(
-    "dynamics/santa-fe-laser-guo", version=1, of=Laser,
+    "dynamics/santa-fe-laser-guo",
+    version=1,
+    of=Laser,
     summary="Predict the Santa Fe laser (3,000 and 1,000 values, Guo et al.).",
-    training=2800, validation=0, test=1000,
-)  # fmt: skip
+    training=2800,
+    validation=0,
+    test=1000,
+)
 task.variant(
-    "dynamics/santa-fe-laser-competition", version=2, of=Laser,
+    "dynamics/santa-fe-laser-competition",
+    version=2,
+    of=Laser,
     summary="Go on with the Santa Fe laser for 100 steps, as in the competition.",
     # One step less than 200: the last answer that is learned from is the last value that was given.
-    washout=199, training=800, validation=0, test=100, running="free",
-)  # fmt: skip
+    washout=199,
+    training=800,
+    validation=0,
+    test=100,
+    running="free",
+)
 
 
 @task("dynamics/ipix", version=1, **UNKNOWN)
@@ -171,10 +205,10 @@ task.variant(
 class Radar(Measured):
     """Predict the echo of the sea in the IPIX radar (Xue et al. 2007).
 
-    Sees: the two channels I and Q, a thousand times a second. Answers: the same `ahead` steps later (1 or 5). Scored:
-    NRMSE of both together and of each. Chance 1, by the mean. Ceiling: unknown. Data: a file `ipix.csv` of the user's
-    own with columns I and Q; which recording was published is unknown. 200 values of washout, 800 to learn from, 1,000
-    to be tested on.
+    Sees: the two channels I and Q, a thousand times a second. Answers: the same `ahead` steps later
+    (1 or 5). Scored: NRMSE of both together and of each. Chance 1, by the mean. Ceiling: unknown.
+    Data: a file `ipix.csv` of the user's own with columns I and Q; which recording was published is
+    unknown. 200 values of washout, 800 to learn from, 1,000 to be tested on.
     """
 
     training: int = parameter(800, at_least=10)
@@ -183,4 +217,6 @@ class Radar(Measured):
     data: ClassVar[DataSet] = IPIX
     columns: ClassVar[tuple[str, ...]] = ("I", "Q")
     interval: ClassVar[float] = 0.001
-    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("prediction", "unknown", licence="no copy may be passed on")
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(
+        "prediction", "unknown", licence="no copy may be passed on"
+    )

@@ -1,4 +1,6 @@
-"""What a memory holds of noise: a series in which nothing can be foreseen, its control and its oracle."""
+"""What a memory holds of noise: a series in which nothing can be foreseen, its control and its
+oracle.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +32,14 @@ BASES = {"uniform": "legendre", "normal": "hermite", "binary": "walsh"}
 )
 @dataclass(frozen=True)
 class Memory:
-    """Memory capacity, processing capacity (IPC), ranks and Lyapunov exponent of states driven by white noise.
+    """Memory capacity, processing capacity (IPC), ranks and Lyapunov exponent of states driven by
+    white noise.
 
-    Sees: at every step a number: uniform in -1 .. 1, normal with deviation 1, or -1 and 1. Answers: the numbers of 1 ..
-    `delays` steps ago; under the protocol `properties` nothing is asked, and the states are looked at. Scored: memory
-    capacity. Chance 0 (no memory). Ceiling: the number of states. The delay line of `delays` steps is a baseline.
-    Source: Jaeger 2001; Dambre et al. 2012; Wringe et al. 2024, section 8.
+    Sees: at every step a number: uniform in -1 .. 1, normal with deviation 1, or -1 and 1. Answers:
+    the numbers of 1 .. `delays` steps ago; under the protocol `properties` nothing is asked, and
+    the states are looked at. Scored: memory capacity. Chance 0 (no memory). Ceiling: the number of
+    states. The delay line of `delays` steps is a baseline. Source: Jaeger 2001; Dambre et al. 2012;
+    Wringe et al. 2024, section 8.
     """
 
     inputs: ClassVar[Reals] = Reals(1)
@@ -55,12 +59,18 @@ class Memory:
         """Independent numbers of the distribution."""
         if self.distribution == "uniform":
             return rng.uniform(-1.0, 1.0, shape)
-        return rng.normal(size=shape) if self.distribution == "normal" else rng.choice([-1.0, 1.0], shape)
+        return (
+            rng.normal(size=shape)
+            if self.distribution == "normal"
+            else rng.choice([-1.0, 1.0], shape)
+        )
 
     def response(self, inputs: NDArray[np.float64]) -> NDArray[np.float64]:
         """(time, delay): the inputs of 1 .. `delays` steps ago, 0 before the first."""
         before = np.concatenate([np.zeros(self.delays), inputs[:, 0]])
-        return np.column_stack([before[self.delays - delay :][: len(inputs)] for delay in range(1, self.delays + 1)])
+        return np.column_stack(
+            [before[self.delays - delay :][: len(inputs)] for delay in range(1, self.delays + 1)]
+        )
 
     def drive(self, rng: np.random.Generator) -> Series:
         """A fresh series."""
@@ -79,10 +89,10 @@ class Memory:
 class Characterisation(Memory):
     """How many different memories can be made of one kind of core?
 
-    Sees: independent numbers, uniform in -1 .. 1. Answers: nothing is asked. Scored: how many voxels of the space of
-    kernel rank, generalisation rank and memory capacity a search for novelty reaches; beside it, as its control, a
-    random search of as many evaluations. Chance: 1, what a thing that is one memory reaches. Source: Dale et al. 2019
-    (CHARC).
+    Sees: independent numbers, uniform in -1 .. 1. Answers: nothing is asked. Scored: how many
+    voxels of the space of kernel rank, generalisation rank and memory capacity a search for novelty
+    reaches; beside it, as its control, a random search of as many evaluations. Chance: 1, what a
+    thing that is one memory reaches. Source: Dale et al. 2019 (CHARC).
     """
 
 
@@ -110,12 +120,16 @@ class NoMemory(StateRule):
 
 @control("delay-line", version=1, role="control")
 class DelayLine(StateRule):
-    """Its states are the inputs of 1 .. `delays` steps ago: every one of them holds all that a state can hold."""
+    """Its states are the inputs of 1 .. `delays` steps ago: every one of them holds all that a
+    state can hold.
+    """
 
     def states(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """(time, delay)."""
         return self._task.response(inputs)
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """What is asked for; before it is looked at, another task may have asked for something else."""
+        """What is asked for; before it is looked at, another task may have asked for something
+        else.
+        """
         return self.states(inputs) if self._width == self._task.delays else super().predict(inputs)

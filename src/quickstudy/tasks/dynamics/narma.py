@@ -14,24 +14,35 @@ from quickstudy.base.examples import Series
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Reals
 from quickstudy.compiled import njit
-from quickstudy.tasks.dynamics.series import MOST_READ, RULES, Floats, FreeRun, OwnAnswers, Parts, taxonomy
+from quickstudy.tasks.dynamics.series import (
+    MOST_READ,
+    RULES,
+    Floats,
+    FreeRun,
+    OwnAnswers,
+    Parts,
+    taxonomy,
+)
 
 DIVERGED = 10.0
 """Beyond this the recurrence only grows."""
 MOST_STREAMS = 100
 """Inputs that are drawn for one series before it is given up."""
 _WINDOWS = {"stated": (0, -1, -1), "charc": (1, -1, -1), "reservoirpy": (1, 0, 0)}
-"""Of each window: the newest value in the sum (x(t-i)), the oldest, the older input; the latter two less the order."""
+"""Of each window: the newest value in the sum (x(t-i)), the oldest, the older input; the latter two
+less the order.
+"""
 
 
 @dataclass(frozen=True)
 class Driven(Parts):
-    """A system driven by numbers uniform in 0 .. high; a drive by which it diverges is drawn again, and counted.
+    """A system driven by numbers uniform in 0 .. high; a drive by which it diverges is drawn again,
+    and counted.
 
-    drawn: `uniform`, or `sines`: high / 2 (1 + sin(2.11 s) sin(3.73 s) sin(4.11 s)), s = 2 pi t / 100, from a step on
-    that is drawn out of its period of 10,000 (Fujii and Nakajima 2017).
-    feedback: the answer of the step before is read as well, the true one while it learns, its own through the whole
-    test part.
+    drawn: `uniform`, or `sines`: high / 2 (1 + sin(2.11 s) sin(3.73 s) sin(4.11 s)), s = 2 pi t /
+    100, from a step on that is drawn out of its period of 10,000 (Fujii and Nakajima 2017).
+    feedback: the answer of the step before is read as well, the true one while it learns, its own
+    through the whole test part.
     """
 
     order: int = parameter(10, at_least=1)
@@ -54,7 +65,9 @@ class Driven(Parts):
         return "free" if self.feedback else "driven"
 
     def free_run(self, series: Series) -> FreeRun | None:
-        """The test part on its own answers, after all that comes before it; None without feedback."""
+        """The test part on its own answers, after all that comes before it; None without
+        feedback.
+        """
         if not self.feedback:
             return None
         first = len(series.inputs) - series.test
@@ -83,12 +96,15 @@ class Driven(Parts):
         raise NotImplementedError
 
     def response(self, inputs: Floats) -> Floats:
-        """x(1) .. x(T), or x(0) .. x(T-1) without a lead, from a start at zero. Raises UsageError if it diverges."""
+        """x(1) .. x(T), or x(0) .. x(T-1) without a lead, from a start at zero. Raises UsageError
+        if it diverges.
+        """
         x = self.values(np.ascontiguousarray(inputs[:, 0], dtype=np.float64))
         lost = np.flatnonzero(np.isnan(x))
         if len(lost):
             raise UsageError(
-                f"with these inputs the system diverges: |x({lost[0]})| would be above {DIVERGED:g}; give smaller ones"
+                f"with these inputs the system diverges: |x({lost[0]})| would be above"
+                f" {DIVERGED:g}; give smaller ones"
             )
         return x[self.lead : len(inputs) + self.lead, None]
 
@@ -107,12 +123,20 @@ class Driven(Parts):
             x = self.values(u)
             if not np.isnan(x).any():
                 later = x[transient + self.lead : transient + self.lead + self.steps]
-                facts = {"diverged": diverged, "transient": transient, "input": f"{self.drawn} in 0 .. {self.high:g}"}
-                seen = [u[transient:], x[transient + self.lead - 1 :][: self.steps]][: 1 + self.feedback]
-                return self.series(np.stack(seen, axis=1), later[:, None], **facts, varies=["inputs", "weights"])
+                facts = {
+                    "diverged": diverged,
+                    "transient": transient,
+                    "input": f"{self.drawn} in 0 .. {self.high:g}",
+                }
+                seen = [u[transient:], x[transient + self.lead - 1 :][: self.steps]][
+                    : 1 + self.feedback
+                ]
+                return self.series(
+                    np.stack(seen, axis=1), later[:, None], **facts, varies=["inputs", "weights"]
+                )
         raise UsageError(
-            f"all of {MOST_STREAMS} inputs ({self.drawn}) in 0 .. {self.high:g} made the system diverge; give a "
-            "smaller high, a shorter series or squashed=true"
+            f"all of {MOST_STREAMS} inputs ({self.drawn}) in 0 .. {self.high:g} made the system"
+            " diverge; give a smaller high, a shorter series or squashed=true"
         )
 
 
@@ -121,16 +145,17 @@ class Driven(Parts):
 class Narma(Driven):
     """Follow the NARMA system of order 10 (Atiya and Parlos 2000).
 
-    Sees: u(t), uniform in 0 .. `high`. Answers: x(t+1) of x(t+1) = alpha x(t) + beta x(t) (x(t) + ... + x(t-order+1))
-    + gamma u(t-order+1) u(t) + delta, which starts at x(0 .. order-1) = 0; squashed: the tanh of all that. lead=0 asks
-    for x(t) instead. Scored: NRMSE over the test part. Chance 1, by the mean; persistence is above 1 for half of the
-    published sets, so errors of different orders cannot be compared. Ceiling: the recurrence itself.
-    Drives that diverge (|x| > 10) are drawn again and counted in the record: nine in a thousand of 2,000 steps of order
+    Sees: u(t), uniform in 0 .. `high`. Answers: x(t+1) of x(t+1) = alpha x(t) + beta x(t) (x(t) +
+    ... + x(t-order+1)) + gamma u(t-order+1) u(t) + delta, which starts at x(0 .. order-1) = 0;
+    squashed: the tanh of all that. lead=0 asks for x(t) instead. Scored: NRMSE over the test part.
+    Chance 1, by the mean; persistence is above 1 for half of the published sets, so errors of
+    different orders cannot be compared. Ceiling: the recurrence itself. Drives that diverge (|x| >
+    10) are drawn again and counted in the record: nine in a thousand of 2,000 steps of order
     10. Source: Wringe, Trefzer and Stepney, section 4.1 and Table 2; parts are ours.
 
-    feedback: the answer of the step before is read as well, the true one while it learns, its own when it is tested.
-    window: `stated`, or what public programs sum instead: `charc` leaves x(t) out, `reservoirpy` sums x(t-1) ..
-    x(t-order) and multiplies by u(t-order).
+    feedback: the answer of the step before is read as well, the true one while it learns, its own
+    when it is tested. window: `stated`, or what public programs sum instead: `charc` leaves x(t)
+    out, `reservoirpy` sums x(t-1) .. x(t-order) and multiplies by u(t-order).
     """
 
     alpha: float = 0.3
@@ -175,36 +200,69 @@ def _narma(
 
 
 FUJII = {"high": 0.2}
-task.variant("dynamics/narma-5", version=1, of=Narma, summary="Follow NARMA of order 5 (Dale 2018).", order=5)
 task.variant(
-    "dynamics/narma-5-fujii", version=1, of=Narma,
-    summary="Follow NARMA of order 5, input in 0 .. 0.2 (Fujii and Nakajima 2017).", order=5, **FUJII,
-)  # fmt: skip
+    "dynamics/narma-5", version=1, of=Narma, summary="Follow NARMA of order 5 (Dale 2018).", order=5
+)
 task.variant(
-    "dynamics/narma-10-fujii", version=1, of=Narma,
-    summary="Follow NARMA of order 10, input in 0 .. 0.2 (Fujii and Nakajima 2017).", **FUJII,
-)  # fmt: skip
+    "dynamics/narma-5-fujii",
+    version=1,
+    of=Narma,
+    summary="Follow NARMA of order 5, input in 0 .. 0.2 (Fujii and Nakajima 2017).",
+    order=5,
+    **FUJII,
+)
 task.variant(
-    "dynamics/narma-15-fujii", version=1, of=Narma,
-    summary="Follow NARMA of order 15, input in 0 .. 0.2 (Fujii and Nakajima 2017).", order=15, **FUJII,
-)  # fmt: skip
+    "dynamics/narma-10-fujii",
+    version=1,
+    of=Narma,
+    summary="Follow NARMA of order 10, input in 0 .. 0.2 (Fujii and Nakajima 2017).",
+    **FUJII,
+)
 task.variant(
-    "dynamics/narma-20-fujii", version=1, of=Narma,
-    summary="Follow NARMA of order 20, input in 0 .. 0.2 (Fujii and Nakajima 2017).", order=20, **FUJII,
-)  # fmt: skip
+    "dynamics/narma-15-fujii",
+    version=1,
+    of=Narma,
+    summary="Follow NARMA of order 15, input in 0 .. 0.2 (Fujii and Nakajima 2017).",
+    order=15,
+    **FUJII,
+)
 task.variant(
-    "dynamics/narma-20", version=1, of=Narma,
-    summary="Follow NARMA of order 20, squashed by tanh (Rodan and Tino 2011).", order=20, delta=0.01, squashed=True,
-)  # fmt: skip
+    "dynamics/narma-20-fujii",
+    version=1,
+    of=Narma,
+    summary="Follow NARMA of order 20, input in 0 .. 0.2 (Fujii and Nakajima 2017).",
+    order=20,
+    **FUJII,
+)
 task.variant(
-    "dynamics/narma-30", version=1, of=Narma,
-    summary="Follow NARMA of order 30 (Schrauwen et al. 2008).", order=30, alpha=0.2, beta=0.04, delta=0.001,
-)  # fmt: skip
+    "dynamics/narma-20",
+    version=1,
+    of=Narma,
+    summary="Follow NARMA of order 20, squashed by tanh (Rodan and Tino 2011).",
+    order=20,
+    delta=0.01,
+    squashed=True,
+)
 task.variant(
-    "dynamics/narma-30-dale", version=1, of=Narma,
+    "dynamics/narma-30",
+    version=1,
+    of=Narma,
+    summary="Follow NARMA of order 30 (Schrauwen et al. 2008).",
+    order=30,
+    alpha=0.2,
+    beta=0.04,
+    delta=0.001,
+)
+task.variant(
+    "dynamics/narma-30-dale",
+    version=1,
+    of=Narma,
     summary="Follow NARMA of order 30, its sum ten times weaker (Dale 2018).",
-    order=30, alpha=0.2, beta=0.004, delta=0.001,
-)  # fmt: skip
+    order=30,
+    alpha=0.2,
+    beta=0.004,
+    delta=0.001,
+)
 
 
 @task("dynamics/narma-2", version=1, **RULES, oracle="exact-state")
@@ -212,9 +270,9 @@ task.variant(
 class SecondOrder(Driven):
     """Follow the second-order system of Atiya and Parlos (2000), which has a form of its own.
 
-    Sees: u(t) in 0 .. `high`, `drawn` uniform or by three sines. Answers: x(t+1) of x(t+1) = 0.4 x(t) + 0.4 x(t) x(t-1)
-    + 0.6 u(t)^3 + 0.1, which starts at x(0) = x(1) = 0. Scored: NRMSE over the test part. Chance 1, by the mean.
-    Ceiling: the recurrence itself.
+    Sees: u(t) in 0 .. `high`, `drawn` uniform or by three sines. Answers: x(t+1) of x(t+1) = 0.4
+    x(t) + 0.4 x(t) x(t-1) + 0.6 u(t)^3 + 0.1, which starts at x(0) = x(1) = 0. Scored: NRMSE over
+    the test part. Chance 1, by the mean. Ceiling: the recurrence itself.
     """
 
     order: int = parameter(2, at_least=2, at_most=2)
@@ -225,10 +283,16 @@ class SecondOrder(Driven):
 
 
 task.variant(
-    "dynamics/narma-2-fujii", version=1, of=SecondOrder,
-    summary="Follow the second-order system, driven by a product of three sines (Fujii and Nakajima 2017).",
-    drawn="sines", **FUJII,
-)  # fmt: skip
+    "dynamics/narma-2-fujii",
+    version=1,
+    of=SecondOrder,
+    summary=(
+        "Follow the second-order system, driven by a product of three sines (Fujii and Nakajima"
+        " 2017)."
+    ),
+    drawn="sines",
+    **FUJII,
+)
 
 
 @njit

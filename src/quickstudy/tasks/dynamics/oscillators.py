@@ -1,4 +1,6 @@
-"""Periodic and nearly periodic series that a learner must go on with by itself: sums of sines, a lying eight."""
+"""Periodic and nearly periodic series that a learner must go on with by itself: sums of sines, a
+lying eight.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from quickstudy.base.parameters import parameter
 from quickstudy.tasks.dynamics.series import RULES, Forecast, taxonomy
 
 FREQUENCIES = (0.2, 0.311, 0.42, 0.51, 0.63, 0.74, 0.85, 0.97, 1.08, 1.19, 1.27, 1.32)
-"""Of the oscillators, in the order in which they are added; from the ninth on those of later programs."""
+"""Of the oscillators, in the order in which they are added; from the ninth on those of later
+programs.
+"""
 LOOP = 200
 """Steps of the lying eight, drawn at its mean speed."""
 
@@ -24,10 +28,11 @@ LOOP = 200
 class Oscillators(Forecast):
     """Go on with a sum of 8 sines.
 
-    Sees: x(t) = sin(0.2 t) + sin(0.311 t) + ..., t = start, start + step ... Answers: x(t + ahead). Scored: NRMSE
-    running free through the whole test part, and in windows of it. Chance 1, by the mean. Ceiling: the linear rule,
-    which has 2n taps for n sines and solves it to rounding: a score means nothing without it. Source: Wierstra et al.,
-    Koryakin et al.: washout 100, training 300, test 300. Wringe, Trefzer and Stepney, section 5.2.
+    Sees: x(t) = sin(0.2 t) + sin(0.311 t) + ..., t = start, start + step ... Answers: x(t + ahead).
+    Scored: NRMSE running free through the whole test part, and in windows of it. Chance 1, by the
+    mean. Ceiling: the linear rule, which has 2n taps for n sines and solves it to rounding: a score
+    means nothing without it. Source: Wierstra et al., Koryakin et al.: washout 100, training 300,
+    test 300. Wringe, Trefzer and Stepney, section 5.2.
     """
 
     washout: int = parameter(100, at_least=0)
@@ -54,17 +59,79 @@ class Oscillators(Forecast):
         return self.forecast(values[:, None], shown="raw", varies=["weights"])
 
 
-task.variant("dynamics/mso-1", version=1, of=Oscillators, summary="Go on with a sine.", oscillators=1)
-task.variant("dynamics/mso-2", version=1, of=Oscillators, summary="Go on with a sum of 2 sines.", oscillators=2)
-task.variant("dynamics/mso-3", version=1, of=Oscillators, summary="Go on with a sum of 3 sines.", oscillators=3)
-task.variant("dynamics/mso-4", version=1, of=Oscillators, summary="Go on with a sum of 4 sines.", oscillators=4)
-task.variant("dynamics/mso-5", version=1, of=Oscillators, summary="Go on with a sum of 5 sines.", oscillators=5)
-task.variant("dynamics/mso-6", version=1, of=Oscillators, summary="Go on with a sum of 6 sines.", oscillators=6)
-task.variant("dynamics/mso-7", version=1, of=Oscillators, summary="Go on with a sum of 7 sines.", oscillators=7)
-task.variant("dynamics/mso-9", version=1, of=Oscillators, summary="Go on with a sum of 9 sines.", oscillators=9)
-task.variant("dynamics/mso-10", version=1, of=Oscillators, summary="Go on with a sum of 10 sines.", oscillators=10)
-task.variant("dynamics/mso-11", version=1, of=Oscillators, summary="Go on with a sum of 11 sines.", oscillators=11)
-task.variant("dynamics/mso-12", version=1, of=Oscillators, summary="Go on with a sum of 12 sines.", oscillators=12)
+task.variant(
+    "dynamics/mso-1", version=1, of=Oscillators, summary="Go on with a sine.", oscillators=1
+)
+task.variant(
+    "dynamics/mso-2",
+    version=1,
+    of=Oscillators,
+    summary="Go on with a sum of 2 sines.",
+    oscillators=2,
+)
+task.variant(
+    "dynamics/mso-3",
+    version=1,
+    of=Oscillators,
+    summary="Go on with a sum of 3 sines.",
+    oscillators=3,
+)
+task.variant(
+    "dynamics/mso-4",
+    version=1,
+    of=Oscillators,
+    summary="Go on with a sum of 4 sines.",
+    oscillators=4,
+)
+task.variant(
+    "dynamics/mso-5",
+    version=1,
+    of=Oscillators,
+    summary="Go on with a sum of 5 sines.",
+    oscillators=5,
+)
+task.variant(
+    "dynamics/mso-6",
+    version=1,
+    of=Oscillators,
+    summary="Go on with a sum of 6 sines.",
+    oscillators=6,
+)
+task.variant(
+    "dynamics/mso-7",
+    version=1,
+    of=Oscillators,
+    summary="Go on with a sum of 7 sines.",
+    oscillators=7,
+)
+task.variant(
+    "dynamics/mso-9",
+    version=1,
+    of=Oscillators,
+    summary="Go on with a sum of 9 sines.",
+    oscillators=9,
+)
+task.variant(
+    "dynamics/mso-10",
+    version=1,
+    of=Oscillators,
+    summary="Go on with a sum of 10 sines.",
+    oscillators=10,
+)
+task.variant(
+    "dynamics/mso-11",
+    version=1,
+    of=Oscillators,
+    summary="Go on with a sum of 11 sines.",
+    oscillators=11,
+)
+task.variant(
+    "dynamics/mso-12",
+    version=1,
+    of=Oscillators,
+    summary="Go on with a sum of 12 sines.",
+    oscillators=12,
+)
 
 
 @task("dynamics/lazy-eight", version=1, **RULES, oracle="the linear rule is exact to rounding")
@@ -72,12 +139,13 @@ task.variant("dynamics/mso-12", version=1, of=Oscillators, summary="Go on with a
 class LazyEight(Forecast):
     """Go on drawing a lying figure eight.
 
-    Sees: x = sin p, y = (sin 2p) / 2, where the phase p goes round in 200 steps; warp: its speed goes up and down by
-    this share, once in 1,000 steps. Answers: the next point. Scored: NRMSE running free through the whole test part and
-    in its first loop; how far from the nearest point of the true curve it strays, whatever the phase, and for how many
-    steps it stays near (test=10000 asks for that many). Chance 1, by the mean. Ceiling: the linear rule at a constant
-    speed; unknown where it is warped. Source: after Jaeger et al. 2007; their curve is not published, this one is ours.
-    Wringe, Trefzer and Stepney, section 5.3.
+    Sees: x = sin p, y = (sin 2p) / 2, where the phase p goes round in 200 steps; warp: its speed
+    goes up and down by this share, once in 1,000 steps. Answers: the next point. Scored: NRMSE
+    running free through the whole test part and in its first loop; how far from the nearest point
+    of the true curve it strays, whatever the phase, and for how many steps it stays near
+    (test=10000 asks for that many). Chance 1, by the mean. Ceiling: the linear rule at a constant
+    speed; unknown where it is warped. Source: after Jaeger et al. 2007; their curve is not
+    published, this one is ours. Wringe, Trefzer and Stepney, section 5.3.
     """
 
     washout: int = parameter(1000, at_least=0)
@@ -93,13 +161,21 @@ class LazyEight(Forecast):
         """Always the same."""
         t = np.arange(self.length)
         # The integral of a speed of 2 pi / 200 (1 + warp sin(2 pi t / 1000)).
-        phase = 2 * np.pi / LOOP * (t + self.warp * 1000 / (2 * np.pi) * (1 - np.cos(2 * np.pi * t / 1000)))
+        phase = (
+            2
+            * np.pi
+            / LOOP
+            * (t + self.warp * 1000 / (2 * np.pi) * (1 - np.cos(2 * np.pi * t / 1000)))
+        )
         values = np.stack([np.sin(phase), np.sin(2 * phase) / 2], axis=1)
         return self.forecast(values, shown="raw", varies=["weights"], closed_curve=True, loop=LOOP)
 
 
 task.variant(
-    "dynamics/lazy-eight-warped", version=1, of=LazyEight,
-    summary="Go on drawing a lying figure eight whose speed goes up and down.", warp=0.5,
+    "dynamics/lazy-eight-warped",
+    version=1,
+    of=LazyEight,
+    summary="Go on drawing a lying figure eight whose speed goes up and down.",
+    warp=0.5,
     oracle="nobody knows, as it is warped",
-)  # fmt: skip
+)

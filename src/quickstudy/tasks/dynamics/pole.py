@@ -19,7 +19,9 @@ from quickstudy.tasks.dynamics.series import Floats, taxonomy
 STEP, STRONGEST = 0.01, 10.0
 """Seconds of the integration, of which two are a control step; newtons."""
 CART, POLES = 1.0, ((0.1, 0.5), (0.01, 0.05))
-"""Mass of the cart; mass and half length of each pole. (Ports that have masses of 1 and 0.1 are another task.)"""
+"""Mass of the cart; mass and half length of each pole. (Ports that have masses of 1 and 0.1 are
+another task.)
+"""
 GRAVITY, HINGE = -9.8, 2e-6
 EDGE, STEEPEST = 2.4, 36.0 * np.pi / 180.0
 """Metres from the middle and radians from upright at which a trial is over."""
@@ -29,7 +31,9 @@ PLACES = (0, 2, 4)
 """Of the six numbers, those that are seen without velocities."""
 FRACTIONS = (0.05, 0.25, 0.5, 0.75, 0.95)
 RANGES = (2.16, 1.35, 3.6 * np.pi / 180.0, 8.6 * np.pi / 180.0)
-"""Of the starts that a solution must generalise to: +- these of place, speed, the long pole's angle and its speed."""
+"""Of the starts that a solution must generalise to: +- these of place, speed, the long pole's angle
+and its speed.
+"""
 LONG, ENOUGH = 100_000, 200
 """Steps of the long run, and starts that must be held."""
 JUDGED = 101
@@ -37,8 +41,8 @@ JUDGED = 101
 
 
 def slope(state: Any, force: Any, friction: float, xp: Any) -> Any:
-    """Of (..., 6): x, x', angle and its speed of the long and the short pole; the force (...) in newtons. xp: NumPy or
-    JAX. Source: Wieland's equations.
+    """Of (..., 6): x, x', angle and its speed of the long and the short pole; the force (...) in
+    newtons. xp: NumPy or JAX. Source: Wieland's equations.
     """
     x, v = state[..., 0], state[..., 1]
     angles, speeds = (state[..., 2], state[..., 4]), (state[..., 3], state[..., 5])
@@ -82,7 +86,9 @@ def all_starts() -> Floats:
 
 
 class Balancing(NamedTuple):
-    """The state of a trial: the six numbers, steps so far, the unrest of the last states, and whether it is over."""
+    """The state of a trial: the six numbers, steps so far, the unrest of the last states, and
+    whether it is over.
+    """
 
     numbers: Any
     time: Any
@@ -92,8 +98,9 @@ class Balancing(NamedTuple):
 
 @dataclass(frozen=True)
 class Cart:
-    """What both ways of learning it have in common. velocities: whether speeds are seen as well. friction: of the cart,
-    0 as in the programs that everybody uses; 0.0005 in Wieland's paper. start: angle of the long pole, in degrees.
+    """What both ways of learning it have in common. velocities: whether speeds are seen as well.
+    friction: of the cart, 0 as in the programs that everybody uses; 0.0005 in Wieland's paper.
+    start: angle of the long pole, in degrees.
     """
 
     velocities: bool = False
@@ -118,22 +125,30 @@ class Cart:
         return np.array([0.0, 0.0, np.deg2rad(self.start), 0.0, 0.0, 0.0])
 
 
-@task("dynamics/double-pole", version=1, controls=["no-force"], oracle="pole-observer", protocol="trials")
+@task(
+    "dynamics/double-pole",
+    version=1,
+    controls=["no-force"],
+    oracle="pole-observer",
+    protocol="trials",
+)
 @dataclass(frozen=True)
 class DoublePole(Cart):
     """Balance two poles on a cart, by trial, without seeing any velocity.
 
-    Sees: place of the cart over 4.8, angles of both poles over 0.52, and 0.5; with velocities these too, over 2.
-    Answers: the force over 10 newtons, cut off at -1 and 1, for 0.02 seconds. A trial is over when the cart is 2.4 m
-    from the middle or a pole leans by 36 degrees, and after `horizon` steps. Its fitness is 0.1 t / horizon + 0.9 f, of
-    t steps that were balanced: f is 0 below 100 steps, else 0.75 over the sum of |x| + |x'| + |a| + |a'| (the long
-    pole) of the last state and those of 100 steps before it (Gruau et al. 1996), so that shaking does not pay;
-    fitness=steps: t / horizon alone. It is paid at the end. Scored: now and then, by the best so far: from how many of
-    625 starts the poles are balanced for 1,000 steps, and how long from the usual one. Solved: 100,000 steps there, and
-    200 starts. Chance 0.01, by what stands still. Ceiling: what a controller with the equations and an observer holds.
+    Sees: place of the cart over 4.8, angles of both poles over 0.52, and 0.5; with velocities these
+    too, over 2. Answers: the force over 10 newtons, cut off at -1 and 1, for 0.02 seconds. A trial
+    is over when the cart is 2.4 m from the middle or a pole leans by 36 degrees, and after
+    `horizon` steps. Its fitness is 0.1 t / horizon + 0.9 f, of t steps that were balanced: f is 0
+    below 100 steps, else 0.75 over the sum of |x| + |x'| + |a| + |a'| (the long pole) of the last
+    state and those of 100 steps before it (Gruau et al. 1996), so that shaking does not pay;
+    fitness=steps: t / horizon alone. It is paid at the end. Scored: now and then, by the best so
+    far: from how many of 625 starts the poles are balanced for 1,000 steps, and how long from the
+    usual one. Solved: 100,000 steps there, and 200 starts. Chance 0.01, by what stands still.
+    Ceiling: what a controller with the equations and an observer holds.
 
-    Two steps of RK4 of 0.01 s for each of control. Source: Wieland 1991; Gomez and Miikkulainen; Wringe, Trefzer and
-    Stepney, section 4.5.
+    Two steps of RK4 of 0.01 s for each of control. Source: Wieland 1991; Gomez and Miikkulainen;
+    Wringe, Trefzer and Stepney, section 4.5.
     """
 
     horizon: int = parameter(1000, at_least=100)
@@ -142,7 +157,9 @@ class DoublePole(Cart):
     draws: ClassVar[bool] = False
     asks: ClassVar[str] = "fitness"
     facts: ClassVar[Mapping[str, Any]] = {"endurance": LONG, "enough": ENOUGH}
-    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("imitation", "unknown", supervised=False, running="in situ")
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(
+        "imitation", "unknown", supervised=False, running="in situ"
+    )
 
     def reset(self, key: Any) -> tuple[Balancing, Any]:
         """Always the same start."""
@@ -172,7 +189,9 @@ class DoublePole(Cart):
         reward = jnp.where(state.over, 0.0, paid)
         numbers = jnp.where(held, numbers, state.numbers)
         info = {"steps": time, "held": time >= self.horizon}
-        return Balancing(numbers, time, unrest, over | state.over), Turn(self.seen(numbers, jnp), reward, over, info)
+        return Balancing(numbers, time, unrest, over | state.over), Turn(
+            self.seen(numbers, jnp), reward, over, info
+        )
 
     def exam(self) -> tuple[Any, int]:
         """The world of the 625 starts, 1,000 steps each, and how many they are."""
@@ -184,7 +203,9 @@ class DoublePole(Cart):
 
     @staticmethod
     def solved(held: NDArray[np.bool_], endured: int) -> bool:
-        """Whether a test was passed: from which starts it was balanced, and for how many steps of the long run."""
+        """Whether a test was passed: from which starts it was balanced, and for how many steps of
+        the long run.
+        """
         return endured >= LONG and int(held.sum()) >= ENOUGH
 
 
@@ -204,6 +225,9 @@ def _fields(world: DoublePole) -> dict[str, Any]:
 
 
 task.variant(
-    "dynamics/double-pole-velocities", version=1, of=DoublePole,
-    summary="Balance two poles on a cart, by trial, velocities seen.", velocities=True,
-)  # fmt: skip
+    "dynamics/double-pole-velocities",
+    version=1,
+    of=DoublePole,
+    summary="Balance two poles on a cart, by trial, velocities seen.",
+    velocities=True,
+)

@@ -1,4 +1,6 @@
-"""Who can balance two poles: a linear controller with the equations, as a teacher and as an oracle; and who cannot."""
+"""Who can balance two poles: a linear controller with the equations, as a teacher and as an oracle;
+and who cannot.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,17 @@ from quickstudy.base.examples import Series
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Reals
-from quickstudy.tasks.dynamics.pole import LONG, PLACES, RANGES, SCALES, STRONGEST, Cart, all_starts, moved, upright
+from quickstudy.tasks.dynamics.pole import (
+    LONG,
+    PLACES,
+    RANGES,
+    SCALES,
+    STRONGEST,
+    Cart,
+    all_starts,
+    moved,
+    upright,
+)
 from quickstudy.tasks.dynamics.series import RULES, Floats, FreeRun, Parts, taxonomy
 
 DIFFERENCE = 1e-5
@@ -25,15 +37,20 @@ HELD = 1000
 
 @lru_cache
 def gains() -> tuple[Floats, Floats, Floats, Floats]:
-    """Around upright, one control step: how the six numbers go on (6, 6), and what a newton adds (6,); the force with
-    the least quadratic cost is -gains (6,) times the numbers; what an observer corrects (6, 3) by what it is shown.
+    """Around upright, one control step: how the six numbers go on (6, 6), and what a newton adds
+    (6,); the force with the least quadratic cost is -gains (6,) times the numbers; what an observer
+    corrects (6, 3) by what it is shown.
     """
     from scipy.linalg import solve_discrete_are
 
     apart = DIFFERENCE * np.eye(6)
-    onward = (moved(apart, np.zeros(6), 0.0, np) - moved(-apart, np.zeros(6), 0.0, np)).T / (2 * DIFFERENCE)
+    onward = (moved(apart, np.zeros(6), 0.0, np) - moved(-apart, np.zeros(6), 0.0, np)).T / (
+        2 * DIFFERENCE
+    )
     push = moved(np.zeros(6), np.float64(DIFFERENCE), 0.0, np) / DIFFERENCE
-    cost = solve_discrete_are(onward, push[:, None], np.diag([1.0, 0.1, 10.0, 0.1, 10.0, 0.1]), np.eye(1) * 0.1)
+    cost = solve_discrete_are(
+        onward, push[:, None], np.diag([1.0, 0.1, 10.0, 0.1, 10.0, 0.1]), np.eye(1) * 0.1
+    )
     force = push @ cost @ onward / (0.1 + push @ cost @ push)
     shown, doubt = np.eye(6)[list(PLACES)], np.eye(3) * 1e-8
     spread = solve_discrete_are(onward.T, shown.T, np.diag([1e-8, 1e-3] * 3), doubt)
@@ -47,7 +64,9 @@ def taught(state: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class OnTheCart(FreeRun):
-    """The learner's force moves the carts, one row for each start; 1 is reached while both poles are up, else 0."""
+    """The learner's force moves the carts, one row for each start; 1 is reached while both poles
+    are up, else 0.
+    """
 
     first: Floats
     task: TaughtPole
@@ -68,17 +87,23 @@ class OnTheCart(FreeRun):
         return self.task.moving(state, answers, step, np)
 
 
-@task("dynamics/double-pole-imitation", version=1, **RULES, oracle="the velocities that the teacher sees are not shown")
+@task(
+    "dynamics/double-pole-imitation",
+    version=1,
+    **RULES,
+    oracle="the velocities that the teacher sees are not shown",
+)
 @dataclass(frozen=True)
 class TaughtPole(Parts, Cart):
     """Balance two poles on a cart, as a teacher does who sees their velocities.
 
-    Sees: what dynamics/double-pole shows. Answers: the teacher's force over 10 newtons, -1 to 1: that of a linear
-    controller with the equations and all six numbers. He is shaken by random forces of `shake` newtons that he does not
-    know of, and starts again every `restart` steps. Scored: NRMSE of the force with the teacher at work; in situ, for
-    how many of the 625 starts of dynamics/double-pole, and for how many steps, the learner's force keeps the poles up.
-    long: from the usual start alone, for 100,000 steps. Chance 1, and 0 starts. Ceiling: unknown. Source: Wringe,
-    Trefzer and Stepney, section 4.5; the teacher is ours.
+    Sees: what dynamics/double-pole shows. Answers: the teacher's force over 10 newtons, -1 to 1:
+    that of a linear controller with the equations and all six numbers. He is shaken by random
+    forces of `shake` newtons that he does not know of, and starts again every `restart` steps.
+    Scored: NRMSE of the force with the teacher at work; in situ, for how many of the 625 starts of
+    dynamics/double-pole, and for how many steps, the learner's force keeps the poles up. long: from
+    the usual start alone, for 100,000 steps. Chance 1, and 0 starts. Ceiling: unknown. Source:
+    Wringe, Trefzer and Stepney, section 4.5; the teacher is ours.
     """
 
     training: int = parameter(8000, at_least=10)
@@ -87,7 +112,9 @@ class TaughtPole(Parts, Cart):
     long: bool = False
 
     taps: ClassVar[int] = 4
-    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("imitation", "unknown", running="driven and in situ")
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(
+        "imitation", "unknown", running="driven and in situ"
+    )
 
     def drive(self, rng: np.random.Generator) -> Series:
         """The teacher from random starts, many carts at once, one after the other in the series."""
@@ -102,7 +129,9 @@ class TaughtPole(Parts, Cart):
             shaken = STRONGEST * force + self.shake * rng.standard_normal(carts)
             state = moved(state, np.clip(shaken, -STRONGEST, STRONGEST), self.friction, np)
             state = np.where(upright(state, np)[:, None], state, 0.0)
-        inputs, targets = (np.stack(part, axis=1).reshape(carts * self.restart, -1) for part in (seen, forces))
+        inputs, targets = (
+            np.stack(part, axis=1).reshape(carts * self.restart, -1) for part in (seen, forces)
+        )
         return self.series(inputs[: self.steps], targets[: self.steps], varies=["start", "weights"])
 
     def moving(self, state: Any, answers: Any, step: Any, xp: Any) -> tuple[Any, Any, Any]:
@@ -120,9 +149,15 @@ class TaughtPole(Parts, Cart):
 
 
 task.variant(
-    "dynamics/double-pole-imitation-long", version=1, of=TaughtPole,
-    summary="Balance two poles on a cart for 100,000 steps, as a teacher does who sees their velocities.", long=True,
-)  # fmt: skip
+    "dynamics/double-pole-imitation-long",
+    version=1,
+    of=TaughtPole,
+    summary=(
+        "Balance two poles on a cart for 100,000 steps, as a teacher does who sees their"
+        " velocities."
+    ),
+    long=True,
+)
 
 
 @control("no-force", version=1, role="control", compiled=True)
@@ -149,8 +184,9 @@ class NoForce:
 @control("pole-observer", version=1, role="oracle", compiled=True)
 @dataclass(frozen=True)
 class PoleObserver(NoForce):
-    """A linear controller that knows the equations and observes the velocities by what is shown of the places: what it
-    foresaw is corrected by what it sees. The best of its kind near upright; of all kinds nobody knows.
+    """A linear controller that knows the equations and observes the velocities by what is shown of
+    the places: what it foresaw is corrected by what it sees. The best of its kind near upright; of
+    all kinds nobody knows.
     """
 
     def start(self, batch: int, capacity: int) -> Any:
@@ -170,7 +206,9 @@ class PoleObserver(NoForce):
         first = jnp.zeros_like(state).at[:, jnp.asarray(places)].set(shown)
         foreseen = jnp.where(jnp.isnan(state), first, state)
 
-        def times(matrix: Any, rows: Any) -> Any:  # row by row: a product may round the last rows differently
+        def times(
+            matrix: Any, rows: Any
+        ) -> Any:  # row by row: a product may round the last rows differently
             return (rows[:, None] * matrix).sum(axis=2)
 
         found = foreseen + times(correct, shown - foreseen[:, jnp.asarray(places)])

@@ -29,8 +29,9 @@ ALIKE: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Recordings:
-    """Sequences of numbers, each of one class, in an official split. asked: its class is asked for after `every` step,
-    and the answers are averaged, or after the `last` alone. The state starts anew with each sequence, without washout.
+    """Sequences of numbers, each of one class, in an official split. asked: its class is asked for
+    after `every` step, and the answers are averaged, or after the `last` alone. The state starts
+    anew with each sequence, without washout.
     """
 
     asked: str = parameter("every", choices=("every", "last"))
@@ -74,13 +75,23 @@ def _parts(of: Recordings, digests: tuple[str, ...]) -> Split:
     for chosen in (np.flatnonzero(~tested), np.flatnonzero(tested)):
         if not len(chosen):
             raise UsageError(
-                f"{', '.join(data.title for data in of.sets)}: nothing is left to learn from or to test on"
+                f"{', '.join(data.title for data in of.sets)}: nothing is left to learn from or to"
+                " test on"
             )
-        parts.append(_examples([sequences[place] for place in chosen], labels[chosen], of.classes, of.asked == "last"))
+        parts.append(
+            _examples(
+                [sequences[place] for place in chosen],
+                labels[chosen],
+                of.classes,
+                of.asked == "last",
+            )
+        )
     return Split(*parts)
 
 
-def _examples(sequences: Sequence[Floats], labels: NDArray[Any], classes: int, last: bool) -> Examples:
+def _examples(
+    sequences: Sequence[Floats], labels: NDArray[Any], classes: int, last: bool
+) -> Examples:
     lengths = np.array([len(sequence) for sequence in sequences])
     steps = np.arange(lengths.max())[:, None]
     inputs = np.zeros((len(steps), len(sequences), sequences[0].shape[1]))
@@ -95,10 +106,11 @@ def _examples(sequences: Sequence[Floats], labels: NDArray[Any], classes: int, l
 class JapaneseVowels(Recordings):
     """Say which of nine men says two vowels.
 
-    Sees: 12 cepstrum coefficients of each of 7 to 29 frames. Answers: the speaker, 1 at his place and 0 elsewhere.
-    Scored: share of wrong answers, the largest mean over the frames taken for the answer. Chance: 282 of 370, by the
-    most frequent. Ceiling: 0 was reached by 1,000 networks that vote. Data: 270 utterances to learn from, 370 to be
-    tested on (Kudo, Toyama and Shimbo 1999). Source: Wringe, Trefzer and Stepney, section 7.3; Jaeger et al. 2007.
+    Sees: 12 cepstrum coefficients of each of 7 to 29 frames. Answers: the speaker, 1 at his place
+    and 0 elsewhere. Scored: share of wrong answers, the largest mean over the frames taken for the
+    answer. Chance: 282 of 370, by the most frequent. Ceiling: 0 was reached by 1,000 networks that
+    vote. Data: 270 utterances to learn from, 370 to be tested on (Kudo, Toyama and Shimbo 1999).
+    Source: Wringe, Trefzer and Stepney, section 7.3; Jaeger et al. 2007.
     """
 
     sets: ClassVar[tuple[DataSet, ...]] = (VOWELS,)
@@ -113,9 +125,15 @@ class JapaneseVowels(Recordings):
         found: dict[tuple[str, int, int], list[list[float]]] = {}
         for row in rows_of(find(VOWELS)):
             which = row["split"], int(row["utterance"]), int(row["speaker"]) - 1
-            found.setdefault(which, []).append([float(row[f"c{number}"]) for number in range(1, 13)])
+            found.setdefault(which, []).append(
+                [float(row[f"c{number}"]) for number in range(1, 13)]
+            )
         tested = np.array([split == "test" for split, _, _ in found])
-        return [np.array(frames) for frames in found.values()], np.array([speaker for _, _, speaker in found]), tested
+        return (
+            [np.array(frames) for frames in found.values()],
+            np.array([speaker for _, _, speaker in found]),
+            tested,
+        )
 
 
 @task("dynamics/mnist-rows", version=1, **ALIKE)
@@ -123,12 +141,14 @@ class JapaneseVowels(Recordings):
 class Images(Recordings):
     """Say which digit is written, its image read row by row.
 
-    Sees: the 28 points of each row, 0 to 1; reading `columns`: of each column; `pixels`: point by point, 784 steps;
-    `permuted`: the same in one order for all images, drawn from `permutation`. Answers: the digit, 1 at its place and 0
-    elsewhere. Scored: share of wrong answers. Chance 0.9. Ceiling: below 0.01. Data: 500 training images of each digit
-    of MNIST, and its 10,000 test images. Source: Wringe, Trefzer and Stepney, section 7.1.
+    Sees: the 28 points of each row, 0 to 1; reading `columns`: of each column; `pixels`: point by
+    point, 784 steps; `permuted`: the same in one order for all images, drawn from `permutation`.
+    Answers: the digit, 1 at its place and 0 elsewhere. Scored: share of wrong answers. Chance 0.9.
+    Ceiling: below 0.01. Data: 500 training images of each digit of MNIST, and its 10,000 test
+    images. Source: Wringe, Trefzer and Stepney, section 7.1.
 
-    points: images are made smaller first, to so many points a side, each the mean over its area; none: as they are.
+    points: images are made smaller first, to so many points a side, each the mean over its area;
+    none: as they are.
     """
 
     reading: str = parameter("rows", choices=("rows", "columns", "pixels", "permuted"))
@@ -148,7 +168,10 @@ class Images(Recordings):
 
     def __post_init__(self) -> None:
         if self.points is not None and self.points > self.side:
-            raise ValueError(f"images have {self.side} points a side, none is made larger; got points={self.points}")
+            raise ValueError(
+                f"images have {self.side} points a side, none is made larger; got"
+                f" points={self.points}"
+            )
 
     def images(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
         """(image, row, column) values 0 to 1, labels, and whether it is tested on."""
@@ -171,28 +194,47 @@ class Images(Recordings):
 
 
 task.variant(
-    "dynamics/mnist-pixels", version=1, of=Images,
-    summary="Say which digit is written, its image read point by point.", reading="pixels", asked="last",
-)  # fmt: skip
+    "dynamics/mnist-pixels",
+    version=1,
+    of=Images,
+    summary="Say which digit is written, its image read point by point.",
+    reading="pixels",
+    asked="last",
+)
 task.variant(
-    "dynamics/psmnist", version=1, of=Images,
+    "dynamics/psmnist",
+    version=1,
+    of=Images,
     summary="Say which digit is written, its image read point by point in one random order.",
-    reading="permuted", asked="last",
-)  # fmt: skip
+    reading="permuted",
+    asked="last",
+)
 
 
 task.variant(
-    "dynamics/mnist-columns-small", version=1, of=Images,
-    summary="Say which digit is written, its image made smaller and read column by column (after Schaetti et al.).",
-    reading="columns", points=15,
-)  # fmt: skip
+    "dynamics/mnist-columns-small",
+    version=1,
+    of=Images,
+    summary=(
+        "Say which digit is written, its image made smaller and read column by column (after"
+        " Schaetti et al.)."
+    ),
+    reading="columns",
+    points=15,
+)
 
 
 def smaller(images: NDArray[Any], points: int) -> Floats:
-    """Images (image, row, column) with so many points a side, each the mean over the area that it covers."""
+    """Images (image, row, column) with so many points a side, each the mean over the area that it
+    covers.
+    """
     side = images.shape[1]
     edges, new = np.arange(side), np.arange(points)[:, None] * side / points
-    shares = np.clip(np.minimum(new + side / points, edges + 1) - np.maximum(new, edges), 0.0, None) * points / side
+    shares = (
+        np.clip(np.minimum(new + side / points, edges + 1) - np.maximum(new, edges), 0.0, None)
+        * points
+        / side
+    )
     return np.asarray(shares @ images @ shares.T)
 
 
@@ -201,9 +243,9 @@ def smaller(images: NDArray[Any], points: int) -> Floats:
 class SmallImages(Images):
     """Say which digit is written, in a small image read row by row.
 
-    Sees: the 8 points of each of 8 rows, 0 to 1; other readings as in dynamics/mnist-rows. Answers, score and chance as
-    there. Data: 1,797 digits of 8 x 8 points (UCI, the part that scikit-learn has); the first 1,000 are learned from,
-    which is ours.
+    Sees: the 8 points of each of 8 rows, 0 to 1; other readings as in dynamics/mnist-rows. Answers,
+    score and chance as there. Data: 1,797 digits of 8 x 8 points (UCI, the part that scikit-learn
+    has); the first 1,000 are learned from, which is ours.
     """
 
     sets: ClassVar[tuple[DataSet, ...]] = (DIGITS,)

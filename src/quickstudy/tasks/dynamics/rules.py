@@ -1,4 +1,6 @@
-"""The rules beside every score of the family: the mean, the last value, a linear filter, and the system itself."""
+"""The rules beside every score of the family: the mean, the last value, a linear filter, and the
+system itself.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ Floats = NDArray[np.float64]
 
 
 def is_forecast(task: Any, inputs: int, outputs: int) -> bool:
-    """Whether the series that is asked for is itself read, so many numbers a step; else its last value must be told."""
+    """Whether the series that is asked for is itself read, so many numbers a step; else its last
+    value must be told.
+    """
     return hasattr(task, "forecast") and not hasattr(task, "levels") and inputs == outputs
 
 
@@ -51,7 +55,8 @@ class Mean:
 
 @control("persistence", version=1, role="control")
 class Persistence(FixedRule):
-    """What was right at the step before; where the series itself is read, the value just read. 0 before there is one.
+    """What was right at the step before; where the series itself is read, the value just read. 0
+    before there is one.
 
     Source: Wringe, Trefzer and Stepney, Table 9.
     """
@@ -83,9 +88,10 @@ class Persistence(FixedRule):
 
 @control("linear", version=1, role="control")
 class Linear:
-    """A linear filter of the last inputs with a constant, by least squares: FIR, or autoregression where the series
-    itself is read. As many taps as the task says: twice the order of a NARMA system, 2n for n oscillators, 11 for the
-    channel, 10 elsewhere. Inputs from before the first are 0.
+    """A linear filter of the last inputs with a constant, by least squares: FIR, or autoregression
+    where the series itself is read. As many taps as the task says: twice the order of a NARMA
+    system, 2n for n oscillators, 11 for the channel, 10 elsewhere. Inputs from before the first are
+    0.
     """
 
     reads = gives = (Reals,)
@@ -130,18 +136,24 @@ class Linear:
         """(time, taps x width + 1): the last inputs, the latest first, and 1."""
         padded = np.concatenate([np.zeros((self._taps - 1, self._width)), inputs])
         places = np.arange(len(inputs))[:, None] + np.arange(self._taps)[::-1]
-        return np.concatenate([padded[places].reshape(len(inputs), -1), np.ones((len(inputs), 1))], axis=1)
+        return np.concatenate(
+            [padded[places].reshape(len(inputs), -1), np.ones((len(inputs), 1))], axis=1
+        )
 
     def _fitted(self) -> Floats:
         if self._weights is None:
             # Not by normal equations: squared, the condition of a few sines is beyond all digits.
-            self._weights = np.linalg.lstsq(np.concatenate(self._rows), np.concatenate(self._answers), rcond=None)[0]
+            self._weights = np.linalg.lstsq(
+                np.concatenate(self._rows), np.concatenate(self._answers), rcond=None
+            )[0]
         return np.asarray(self._weights)
 
 
 @control("exact-state", version=1, role="oracle")
 class ExactState(FixedRule):
-    """The system itself, from what it is driven by or, where that is read, from its state. Keeps nine decimals."""
+    """The system itself, from what it is driven by or, where that is read, from its state. Keeps
+    nine decimals.
+    """
 
     reads = gives = (Reals,)
 
@@ -158,12 +170,16 @@ class ExactState(FixedRule):
 
 @control("filtered-state", version=1, role="oracle")
 class FilteredState(ExactState):
-    """The system itself, from its state as a filter estimates it from noisy values. Keeps nine decimals."""
+    """The system itself, from its state as a filter estimates it from noisy values. Keeps nine
+    decimals.
+    """
 
 
 @control("slicer", version=1, role="control")
 class Slicer(FixedRule):
-    """What the channel gave out `lag` steps ago, without memory of anything else; 0 before there is one."""
+    """What the channel gave out `lag` steps ago, without memory of anything else; 0 before there is
+    one.
+    """
 
     reads = gives = (Reals,)
 

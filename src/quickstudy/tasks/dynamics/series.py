@@ -1,5 +1,5 @@
-"""What the series of this family have in common: their parts, prediction from the values so far, running free, and
-where each stands in the review's taxonomy.
+"""What the series of this family have in common: their parts, prediction from the values so far,
+running free, and where each stands in the review's taxonomy.
 """
 
 from __future__ import annotations
@@ -20,9 +20,13 @@ from quickstudy.base.spaces import Reals
 Floats = NDArray[np.float64]
 
 RULES: dict[str, Any] = {"controls": ["mean", "persistence", "linear"]}
-"""The rules beside every score of the family. An error without the linear one overstates reservoirs."""
+"""The rules beside every score of the family. An error without the linear one overstates
+reservoirs.
+"""
 FED_BACK = 1e3
-"""The largest value that is fed back in a free run. What leaves these bounds has diverged, and is scored as it is."""
+"""The largest value that is fed back in a free run. What leaves these bounds has diverged, and is
+scored as it is.
+"""
 MOST_READ = 1000
 """Steps that are read, true ones, before a free run."""
 VALIDATION_STARTS = 10
@@ -39,9 +43,10 @@ def taxonomy(
     running: str = "driven",
     licence: str = "generated",
 ) -> dict[str, Any]:
-    """Where a task stands. type: `imitation`, `prediction`, `computation`, `classification` or `property`; dynamics:
-    `known`, `unknown` or `none`; stationary: its input; output: `real`, `one-hot` or `binary`; running: how it is
-    tested, `driven`, `free` or `in situ`; licence: of its data. Source: Wringe, Trefzer and Stepney, section 3.
+    """Where a task stands. type: `imitation`, `prediction`, `computation`, `classification` or
+    `property`; dynamics: `known`, `unknown` or `none`; stationary: its input; output: `real`,
+    `one-hot` or `binary`; running: how it is tested, `driven`, `free` or `in situ`; licence: of its
+    data. Source: Wringe, Trefzer and Stepney, section 3.
     """
     return {**locals()}
 
@@ -57,7 +62,9 @@ def is_setting(given: Sequence[float], known: Sequence[float]) -> bool:
 
 @dataclass(frozen=True)
 class Parts:
-    """The steps of a series: washout, training, validation (by which settings are chosen) and test, in that order."""
+    """The steps of a series: washout, training, validation (by which settings are chosen) and test,
+    in that order.
+    """
 
     washout: int = parameter(200, at_least=0)
     training: int = parameter(2000, at_least=10)
@@ -72,15 +79,17 @@ class Parts:
     def series(self, inputs: Floats, targets: Floats, **facts: Any) -> Series:
         """One draw, cut into its parts. facts: what the record should say of it."""
         cut = (self.washout, self.training, self.validation, self.test)
-        return Series(np.ascontiguousarray(inputs), np.ascontiguousarray(targets), *cut, facts=facts)
+        return Series(
+            np.ascontiguousarray(inputs), np.ascontiguousarray(targets), *cut, facts=facts
+        )
 
 
 @dataclass(frozen=True)
 class FreeRun:
     """What a learner reads before its answers decide what it reads next, and what should come then.
 
-    warm: (time, row, width) true inputs, one row for each start; target: (row, step, width). Here its own answer is its
-    next input. kind: the name under which a trace keeps what was reached.
+    warm: (time, row, width) true inputs, one row for each start; target: (row, step, width). Here
+    its own answer is its next input. kind: the name under which a trace keeps what was reached.
     """
 
     warm: Floats
@@ -93,29 +102,38 @@ class FreeRun:
         return None
 
     def advance(self, state: Any, answers: Floats, step: int) -> tuple[Any, Floats, Floats]:
-        """Of the answers (row, width) at a step: the state after it, what is read next, and what was reached."""
+        """Of the answers (row, width) at a step: the state after it, what is read next, and what
+        was reached.
+        """
         return None, np.clip(answers, -FED_BACK, FED_BACK), answers
 
 
 @dataclass(frozen=True)
 class OwnAnswers(FreeRun):
-    """The learner's own answer of the step before is read beside the true inputs (step, width), one row."""
+    """The learner's own answer of the step before is read beside the true inputs (step, width), one
+    row.
+    """
 
     inputs: Floats
 
     def advance(self, state: Any, answers: Floats, step: int) -> tuple[Any, Floats, Floats]:
         """The next input and the answer just given; behind the last there is none."""
         following = self.inputs[min(step + 1, len(self.inputs) - 1)]
-        return None, np.concatenate([following[None], np.clip(answers, -FED_BACK, FED_BACK)], axis=1), answers
+        return (
+            None,
+            np.concatenate([following[None], np.clip(answers, -FED_BACK, FED_BACK)], axis=1),
+            answers,
+        )
 
 
 @dataclass(frozen=True)
 class Forecast(Parts):
     """Prediction of a series from its own values: `ahead` steps later, and free-running.
 
-    ahead: steps from what was just read to what is asked. raw: the values as the system gives them. free: steps that
-    the learner runs on its own answers (at ahead=1). starts: from so many places of the test part, evenly apart.
-    running: `free` where the score is that of one free run through the whole test part.
+    ahead: steps from what was just read to what is asked. raw: the values as the system gives them.
+    free: steps that the learner runs on its own answers (at ahead=1). starts: from so many places
+    of the test part, evenly apart. running: `free` where the score is that of one free run through
+    the whole test part.
     """
 
     ahead: int = parameter(1, at_least=1)
@@ -157,19 +175,27 @@ class Forecast(Parts):
         if not steps or self.ahead != 1:
             return None
         if steps > self.test:
-            raise UsageError(f"a free run of {steps} steps does not fit into a test part of {self.test}")
+            raise UsageError(
+                f"a free run of {steps} steps does not fit into a test part of {self.test}"
+            )
         return _from_places(series, len(series.inputs) - self.test, self.test, steps, self.starts)
 
     @property
     def validates_free(self) -> bool:
-        """Whether a learner may choose settings by free runs on the validation part: the test has free runs as well."""
+        """Whether a learner may choose settings by free runs on the validation part: the test has
+        free runs as well.
+        """
         return self.ahead == 1 and self.validation > 1 and bool(self.free or self.running == "free")
 
     def validation_run(self, series: Series) -> FreeRun:
-        """Free runs of half of the validation part at most, from places of it that leave room for them."""
+        """Free runs of half of the validation part at most, from places of it that leave room for
+        them.
+        """
         most = self.validation if self.running == "free" else self.free
         first = self.washout + self.training
-        return _from_places(series, first, self.validation, min(most, self.validation // 2), VALIDATION_STARTS)
+        return _from_places(
+            series, first, self.validation, min(most, self.validation // 2), VALIDATION_STARTS
+        )
 
 
 def _from_places(series: Series, first: int, length: int, steps: int, starts: int) -> FreeRun:

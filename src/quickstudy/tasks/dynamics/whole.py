@@ -1,4 +1,6 @@
-"""The rule beside every classification of sequences that has all of a sequence before it, and no memory to fill."""
+"""The rule beside every classification of sequences that has all of a sequence before it, and no
+memory to fill.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,16 @@ STRENGTHS: Floats = np.array([10.0**power for power in range(-6, 3)])
 
 @control("linear-whole", version=1, role="control")
 class WholeLinear:
-    """A linear classifier of the raw input: ridge regression on whole sequences, each cut into as many equal parts as
-    the shortest one has steps, a part being the mean of its steps. Where all have the same length, as images do, that
-    is every number of them. Its strength is the one by which each sequence is best foretold from all the others.
+    """A linear classifier of the raw input: ridge regression on whole sequences, each cut into as
+    many equal parts as the shortest one has steps, a part being the mean of its steps. Where all
+    have the same length, as images do, that is every number of them. Its strength is the one by
+    which each sequence is best foretold from all the others.
 
-    What it says at a step is what makes the mean of all it has said so far its opinion of the sequence so far; where
-    the class is asked for at the end alone, it says its opinion there. A linear rule on single steps sees less: where
-    every input has mean 0 over a sequence, as in speech, the mean of its answers is the same for all sequences. Source:
-    Wringe, Trefzer and Stepney, section 9.3, ask for base cases.
+    What it says at a step is what makes the mean of all it has said so far its opinion of the
+    sequence so far; where the class is asked for at the end alone, it says its opinion there. A
+    linear rule on single steps sees less: where every input has mean 0 over a sequence, as in
+    speech, the mean of its answers is the same for all sequences. Source: Wringe, Trefzer and
+    Stepney, section 9.3, ask for base cases.
     """
 
     reads = gives = (Reals,)
@@ -77,16 +81,21 @@ class WholeLinear:
 
 
 def _cut(sequence: Floats, counts: NDArray[np.int64], parts: int) -> Floats:
-    """(count, parts x width): the means of equal parts of so many first steps; of too few, some twice."""
+    """(count, parts x width): the means of equal parts of so many first steps; of too few, some
+    twice.
+    """
     begins = np.arange(parts) * counts[:, None] // parts
     ends = np.maximum(begins + 1, np.arange(1, parts + 1) * counts[:, None] // parts)
     sums = np.concatenate([np.zeros((1, sequence.shape[1])), np.cumsum(sequence, axis=0)])
-    return np.asarray((sums[ends] - sums[begins]) / (ends - begins)[..., None]).reshape(len(counts), -1)
+    return np.asarray((sums[ends] - sums[begins]) / (ends - begins)[..., None]).reshape(
+        len(counts), -1
+    )
 
 
 def foretelling(rows: Floats, answers: Floats, strengths: Floats) -> tuple[Floats, Floats]:
-    """Weights (strength, feature, output) of ridge regressions with a constant, and (strength,) the squared errors of
-    all rows, each foretold from the others: those of the fit, divided by what a row has not to say in it itself.
+    """Weights (strength, feature, output) of ridge regressions with a constant, and (strength,) the
+    squared errors of all rows, each foretold from the others: those of the fit, divided by what a
+    row has not to say in it itself.
     """
     shown, wanted = rows - rows.mean(axis=0), answers - answers.mean(axis=0)
     left, sizes, right = np.linalg.svd(shown, full_matrices=False)
@@ -95,6 +104,8 @@ def foretelling(rows: Floats, answers: Floats, strengths: Floats) -> tuple[Float
     for strength in strengths:
         share = sizes**2 / (sizes**2 + strength)
         own = 1 / len(rows) + np.square(left) @ share
-        errors.append(np.square((wanted - left @ (share[:, None] * products)) / (1 - own)[:, None]).sum())
+        errors.append(
+            np.square((wanted - left @ (share[:, None] * products)) / (1 - own)[:, None]).sum()
+        )
         fits.append(right.T @ ((sizes / (sizes**2 + strength))[:, None] * products))
     return np.stack(fits), np.array(errors)

@@ -1,4 +1,6 @@
-"""The ordinary referential game (Denamganaï et al. 2022, Algorithm 4): one space and one language for a whole run."""
+"""The ordinary referential game (Denamganaï et al. 2022, Algorithm 4): one space and one language
+for a whole run.
+"""
 
 from __future__ import annotations
 
@@ -16,24 +18,47 @@ from quickstudy.base.spaces import Reals
 from quickstudy.gateway import jax, jnp, key_from_words
 from quickstudy.tasks.games.episodes import uniforms
 from quickstudy.tasks.games.listener import Named
-from quickstudy.tasks.games.one_game import Store, draw_game, drawn_names, game_width, named, spare_of, stimuli_of
+from quickstudy.tasks.games.one_game import (
+    Store,
+    draw_game,
+    drawn_names,
+    game_width,
+    named,
+    spare_of,
+    stimuli_of,
+)
 from quickstudy.tasks.games.play import in_parts
 from quickstudy.tasks.games.shelves import Shelves
-from quickstudy.tasks.games.spaces import Pools, draw_stimuli, drawn_axes, grid, split, stimulus_shape
+from quickstudy.tasks.games.spaces import (
+    Pools,
+    draw_stimuli,
+    drawn_axes,
+    grid,
+    split,
+    stimulus_shape,
+)
 
 
-@task("games/common", version=1, controls=["majority"], oracle="the binning of one space is known to nobody who plays")
+@task(
+    "games/common",
+    version=1,
+    controls=["majority"],
+    oracle="the binning of one space is known to nobody who plays",
+)
 @dataclass(frozen=True)
 class Common(Named):
-    """Ordinary referential game: learn one language by heart, then understand it on new combinations.
+    """Ordinary referential game: learn one language by heart, then understand it on new
+    combinations.
 
-    Every example is one game of a space that is drawn once for a run: stimuli and a message. Games to learn from have
-    targets of the support pool, games of the test those of the query pool; all samples of a meaning may come.
+    Every example is one game of a space that is drawn once for a run: stimuli and a message. Games
+    to learn from have targets of the support pool, games of the test those of the query pool; all
+    samples of a meaning may come.
 
-    Sees: its stimuli, the message one-hot. Answers: the place of the target, or the number behind all places. Scored:
-    decisions of the test. Chance: 1/(distractors + 2), not descriptive 1/(distractors + 1). Ceiling: 1 for a language
-    that is compositional; about chance for `language=holistic`. Parameters as in `games/listener`; shots, query,
-    rounds, feedback and renaming make no difference. Source: Denamganaï, Missaoui and Walker 2022, for the ease of
+    Sees: its stimuli, the message one-hot. Answers: the place of the target, or the number behind
+    all places. Scored: decisions of the test. Chance: 1/(distractors + 2), not descriptive
+    1/(distractors + 1). Ceiling: 1 for a language that is compositional; about chance for
+    `language=holistic`. Parameters as in `games/listener`; shots, query, rounds, feedback and
+    renaming make no difference. Source: Denamganaï, Missaoui and Walker 2022, for the ease of
     acquisition of a language.
     """
 
@@ -49,7 +74,9 @@ class Common(Named):
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
         """Games of one space, with targets of the support."""
-        space, data = (key_from_words(rng.integers(2**32, size=2, dtype=np.uint64)) for _ in range(2))
+        space, data = (
+            key_from_words(rng.integers(2**32, size=2, dtype=np.uint64)) for _ in range(2)
+        )
         return self._games(space, data, 0, count, False)[0]
 
     def lesson(self, streams: Streams, first: int, count: int) -> Examples:
@@ -60,14 +87,23 @@ class Common(Named):
         """Games to be tested on, and what is known of every question."""
         examples, foil = self._games(streams.jax("space"), streams.jax("test"), 0, count, True)
         number = np.arange(count)
-        return examples, {"episode": number, "game": number, "query": np.ones(count, bool), "foil": foil}
+        return examples, {
+            "episode": number,
+            "game": number,
+            "query": np.ones(count, bool),
+            "foil": foil,
+        }
 
     def steps(self, examples: Examples) -> int:
         """Games."""
         return examples.count
 
-    def _games(self, space: Any, key: Any, first: int, count: int, tested: bool) -> tuple[Examples, Any]:
-        inputs, targets, foil = in_parts(lambda numbers: _games(self, space, key, numbers, tested), first, count)
+    def _games(
+        self, space: Any, key: Any, first: int, count: int, tested: bool
+    ) -> tuple[Examples, Any]:
+        inputs, targets, foil = in_parts(
+            lambda numbers: _games(self, space, key, numbers, tested), first, count
+        )
         asked = np.ones((1, count), dtype=np.bool_)
         return Examples(inputs[None], targets[None], asked, np.ones(count, np.int64)), foil
 
@@ -84,7 +120,9 @@ def _games(task: Common, space: Any, key: Any, numbers: Any, tested: bool) -> tu
     axes = drawn_axes(of_stimuli)[None] if sizes.shuffled else None
     pools = split(values, meanings, rules.threshold)
     everything = jnp.where(rules.balanced, pools.query, pools.support | pools.query)
-    around = Shelves.counted(jnp.stack([pools.support, everything]).astype(jnp.int32), len(meanings))
+    around = Shelves.counted(
+        jnp.stack([pools.support, everything]).astype(jnp.int32), len(meanings)
+    )
     spare = spare_of(Pools(pools.support[None], pools.query[None])) if sizes.distractors else None
     store, names = Store(pools.query[None], around, spare), drawn_names(sizes, of_names)
     targets_of = jnp.argsort(~(pools.query if tested else pools.support))
@@ -95,7 +133,8 @@ def _games(task: Common, space: Any, key: Any, numbers: Any, tested: bool) -> tu
         target = targets_of[jnp.floor(uniform[-1] * count).astype(jnp.int32)].astype(jnp.int32)
         game = draw_game(sizes, rules, store, uniform[:-1], target, jnp.asarray(tested))
         shown = [
-            stimuli_of(stimuli[None], 0, meanings[means], own, axes) for means, own in (game.speaker, game.listener)
+            stimuli_of(stimuli[None], 0, meanings[means], own, axes)
+            for means, own in (game.speaker, game.listener)
         ]
         message = named(sizes, names, meanings[target], target, shown[0][0])[: sizes.length]
         tokens = jax.nn.one_hot(message, sizes.words + 1).reshape(-1)

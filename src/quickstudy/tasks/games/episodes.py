@@ -1,4 +1,5 @@
-"""Drawing episodes: a space, its stimuli, a language's renaming, and all games with what either player is shown.
+"""Drawing episodes: a space, its stimuli, a language's renaming, and all games with what either
+player is shown.
 
 What is drawn here is everything that chance decides; playing (`play`) draws nothing more.
 """
@@ -13,15 +14,32 @@ from typing import Any
 import numpy as np
 
 from quickstudy.gateway import eqx, jax, jnp, lax
-from quickstudy.tasks.games.one_game import Store, draw_game, drawn_names, game_width, named, spare_of, stimuli_of
+from quickstudy.tasks.games.one_game import (
+    Store,
+    draw_game,
+    drawn_names,
+    game_width,
+    named,
+    spare_of,
+    stimuli_of,
+)
 from quickstudy.tasks.games.settings import Rules, Sizes
 from quickstudy.tasks.games.shelves import Shelves
-from quickstudy.tasks.games.spaces import Limits, draw_stimuli, drawn_axes, grid, pick_targets, split, stimulus_shape
+from quickstudy.tasks.games.spaces import (
+    Limits,
+    draw_stimuli,
+    drawn_axes,
+    grid,
+    pick_targets,
+    split,
+    stimulus_shape,
+)
 
 
 class Spaces(eqx.Module):
-    """What the games of an episode have in common. values: (dimension,). renamed: (position, token), what the listener
-    reads for each token. count: games, of which the first `support` are of the support phase.
+    """What the games of an episode have in common. values: (dimension,). renamed: (position,
+    token), what the listener reads for each token. count: games, of which the first `support` are
+    of the support phase.
     """
 
     values: Any
@@ -31,9 +49,9 @@ class Spaces(eqx.Module):
 
 
 class Shown(eqx.Module):
-    """Games, in front. target: (dimension,). What is shown to the speaker and to the listener, (stimulus, dimension),
-    and what that means; correct: the right decision; foil: where it comes from; message: (token,) what the world's own
-    speaker says of the target.
+    """Games, in front. target: (dimension,). What is shown to the speaker and to the listener,
+    (stimulus, dimension), and what that means; correct: the right decision; foil: where it comes
+    from; message: (token,) what the world's own speaker says of the target.
     """
 
     target: Any
@@ -51,7 +69,9 @@ class Shown(eqx.Module):
 
 
 class Episode(Spaces, Shown):
-    """An episode: a space, and games up to the longest that there can be; or many of them, in front."""
+    """An episode: a space, and games up to the longest that there can be; or many of them, in
+    front.
+    """
 
     def alone(self, number: int) -> Episode:
         """One of many."""
@@ -59,10 +79,11 @@ class Episode(Spaces, Shown):
 
 
 class Games(Shown):
-    """The games of many episodes, one after another: those of the first episode, those of the second, and so on.
+    """The games of many episodes, one after another: those of the first episode, those of the
+    second, and so on.
 
-    starts: (episode,) where each begins, and behind the last the number of all games. By game: episode, its number;
-    query; last: no game of the episode follows.
+    starts: (episode,) where each begins, and behind the last the number of all games. By game:
+    episode, its number; query; last: no game of the episode follows.
     """
 
     starts: Any
@@ -82,24 +103,32 @@ def draw_episodes(sizes: Sizes, rules: Rules, keys: Any) -> Episode:
 
 
 def as_episodes(sizes: Sizes, spaces: Spaces, games: Games) -> Episode:
-    """Games one after another as episodes, in front. Each has room for the longest, and repeats its last game."""
-    number = jnp.minimum(jnp.arange(sizes.games), spaces.count[:, None] - 1) + games.starts[:-1, None]
+    """Games one after another as episodes, in front. Each has room for the longest, and repeats its
+    last game.
+    """
+    number = (
+        jnp.minimum(jnp.arange(sizes.games), spaces.count[:, None] - 1) + games.starts[:-1, None]
+    )
     return Episode(**vars(spaces), **games.games_at(number))
 
 
 def draw_games(sizes: Sizes, rules: Rules, keys: Any) -> tuple[Spaces, Games]:
-    """The episodes of these keys, as games one after another. There is room for the longest episodes; what lies behind
-    the last game says nothing.
+    """The episodes of these keys, as games one after another. There is room for the longest
+    episodes; what lies behind the last game says nothing.
 
-    Games are drawn in as many parts as it takes: all that an episode could have would be five times as many.
+    Games are drawn in as many parts as it takes: all that an episode could have would be five times
+    as many.
     """
     meanings = jnp.asarray(grid(sizes.dimensions, sizes.most))
     shapes = (
-        (), stimulus_shape(sizes.dimensions, sizes.most, sizes.columns), (sizes.support + sizes.query, 3),
+        (),
+        stimulus_shape(sizes.dimensions, sizes.most, sizes.columns),
+        (sizes.support + sizes.query, 3),
         (2, len(meanings)),
-        (sizes.games, game_width(sizes)), (sizes.length, sizes.words),
+        (sizes.games, game_width(sizes)),
+        (sizes.length, sizes.words),
         (sizes.words**sizes.length if sizes.language == "holistic" else 0,),
-    )  # fmt: skip
+    )
     drawn = jax.vmap(lambda key: uniforms(key, shapes))(keys)
     of_structure, of_stimuli, of_picks, of_order, of_games, of_words, of_names = drawn
     values = rules.structures[jnp.floor(of_structure * len(rules.structures)).astype(jnp.int32)]
@@ -110,17 +139,30 @@ def draw_games(sizes: Sizes, rules: Rules, keys: Any) -> tuple[Spaces, Games]:
     pools = jax.vmap(split, (0, None, None))(values, meanings, rules.threshold)
     limits = Limits(sizes.support, sizes.query)
     picked = pick_targets(
-        of_picks, of_order, values, pools, sizes.most, rules.shots, rules.samples, limits, sizes.whole, sizes.ordered
+        of_picks,
+        of_order,
+        values,
+        pools,
+        sizes.most,
+        rules.shots,
+        rules.samples,
+        limits,
+        sizes.whole,
+        sizes.ordered,
     )
     number, again = jnp.arange(sizes.games), picked.support[:, None]
     support = picked.support * sizes.repeats
     asked, count = number >= support[:, None], picked.count - picked.support + support
     place = jnp.where(asked, number - support[:, None] + again, number % jnp.maximum(again, 1))
-    targets = jnp.take_along_axis(picked.targets, jnp.minimum(place, picked.targets.shape[1] - 1), axis=1)
+    targets = jnp.take_along_axis(
+        picked.targets, jnp.minimum(place, picked.targets.shape[1] - 1), axis=1
+    )
     # What the other stimuli of a game are drawn from: picks, however often they are played.
     in_support, in_query = number < again, asked & (number < count[:, None])
     beside = jnp.stack([in_support, in_query | (in_support & ~rules.balanced)], axis=1)
-    around = Shelves.of(jnp.repeat(targets, 2, axis=0), beside.reshape(-1, sizes.games), len(meanings))
+    around = Shelves.of(
+        jnp.repeat(targets, 2, axis=0), beside.reshape(-1, sizes.games), len(meanings)
+    )
     waits = sizes.whole and not sizes.ordered
     coming = Shelves(targets, jnp.where(rules.balanced, count, 0)) if waits else None
     store = Store(pools.query, around, spare_of(pools) if sizes.distractors else None, coming)
@@ -129,20 +171,35 @@ def draw_games(sizes: Sizes, rules: Rules, keys: Any) -> tuple[Spaces, Games]:
 
     def game(at: Any) -> Games:
         """The game of that number, of all."""
-        episode = jnp.minimum(jnp.searchsorted(starts[1:], at, side="right"), len(keys) - 1).astype(jnp.int32)
+        episode = jnp.minimum(jnp.searchsorted(starts[1:], at, side="right"), len(keys) - 1).astype(
+            jnp.int32
+        )
         number = jnp.minimum(at - starts[episode], sizes.games - 1)
         target, query = targets[episode, number], number >= support[episode]
-        found = draw_game(sizes, rules, store, of_games[episode, number], target, query, episode, number)
+        found = draw_game(
+            sizes, rules, store, of_games[episode, number], target, query, episode, number
+        )
         shown = [
-            stimuli_of(stimuli, episode, meanings[means], own, axes) for means, own in (found.speaker, found.listener)
+            stimuli_of(stimuli, episode, meanings[means], own, axes)
+            for means, own in (found.speaker, found.listener)
         ]
         alone = jnp.arange(sizes.distractors + 1) > 0
         seen = jnp.where((rules.partial & alone)[:, None], 0.0, shown[0])
         said = named(sizes, names[episode], meanings[target], target, seen[0])
         return Games(
-            meanings[target], seen, shown[1], meanings[found.speaker[0]], meanings[found.listener[0]], found.correct,
-            found.foil, said, None, episode, query, number + 1 >= count[episode],
-        )  # fmt: skip
+            meanings[target],
+            seen,
+            shown[1],
+            meanings[found.speaker[0]],
+            meanings[found.listener[0]],
+            found.correct,
+            found.foil,
+            said,
+            None,
+            episode,
+            query,
+            number + 1 >= count[episode],
+        )
 
     most = len(keys) * sizes.games
     part = min(most, max(1024, 4 * len(keys)))
@@ -153,7 +210,9 @@ def draw_games(sizes: Sizes, rules: Rules, keys: Any) -> tuple[Spaces, Games]:
     def write(state: Any) -> Any:
         first, games = state
         return first + part, jax.tree.map(
-            lambda all_games, new: lax.dynamic_update_slice_in_dim(all_games, new, first, 0), games, some(first)
+            lambda all_games, new: lax.dynamic_update_slice_in_dim(all_games, new, first, 0),
+            games,
+            some(first),
         )
 
     if part == most:
@@ -169,10 +228,14 @@ def draw_games(sizes: Sizes, rules: Rules, keys: Any) -> tuple[Spaces, Games]:
 
 
 def uniforms(key: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
-    """Uniform numbers in 0 .. 1 in several shapes: drawn at once, since every draw takes long to compile."""
+    """Uniform numbers in 0 .. 1 in several shapes: drawn at once, since every draw takes long to
+    compile.
+    """
     ends = np.cumsum([math.prod(shape) for shape in shapes])
     drawn = jax.random.uniform(key, (int(ends[-1]),))
-    return [part.reshape(shape) for part, shape in zip(jnp.split(drawn, ends[:-1]), shapes, strict=True)]
+    return [
+        part.reshape(shape) for part, shape in zip(jnp.split(drawn, ends[:-1]), shapes, strict=True)
+    ]
 
 
 def _renaming(sizes: Sizes, rules: Rules, uniform: Any) -> Any:

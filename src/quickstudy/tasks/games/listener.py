@@ -35,14 +35,23 @@ class Named(GameSpace):
         super().__post_init__()
         largest, room = self._largest, self.length + self.rounds - 1
         names = {
-            "posdis": (self.words >= largest, f"words >= most values of a dimension, got {self.words} < {largest}"),
+            "posdis": (
+                self.words >= largest,
+                f"words >= most values of a dimension, got {self.words} < {largest}",
+            ),
             "bosdis": (
                 self.words >= self.dimensions * largest,
-                f"words >= dimensions x most values, got {self.words} < {self.dimensions * largest}",
+                (
+                    f"words >= dimensions x most values, got {self.words} <"
+                    f" {self.dimensions * largest}"
+                ),
             ),
             "holistic": (
                 self.words**self.length >= largest**self.dimensions,
-                f"words^length >= most^dimensions, got {self.words**self.length} < {largest**self.dimensions}",
+                (
+                    f"words^length >= most^dimensions, got {self.words**self.length} <"
+                    f" {largest**self.dimensions}"
+                ),
             ),
             "quantised": (True, ""),
         }
@@ -51,7 +60,8 @@ class Named(GameSpace):
             raise ValueError(f"the vocabulary cannot name every value: needs {said}")
         if self.language != "holistic" and room < self.dimensions:
             raise ValueError(
-                f"messages are too short: needs length + rounds - 1 >= dimensions, got {room} < {self.dimensions}"
+                f"messages are too short: needs length + rounds - 1 >= dimensions, got {room} <"
+                f" {self.dimensions}"
             )
 
 
@@ -63,58 +73,68 @@ class Named(GameSpace):
 )
 @dataclass(frozen=True)
 class Listener(Named, MetaGame):
-    """Meta-referential game, the listener's part: understand a language from a few names, then names of new things.
+    """Meta-referential game, the listener's part: understand a language from a few names, then
+    names of new things.
 
-    An episode has a fresh space of meanings and a fresh renaming of the words. In each game a speaker by rule sees a
-    target and names it; the listener sees stimuli and must say which of them is meant, or none; then it sees what the
-    speaker saw. In the support phase every value of every dimension is named at least `shots` times; in the query phase
-    targets are new combinations of the same values (at least `threshold` odd ones, counted from 0).
+    An episode has a fresh space of meanings and a fresh renaming of the words. In each game a
+    speaker by rule sees a target and names it; the listener sees stimuli and must say which of them
+    is meant, or none; then it sees what the speaker saw. In the support phase every value of every
+    dimension is named at least `shots` times; in the query phase targets are new combinations of
+    the same values (at least `threshold` odd ones, counted from 0).
 
-    Sees: one vector a step: its stimuli, the message one-hot, support or query, result and reward of the last game, the
-    round. Answers: at the last round of every game, the place of the target, or the number behind all places. Scored:
-    decisions of the query phase. Chance: 1/(distractors + 2), not descriptive 1/(distractors + 1). Ceiling: about 1, by
-    the oracle. Reward: 1; for a wrong decision 0 in the support phase and -2 in the query phase.
+    Sees: one vector a step: its stimuli, the message one-hot, support or query, result and reward
+    of the last game, the round. Answers: at the last round of every game, the place of the target,
+    or the number behind all places. Scored: decisions of the query phase. Chance: 1/(distractors +
+    2), not descriptive 1/(distractors + 1). Ceiling: about 1, by the oracle. Reward: 1; for a wrong
+    decision 0 in the support phase and -2 in the query phase.
 
-    As a sequence with questions (`sample`), a game is its rounds 1 .. N and the feedback: round 0 shows nothing that
-    the next does not, and of results nothing is shown, since there are no decisions to come out well or badly.
+    As a sequence with questions (`sample`), a game is its rounds 1 .. N and the feedback: round 0
+    shows nothing that the next does not, and of results nothing is shown, since there are no
+    decisions to come out well or badly.
 
-    shots: times that a value is named at least; 0: all of either pool is played. repeats: times that the support
-    games are played. samples: stimuli that stand for one value (O). distractors: further stimuli of a game (K).
-    dimensions; fewest, most: values of a dimension, uniform between them. words: tokens besides the end of a
-    message (V). length: tokens of a message (L). rounds: N. descriptive: the target may be missing; else there must be
-    distractors. feedback: the step that shows what the speaker saw. renaming: of words, `none`, one `shared` by all
-    positions of a message, or one for each of the `positions`. language: `posdis`, token i names the value of dimension
-    i; `bosdis`, every value has a token of its own and order says nothing; `holistic`, every meaning has a name of its
-    own; `quantised`, token i says where coordinate i lies, see `games/pair`. observation: the speaker sees all stimuli,
-    or with `partial` the target.
+    shots: times that a value is named at least; 0: all of either pool is played. repeats: times
+    that the support games are played. samples: stimuli that stand for one value (O). distractors:
+    further stimuli of a game (K). dimensions; fewest, most: values of a dimension, uniform between
+    them. words: tokens besides the end of a message (V). length: tokens of a message (L). rounds:
+    N. descriptive: the target may be missing; else there must be distractors. feedback: the step
+    that shows what the speaker saw. renaming: of words, `none`, one `shared` by all positions of a
+    message, or one for each of the `positions`. language: `posdis`, token i names the value of
+    dimension i; `bosdis`, every value has a token of its own and order says nothing; `holistic`,
+    every meaning has a name of its own; `quantised`, token i says where coordinate i lies, see
+    `games/pair`. observation: the speaker sees all stimuli, or with `partial` the target.
 
-    foils: `balanced`: what is shown in the place of the target has, in the query phase, a query meaning, first of all
-    one whose turn as a target is yet to come, and all stimuli of a game mean different things; `mixed`, as published:
-    anything picked in the episode, so that a listener that hears nothing is right in 70 to 85 % of query games
-    (control `blind`), and one that remembers what was a target in up to 93 % (`novelty`). strict: a target that is
-    shown is shown by another sample than the speaker's (published: by any, the same in one of O). query: `all` query
-    meanings once, in random order, or as published enough of them for `shots`, or where that cannot be the whole pool
-    in order. fair: all K + 2 decisions are equally likely; published: the target is missing with probability
-    (K+1)/(K+2).
+    foils: `balanced`: what is shown in the place of the target has, in the query phase, a query
+    meaning, first of all one whose turn as a target is yet to come, and all stimuli of a game mean
+    different things; `mixed`, as published: anything picked in the episode, so that a listener that
+    hears nothing is right in 70 to 85 % of query games (control `blind`), and one that remembers
+    what was a target in up to 93 % (`novelty`). strict: a target that is shown is shown by another
+    sample than the speaker's (published: by any, the same in one of O). query: `all` query meanings
+    once, in random order, or as published enough of them for `shots`, or where that cannot be the
+    whole pool in order. fair: all K + 2 decisions are equally likely; published: the target is
+    missing with probability (K+1)/(K+2).
 
-    threshold: odd values that make a meaning one of the query; 2 holds out pairs of values, 3 triples, 1 (with shots=0)
-    values. unequal: how different the sections of an axis may be. warp: axes are bent by random powers up to e to this.
-    Both defeat a language of fixed sections. axes: in every episode anew `shuffled`, so that token i names any
-    coordinate; `mirrored`, of any axis the values run downwards; or `both`. held_out: share of structures (values by
-    dimension) that are only tested on: round(share x structures) of them, the same in all runs. tested_most: the test
-    has structures with a dimension of more than `most` values, up to so many.
+    threshold: odd values that make a meaning one of the query; 2 holds out pairs of values, 3
+    triples, 1 (with shots=0) values. unequal: how different the sections of an axis may be. warp:
+    axes are bent by random powers up to e to this. Both defeat a language of fixed sections. axes:
+    in every episode anew `shuffled`, so that token i names any coordinate; `mirrored`, of any axis
+    the values run downwards; or `both`. held_out: share of structures (values by dimension) that
+    are only tested on: round(share x structures) of them, the same in all runs. tested_most: the
+    test has structures with a dimension of more than `most` values, up to so many.
 
-    Source: Denamganaï, Missaoui and Walker 2022. Departures: where the original raises, stimuli are topped up from the
-    pool; as many words as values are enough, as the paper has it, where its program asserts one more (no number
-    depends on it); decisions without feedback are booked in their own phase; a phase is at most about three times as
-    long as usual, which the original reaches in one episode of 100,000.
+    Source: Denamganaï, Missaoui and Walker 2022. Departures: where the original raises, stimuli are
+    topped up from the pool; as many words as values are enough, as the paper has it, where its
+    program asserts one more (no number depends on it); decisions without feedback are booked in
+    their own phase; a phase is at most about three times as long as usual, which the original
+    reaches in one episode of 100,000.
     """
 
     seat: ClassVar[str] = "listener"  # a person may sit there, see `quickstudy.play.listener`
 
     @property
     def settings_version(self) -> int:
-        """2 where windows of messages go beyond the last token, or names have fewer tokens than dimensions."""
+        """2 where windows of messages go beyond the last token, or names have fewer tokens than
+        dimensions.
+        """
         beyond = self.language == "holistic" or self.length + self.rounds - 1 > self.dimensions
         return 2 if self.length < self.dimensions and beyond else super().settings_version
 
@@ -127,15 +147,21 @@ class Listener(Named, MetaGame):
         return self.lessons([streams], first, count)[0]
 
     def lessons(self, streams: Sequence[Streams], first: int, count: int) -> list[Examples]:
-        """Episodes to learn from, of several lanes; inputs stay on the device, where they were drawn."""
+        """Episodes to learn from, of several lanes; inputs stay on the device, where they were
+        drawn.
+        """
         keys = jnp.stack([stream.jax("data") for stream in streams])
         return [examples for examples, _ in self._sequences(keys, first, count, False)]
 
     def exam(self, streams: Streams, count: int) -> tuple[Examples, dict[str, Any]]:
-        """Episodes to be tested on, and what is known of every question: episode, game, query, foil."""
+        """Episodes to be tested on, and what is known of every question: episode, game, query,
+        foil.
+        """
         return self.exams([streams], count)[0]
 
-    def exams(self, streams: Sequence[Streams], count: int) -> list[tuple[Examples, dict[str, Any]]]:
+    def exams(
+        self, streams: Sequence[Streams], count: int
+    ) -> list[tuple[Examples, dict[str, Any]]]:
         """The same of several lanes."""
         keys, found = jnp.stack([stream.jax("test") for stream in streams]), []
         for examples, (support, foil) in self._sequences(keys, 0, count, True):
@@ -146,7 +172,9 @@ class Listener(Named, MetaGame):
         return found
 
     def payoffs(self, examples: Examples) -> Examples:
-        """The same, with what every decision would bring in the place of the right one: (time, example, decision)."""
+        """The same, with what every decision would bring in the place of the right one: (time,
+        example, decision).
+        """
         sizes = self.sizes
         query = np.asarray(examples.inputs[..., sizes.seen + sizes.heard + 1])[..., None] > 0
         right = np.arange(sizes.decisions) == np.asarray(examples.targets)[..., None]
@@ -162,9 +190,11 @@ class Listener(Named, MetaGame):
         """The episodes of `episodes`, as sequences."""
         return _compact(self._sequences(key[None], first, count, tested)[0][0])
 
-    def _sequences(self, keys: Any, first: int, count: int, tested: bool) -> list[tuple[Examples, tuple[Any, Any]]]:
-        """By key: episodes as sequences, all as long as any can be, with inputs on the device; of every episode its
-        support games, and of its games where the foil comes from.
+    def _sequences(
+        self, keys: Any, first: int, count: int, tested: bool
+    ) -> list[tuple[Examples, tuple[Any, Any]]]:
+        """By key: episodes as sequences, all as long as any can be, with inputs on the device; of
+        every episode its support games, and of its games where the foil comes from.
         """
         world, parts = self.world(tested), []
         views = world.sizes.rounds + world.sizes.feedback
@@ -178,7 +208,9 @@ class Listener(Named, MetaGame):
             own = [[part[field][lane] for part in parts] for field in range(5)]
             inputs = own[0][0] if len(parts) == 1 else _joined(own[0])
             targets = np.concatenate([np.asarray(part) for part in own[1]], axis=1)[:, :count]
-            lengths, support, foil = (np.concatenate([*map(np.asarray, part)])[:count] for part in own[2:])
+            lengths, support, foil = (
+                np.concatenate([*map(np.asarray, part)])[:count] for part in own[2:]
+            )
             times = np.arange(len(inputs))[:, None]
             asked = (times % views == world.sizes.rounds - 1) & (times < lengths)
             examples = Examples(inputs[:, :count], targets, asked, lengths.astype(np.int64))
@@ -197,8 +229,8 @@ def _compact(examples: Examples) -> Examples:
 
 @partial(jax.jit, static_argnums=0)
 def _sequences(sizes: Sizes, episodes: Episode) -> tuple[Any, ...]:
-    """Of episodes (lane, example): inputs (lane, time, example, width), targets (lane, time, example), lengths and
-    support games (lane, example), foils (lane, example, game).
+    """Of episodes (lane, example): inputs (lane, time, example, width), targets (lane, time,
+    example), lengths and support games (lane, example), foils (lane, example, game).
     """
     views = sizes.rounds + sizes.feedback
 
@@ -216,7 +248,13 @@ def _sequences(sizes: Sizes, episodes: Episode) -> tuple[Any, ...]:
         inputs = inputs.reshape(sizes.games * views, -1)
         there = jnp.arange(len(inputs)) < episode.count * views
         targets = jnp.repeat(episode.correct, views)
-        return jnp.where(there[:, None], inputs, 0.0), targets, episode.count * views, episode.support, episode.foil
+        return (
+            jnp.where(there[:, None], inputs, 0.0),
+            targets,
+            episode.count * views,
+            episode.support,
+            episode.foil,
+        )
 
     inputs, targets, *rest = jax.vmap(jax.vmap(single))(episodes)
     return jnp.swapaxes(inputs, 1, 2), jnp.swapaxes(targets, 1, 2), *rest

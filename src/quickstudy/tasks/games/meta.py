@@ -1,4 +1,6 @@
-"""What all meta-referential games share (Denamganaï et al. 2022): parameters, what can be played, and the world."""
+"""What all meta-referential games share (Denamganaï et al. 2022): parameters, what can be played,
+and the world.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,8 @@ COLUMNS = 16
 
 @dataclass(frozen=True)
 class GameSpace:
-    """Parameters of a game and what follows from them, whoever plays it and however often; the docstrings of the tasks
-    have the parameters.
+    """Parameters of a game and what follows from them, whoever plays it and however often; the
+    docstrings of the tasks have the parameters.
     """
 
     shots: int = parameter(1, at_least=0, at_most=16)
@@ -77,31 +79,45 @@ class GameSpace:
         yield few_enough(largest, self.dimensions, named)
         yield (
             self.threshold >= 2 or not self.shots,
-            f"threshold >= 2 where shots are counted: with {self.threshold} no support stimulus has an odd value, "
-            f"and {self.shots} shots of it never come; give shots=0 to play all of either pool",
+            (
+                f"threshold >= 2 where shots are counted: with {self.threshold} no support stimulus"
+                f" has an odd value, and {self.shots} shots of it never come; give shots=0 to play"
+                " all of either pool"
+            ),
         )
         yield (
             self.query == "all" or self.dimensions > self.threshold or not self.shots,
-            f"dimensions >= {self.threshold + 1} where shots are counted in the query phase as well: in "
-            f"{self.dimensions} dimensions no query stimulus has an even value, and {self.shots} shots of it never "
-            "come",
+            (
+                f"dimensions >= {self.threshold + 1} where shots are counted in the query phase as"
+                f" well: in {self.dimensions} dimensions no query stimulus has an even value, and"
+                f" {self.shots} shots of it never come"
+            ),
         )
         yield (
             self.descriptive or self.distractors >= 1,
-            f"distractors >= 1 where the target is always there, got {self.distractors} < 1: there is one decision",
+            (
+                f"distractors >= 1 where the target is always there, got {self.distractors} < 1:"
+                " there is one decision"
+            ),
         )
         pools = [self._pool_size(self.fewest, query) for query in (False, True)]
         needed = self.distractors + 1 + self.descriptive
         yield (
             needed <= sum(pools),
-            f"distractors + {needed - self.distractors} <= meanings of the smallest space, got {needed} > {sum(pools)}",
+            (
+                f"distractors + {needed - self.distractors} <= meanings of the smallest space, got"
+                f" {needed} > {sum(pools)}"
+            ),
         )
         yield pools[1] >= 2, f"2 query meanings or more in the smallest space, got {pools[1]} < 2"
         if self.held_out:
             structures = len(self._all(self.most))
             count = round(self.held_out * structures)
             said = f"round({self.held_out:g} x {structures}) = {count}"
-            yield 1 <= count < structures, f"1 <= round(held_out x structures) < structures, got {said}"
+            yield (
+                1 <= count < structures,
+                f"1 <= round(held_out x structures) < structures, got {said}",
+            )
 
     @property
     def settings_version(self) -> int:
@@ -125,10 +141,23 @@ class GameSpace:
         elif ordered:
             query = math.ceil((40 + 32 * self.shots) * scale)
         return Sizes(
-            self.dimensions, self._largest, self.distractors, self.words, self.length, self.rounds, support, query,
-            self.repeats, max(COLUMNS, self.samples), whole if self.shots else 2, ordered, self.descriptive,
-            self.feedback, self.speaks, self.axes in ("shuffled", "both"),
-        )  # fmt: skip
+            self.dimensions,
+            self._largest,
+            self.distractors,
+            self.words,
+            self.length,
+            self.rounds,
+            support,
+            query,
+            self.repeats,
+            max(COLUMNS, self.samples),
+            whole if self.shots else 2,
+            ordered,
+            self.descriptive,
+            self.feedback,
+            self.speaks,
+            self.axes in ("shuffled", "both"),
+        )
 
     def rules(self, tested: bool = False) -> Rules:
         """What is traced, of the episodes that are learned from or of those that are tested on."""
@@ -143,15 +172,25 @@ class GameSpace:
             structures = [one for one in self._all(self._largest) if max(one) > self.most]
         drawn = np.array(structures, np.int32)
         arrays = (
-            drawn, self.shots, self.samples, np.float32(kept), self.foils == "balanced",
-            self.strict and self.samples > 1, ("none", "shared", "positions").index(self.renaming),
-            self.observation == "partial", np.float32(self.unequal), np.float32(self.warp), self.threshold,
+            drawn,
+            self.shots,
+            self.samples,
+            np.float32(kept),
+            self.foils == "balanced",
+            self.strict and self.samples > 1,
+            ("none", "shared", "positions").index(self.renaming),
+            self.observation == "partial",
+            np.float32(self.unequal),
+            np.float32(self.warp),
+            self.threshold,
             self.axes in ("mirrored", "both"),
-        )  # fmt: skip
+        )
         return Rules(*map(jnp.asarray, arrays))
 
     def _pool_size(self, values: int, query: bool) -> int:
-        """Meanings of the support, or of the query, in a space with so many values of every dimension."""
+        """Meanings of the support, or of the query, in a space with so many values of every
+        dimension.
+        """
         odd = (grid(self.dimensions, values) % 2).sum(axis=1)
         return int(((odd >= self.threshold) == query).sum())
 
@@ -159,12 +198,14 @@ class GameSpace:
         return list(itertools.product(range(self.fewest, most + 1), repeat=self.dimensions))
 
     def _held_out(self, structures: Sequence[tuple[int, ...]]) -> set[tuple[int, ...]]:
-        """The share of them that is held out: those with the least of numbers that belong to structures, whatever run
-        it is.
+        """The share of them that is held out: those with the least of numbers that belong to
+        structures, whatever run it is.
         """
         if not self.held_out:
             return set()
-        numbers = {one: int(np.random.SeedSequence(list(one)).generate_state(1)[0]) for one in structures}
+        numbers = {
+            one: int(np.random.SeedSequence(list(one)).generate_state(1)[0]) for one in structures
+        }
         count = round(self.held_out * len(structures))
         return set(sorted(structures, key=lambda one: (numbers[one], one))[:count])
 
@@ -172,7 +213,11 @@ class GameSpace:
     def outputs(self) -> Space:
         """The decision; with two players, of each a decision and a message."""
         decision = Tokens(self.sizes.decisions)
-        return decision if self.players == 1 else Fields({"decision": decision, "message": message_space(self.sizes)})
+        return (
+            decision
+            if self.players == 1
+            else Fields({"decision": decision, "message": message_space(self.sizes)})
+        )
 
     @property
     def label(self) -> str:
@@ -219,18 +264,23 @@ class MetaGame(GameSpace):
         return [table_of(drawn, number, self.length) for number in range(count)]
 
     def replay(self, line: Mapping[str, Any]) -> dict[str, Any]:
-        """A recorded episode played again. Raises UsageError, with the field, for one that does not fit."""
+        """A recorded episode played again. Raises UsageError, with the field, for one that does not
+        fit.
+        """
         return {"steps": replayed(self.sizes, line, self.replies)}
 
     def episodes(self, key: Any, first: int, count: int, tested: bool = False) -> Episode:
-        """Episodes first .. first+count-1 of a key, in NumPy: those that a `Rehearsal` with that key has."""
+        """Episodes first .. first+count-1 of a key, in NumPy: those that a `Rehearsal` with that
+        key has.
+        """
         drawn = self.world(tested).drawn(key[None], first + np.arange(count)[None])
         return jax.tree.map(lambda part: np.asarray(part)[0], drawn)  # type: ignore[no-any-return]
 
 
 @lru_cache(maxsize=64)
 def _world(task: MetaGame, tested: bool) -> GameWorld:
-    # It is kept, so what it holds must be numbers, not what a program that is just being traced knows of them.
+    # It is kept, so what it holds must be numbers, not what a program that is just being traced
+    # knows of them.
     with jax.ensure_compile_time_eval():
         rules = task.rules(tested)
     return GameWorld(rules, task.sizes, task.players, task.replies, task.inputs, task.outputs)

@@ -1,4 +1,6 @@
-"""Drawing one game: what stands beside its target, what either player is shown, and what is said of it."""
+"""Drawing one game: what stands beside its target, what either player is shown, and what is said of
+it.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,15 @@ from quickstudy.tasks.games.shelves import Shelves
 from quickstudy.tasks.games.spaces import Pools, section_of
 
 KEPT, FROM_SUPPORT, FROM_QUERY = 0, 1, 2
-"""Where the stimulus in the target's place comes from: it is the target, or a foil of either pool."""
+"""Where the stimulus in the target's place comes from: it is the target, or a foil of either
+pool.
+"""
 
 
 class Game(NamedTuple):
-    """(means, sample), each (stimulus,), of what either player sees; the right decision; where the foil is from."""
+    """(means, sample), each (stimulus,), of what either player sees; the right decision; where the
+    foil is from.
+    """
 
     speaker: Any
     listener: Any
@@ -30,9 +36,10 @@ def game_width(sizes: Sizes) -> int:
 
 
 class Store(NamedTuple):
-    """What the stimuli of games are drawn from, of many episodes. query: (episode, meaning), those of the query pool.
-    around: what was picked, two shelves an episode, one for either phase. spare: three shelves, both pools and all
-    there is, where there are distractors. coming: all targets in the order of playing, where each comes once.
+    """What the stimuli of games are drawn from, of many episodes. query: (episode, meaning), those
+    of the query pool. around: what was picked, two shelves an episode, one for either phase. spare:
+    three shelves, both pools and all there is, where there are distractors. coming: all targets in
+    the order of playing, where each comes once.
     """
 
     query: Any
@@ -48,13 +55,21 @@ def spare_of(pools: Pools) -> Shelves:
 
 
 def draw_game(
-    sizes: Sizes, rules: Rules, store: Store, uniform: Any, target: Any, query: Any, episode: Any = 0, played: Any = 0
+    sizes: Sizes,
+    rules: Rules,
+    store: Store,
+    uniform: Any,
+    target: Any,
+    query: Any,
+    episode: Any = 0,
+    played: Any = 0,
 ) -> Game:
-    """One game about a target. Others are drawn from what was picked in the episode, as often as it was picked.
+    """One game about a target. Others are drawn from what was picked in the episode, as often as it
+    was picked.
 
-    played: games before this one. Where each target comes once, the other stimuli of a query game are first of all
-    those that are yet to come: what was a target is none again, and who remembers that would need no message. Only
-    behind the last there is none to come.
+    played: games before this one. Where each target comes once, the other stimuli of a query game
+    are first of all those that are yet to come: what was a target is none again, and who remembers
+    that would need no message. Only behind the last there is none to come.
     """
     others, around, coming, spare = sizes.distractors, store.around, store.coming, store.spare
     shelf = 2 * episode + query.astype(jnp.int32)
@@ -65,7 +80,9 @@ def draw_game(
         return jnp.floor(uniform * rules.samples).astype(jnp.int32)
 
     def draw(uniform: Any, taken: Any, used: Any) -> tuple[Any, Any]:
-        """A meaning, and its place. taken: blocks of entries; used: meanings that it must not be."""
+        """A meaning, and its place. taken: blocks of entries; used: meanings that it must not
+        be.
+        """
         drawn, place, there = around.drawn(shelf, uniform, taken)
         if coming is not None:
             other, at, more = coming.drawn(episode, uniform, later)
@@ -83,13 +100,16 @@ def draw_game(
         return drawn, place
 
     whole = around.block(shelf, target)
-    # With one sample only the target's own entry is left out, as published: a repeat of it may be a distractor.
+    # With one sample only the target's own entry is left out, as published: a repeat of it may be a
+    # distractor.
     taken = [(whole[0], jnp.where(~rules.balanced & (rules.samples == 1), 1, whole[1]))]
     means, later = [target], [(jnp.zeros((), jnp.int32), jnp.asarray(played + 1, jnp.int32))]
     for uniform_of_pick in picks:
         drawn, place = draw(uniform_of_pick, taken, means)
         block = around.block(shelf, drawn)
-        taken.append((jnp.where(rules.balanced, block[0], place), jnp.where(rules.balanced, block[1], 1)))
+        taken.append(
+            (jnp.where(rules.balanced, block[0], place), jnp.where(rules.balanced, block[1], 1))
+        )
         means.append(drawn)
     # As published, a foil may be the same as a distractor.
     free = [(first, jnp.where(rules.balanced, count, 0)) for first, count in taken[1:]]
@@ -97,7 +117,9 @@ def draw_game(
     kept = (coin < rules.kept) | (not sizes.descriptive)
     speaker_sample = sample(own)
     another = 1 + jnp.floor(of_sample * (rules.samples - 1)).astype(jnp.int32)
-    kept_sample = jnp.where(rules.strict, (speaker_sample + another) % rules.samples, sample(of_sample))
+    kept_sample = jnp.where(
+        rules.strict, (speaker_sample + another) % rules.samples, sample(of_sample)
+    )
     beside, distant = jnp.stack(means)[1:], sample(samples)
     first = jnp.where(kept, target, foil), jnp.where(kept, kept_sample, sample(of_foil_sample))
     rank = (shuffle < shuffle[:, None]).sum(axis=1) if others else jnp.zeros(1, jnp.int32)
@@ -111,8 +133,9 @@ def draw_game(
 
 
 def stimuli_of(stimuli: Any, episode: Any, means: Any, sample: Any, axes: Any = None) -> Any:
-    """(stimulus, dimension): the numbers that stand for meanings in an episode; one sample for all dimensions. axes:
-    (episode, dimension), in which order they stand, where it is not that of the dimensions.
+    """(stimulus, dimension): the numbers that stand for meanings in an episode; one sample for all
+    dimensions. axes: (episode, dimension), in which order they stand, where it is not that of the
+    dimensions.
     """
     own = jnp.arange(means.shape[-1]) if axes is None else axes[episode]
     return stimuli[episode, own, means[..., own] if axes is not None else means, sample[..., None]]
@@ -120,15 +143,20 @@ def stimuli_of(stimuli: Any, episode: Any, means: Any, sample: Any, axes: Any = 
 
 def drawn_names(sizes: Sizes, uniform: Any) -> Any:
     """(meaning,): the names of all meanings, where each has one of its own; else nothing."""
-    return jnp.argsort(uniform)[: sizes.most**sizes.dimensions] if sizes.language == "holistic" else uniform
+    return (
+        jnp.argsort(uniform)[: sizes.most**sizes.dimensions]
+        if sizes.language == "holistic"
+        else uniform
+    )
 
 
 def named(sizes: Sizes, names: Any, latents: Any, target: Any, stimulus: Any) -> Any:
     """(token,): the whole message about a target, in the language of the world's own speaker.
 
-    posdis: token i is the value of dimension i, plus 1. bosdis: every value of every dimension has a token of its own,
-    and their order says nothing. holistic: every meaning has a name of its own, drawn for the episode. quantised: token
-    i is the part of -1 .. 1, cut into as many equal parts as there are words, in which coordinate i lies.
+    posdis: token i is the value of dimension i, plus 1. bosdis: every value of every dimension has
+    a token of its own, and their order says nothing. holistic: every meaning has a name of its own,
+    drawn for the episode. quantised: token i is the part of -1 .. 1, cut into as many equal parts
+    as there are words, in which coordinate i lies.
     """
     dimensions, words, width = sizes.dimensions, sizes.words, max(sizes.dimensions, sizes.length)
     if sizes.language == "bosdis":

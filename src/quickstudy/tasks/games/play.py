@@ -1,7 +1,9 @@
-"""Playing an episode that was drawn: who sees what at which step, when a decision counts, what it brings.
+"""Playing an episode that was drawn: who sees what at which step, when a decision counts, what it
+brings.
 
-A game has rounds 0 .. N-1, in which the speaker talks, round N, in which the listener decides, and with feedback one
-more step, in which the listener sees what the speaker saw. Messages arrive one step late.
+A game has rounds 0 .. N-1, in which the speaker talks, round N, in which the listener decides, and
+with feedback one more step, in which the listener sees what the speaker saw. Messages arrive one
+step late.
 """
 
 from __future__ import annotations
@@ -22,13 +24,20 @@ from quickstudy.tasks.worlds import episode_keys
 SPEAKER, LISTENER = 0, 1
 TOGETHER = {"cpu": 256}
 """Episodes that one call draws; on an accelerator 2,048."""
-KEYS = ("stimulus", "communication_channel", "mode_id", "previous_game_result", "previous_game_reward")
+KEYS = (
+    "stimulus",
+    "communication_channel",
+    "mode_id",
+    "previous_game_result",
+    "previous_game_reward",
+)
 """What a player observes, by the names of the original."""
 
 
 class Standing(NamedTuple):
-    """Where an episode stands. game; turn: the round, and behind the last the feedback. heard: tokens that the listener
-    reads now; read: those that the speaker does. result: (failure, success) of the last game; reward: of its decision.
+    """Where an episode stands. game; turn: the round, and behind the last the feedback. heard:
+    tokens that the listener reads now; read: those that the speaker does. result: (failure,
+    success) of the last game; reward: of its decision.
     """
 
     game: Any
@@ -52,9 +61,14 @@ def round_of(sizes: Sizes, standing: Standing) -> Any:
     return jnp.where(standing.turn > sizes.rounds, -1, standing.turn)
 
 
-def observe(sizes: Sizes, episode: Episode, standing: Standing) -> tuple[dict[str, Any], dict[str, Any]]:
+def observe(
+    sizes: Sizes, episode: Episode, standing: Standing
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """What speaker and listener see, by the original's keys, without its batch axis of 1."""
-    own, others = episode.speaker[standing.game].reshape(-1), episode.listener[standing.game].reshape(-1)
+    own, others = (
+        episode.speaker[standing.game].reshape(-1),
+        episode.listener[standing.game].reshape(-1),
+    )
     query = standing.game >= episode.support
     common = {
         "mode_id": jnp.stack([~query, query]).astype(jnp.int32),
@@ -72,12 +86,17 @@ def observe(sizes: Sizes, episode: Episode, standing: Standing) -> tuple[dict[st
 
 
 def proceed(
-    sizes: Sizes, episode: Episode, standing: Standing, message: Any, decision: Any, reply: Any = None
+    sizes: Sizes,
+    episode: Episode,
+    standing: Standing,
+    message: Any,
+    decision: Any,
+    reply: Any = None,
 ) -> tuple[Standing, Any, dict[str, Any]]:
     """One step: the standing after it, the reward, and what a protocol may log of the decision.
 
-    message: (position,) tokens of the speaker; reply: those of the listener, where it may answer. Whatever does not
-    matter at this step is ignored; tokens behind the first 0 are 0.
+    message: (position,) tokens of the speaker; reply: those of the listener, where it may answer.
+    Whatever does not matter at this step is ignored; tokens behind the first 0 are 0.
     """
     message = ended(message)
     position = jnp.arange(sizes.length)
@@ -91,7 +110,8 @@ def proceed(
     reward = jnp.where(decides, jnp.where(right, 1.0, jnp.where(query, -2.0, 0.0)), 0.0)
     last_turn = standing.turn == sizes.turns - 1
     last_game = standing.game + 1 >= episode.count
-    # With feedback an episode ends when the last feedback is seen, without it when the last decision is made.
+    # With feedback an episode ends when the last feedback is seen, without it when the last
+    # decision is made.
     over = standing.over | (last_game & decides)
     on = last_turn & ~last_game
     after = Standing(
@@ -99,16 +119,25 @@ def proceed(
         jnp.where(on, 0, jnp.minimum(standing.turn + 1, sizes.turns - 1)),
         episode.renamed[position, message],
         read,
-        jnp.where(decides, jnp.stack([~right, right]).astype(standing.result.dtype), standing.result),
+        jnp.where(
+            decides, jnp.stack([~right, right]).astype(standing.result.dtype), standing.result
+        ),
         jnp.where(decides, reward, standing.reward).astype(standing.reward.dtype),
         over,
     )
     info = {
-        "decided": decides, "right": right & decides, "query": query, "foil": episode.foil[standing.game],
-        "game": standing.game, "target": episode.target[standing.game], "message": message,
+        "decided": decides,
+        "right": right & decides,
+        "query": query,
+        "foil": episode.foil[standing.game],
+        "game": standing.game,
+        "target": episode.target[standing.game],
+        "message": message,
         "talks": standing.turn == sizes.rounds - 1,
-    }  # fmt: skip
-    kept = jax.tree.map(lambda new, old: jnp.where(standing.over, old, new).astype(old.dtype), after, standing)
+    }
+    kept = jax.tree.map(
+        lambda new, old: jnp.where(standing.over, old, new).astype(old.dtype), after, standing
+    )
     return kept, reward, info
 
 
@@ -122,8 +151,9 @@ def ended(message: Any) -> Any:
 
 
 def spoken(sizes: Sizes, episode: Episode, standing: Standing) -> Any:
-    """What the world's own speaker says at this step: its message, or, where that is too long, at round r what there is
-    room for from token r on, with 0 behind the last; at the decision what it said last; nothing at the feedback.
+    """What the world's own speaker says at this step: its message, or, where that is too long, at
+    round r what there is room for from token r on, with 0 behind the last; at the decision what it
+    said last; nothing at the feedback.
     """
     message = episode.message[standing.game]
     first = jnp.minimum(standing.turn, sizes.rounds - 1) if sizes.in_windows else 0
@@ -137,11 +167,18 @@ def view_width(sizes: Sizes, players: int) -> int:
 
 
 def as_vector(sizes: Sizes, view: Mapping[str, Any], turn: Any, role: int | None = None) -> Any:
-    """An observation as numbers side by side: stimuli; the message, every token one-hot; support or query; result and
-    reward of the last game; the round, one-hot and all 0 at the feedback; where there are two players, the role.
+    """An observation as numbers side by side: stimuli; the message, every token one-hot; support or
+    query; result and reward of the last game; the round, one-hot and all 0 at the feedback; where
+    there are two players, the role.
     """
     tokens = jax.nn.one_hot(view["communication_channel"], sizes.words + 1).reshape(-1)
-    parts = [view["stimulus"], tokens, view["mode_id"], view["previous_game_result"], view["previous_game_reward"]]
+    parts = [
+        view["stimulus"],
+        tokens,
+        view["mode_id"],
+        view["previous_game_result"],
+        view["previous_game_reward"],
+    ]
     parts.append(jax.nn.one_hot(turn, sizes.rounds + 1))
     if role is not None:
         parts.append(jax.nn.one_hot(role, 2))
@@ -154,11 +191,12 @@ def message_space(sizes: Sizes) -> Fields:
 
 
 class GameWorld(eqx.Module):
-    """Episodes as a pure world; `inputs` and `outputs` are those of the task. Rules are traced: worlds that differ in
-    them alone share programs.
+    """Episodes as a pure world; `inputs` and `outputs` are those of the task. Rules are traced:
+    worlds that differ in them alone share programs.
 
-    players: 1, the listener beside the world's own speaker, whose action is its decision; or 2, speaker and listener,
-    each with a decision and a message. replies: the speaker reads what the listener says, else its own last message.
+    players: 1, the listener beside the world's own speaker, whose action is its decision; or 2,
+    speaker and listener, each with a decision and a message. replies: the speaker reads what the
+    listener says, else its own last message.
     """
 
     rules: Rules
@@ -178,17 +216,21 @@ class GameWorld(eqx.Module):
         return self.started(draw_episode(self.sizes, self.rules, key))
 
     def drawn(self, keys: Any, numbers: Any) -> Episode:
-        """Episodes of these numbers (lane, episode), of the lanes' keys. To compile this takes longer than all else of
-        a game: whoever plays and whoever reads sequences draw by one program, so many at a time.
+        """Episodes of these numbers (lane, episode), of the lanes' keys. To compile this takes
+        longer than all else of a game: whoever plays and whoever reads sequences draw by one
+        program, so many at a time.
         """
         count, size = numbers.shape[1], together()
         numbers = np.pad(np.asarray(numbers), ((0, 0), (0, -count % size)), mode="edge")
         parts: list[Episode] = [
-            _drawn(self.sizes, self.rules, keys, numbers[:, first : first + size]) for first in range(0, count, size)
+            _drawn(self.sizes, self.rules, keys, numbers[:, first : first + size])
+            for first in range(0, count, size)
         ]
         if numbers.shape[1] == count == size:  # it stays where it was drawn
             return parts[0]
-        joined: Episode = jax.tree.map(lambda *part: np.concatenate(part, axis=1)[:, :count], *parts)
+        joined: Episode = jax.tree.map(
+            lambda *part: np.concatenate(part, axis=1)[:, :count], *parts
+        )
         return joined
 
     def started(self, episode: Episode) -> tuple[Any, Any]:
@@ -201,17 +243,24 @@ class GameWorld(eqx.Module):
         speaker, listener = observe(self.sizes, episode, standing)
         if self.players == 1:
             return as_vector(self.sizes, listener, standing.turn)
-        both = [as_vector(self.sizes, view, standing.turn, role) for role, view in enumerate((speaker, listener))]
+        both = [
+            as_vector(self.sizes, view, standing.turn, role)
+            for role, view in enumerate((speaker, listener))
+        ]
         return jnp.stack(both)
 
-    def acted(self, episode: Episode, standing: Standing, action: Any) -> tuple[Standing, Any, dict[str, Any]]:
+    def acted(
+        self, episode: Episode, standing: Standing, action: Any
+    ) -> tuple[Standing, Any, dict[str, Any]]:
         """Where an action leads, the reward of every player, and what may be logged."""
         reply = None
         if self.players == 1:
             message, decision = spoken(self.sizes, episode, standing), action
         else:
             decision = action["decision"][LISTENER]
-            said = jnp.stack([action["message"][str(place)] for place in range(self.sizes.length)], axis=-1)
+            said = jnp.stack(
+                [action["message"][str(place)] for place in range(self.sizes.length)], axis=-1
+            )
             message, reply = said[SPEAKER], said[LISTENER] if self.replies else None
         standing, reward, info = proceed(self.sizes, episode, standing, message, decision, reply)
         return standing, reward if self.players == 1 else jnp.stack([reward, reward]), info
@@ -229,7 +278,9 @@ def together() -> int:
 
 
 def in_parts(draw: Callable[[Any], Any], first: int, count: int) -> Any:
-    """What numbers first .. first+count-1 give, in NumPy: drawn so many in a call, whose arrays have them in front."""
+    """What numbers first .. first+count-1 give, in NumPy: drawn so many in a call, whose arrays
+    have them in front.
+    """
     starts = range(first, first + count, together())
     parts = [jax.tree.map(np.asarray, draw(start + np.arange(together()))) for start in starts]
     return jax.tree.map(lambda *rows: np.concatenate(rows)[:count], *parts)
@@ -237,6 +288,8 @@ def in_parts(draw: Callable[[Any], Any], first: int, count: int) -> Any:
 
 @partial(jax.jit, static_argnums=0)
 def _drawn(sizes: Sizes, rules: Rules, keys: Any, numbers: Any) -> Episode:
-    own = jax.vmap(lambda key, numbers: jax.vmap(lambda number: episode_keys(key, number)[0])(numbers))(keys, numbers)
+    own = jax.vmap(
+        lambda key, numbers: jax.vmap(lambda number: episode_keys(key, number)[0])(numbers)
+    )(keys, numbers)
     found = draw_episodes(sizes, rules, own.reshape(-1))
     return jax.tree.map(lambda part: part.reshape(*own.shape, *part.shape[1:]), found)  # type: ignore[no-any-return]

@@ -1,4 +1,6 @@
-"""Recall (Denamganaï et al. 2022, D.1): which of its values did the stimulus have that was just shown?"""
+"""Recall (Denamganaï et al. 2022, D.1): which of its values did the stimulus have that was just
+shown?
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,8 @@ from quickstudy.tasks.worlds import episode_keys
 
 
 class Shown(NamedTuple):
-    """An episode: inputs (step, width), of which every second asks; answers (step,); count: steps; second: the step at
-    which the second shot begins.
+    """An episode: inputs (step, width), of which every second asks; answers (step,); count: steps;
+    second: the step at which the second shot begins.
     """
 
     inputs: Any
@@ -40,23 +42,25 @@ class Shown(NamedTuple):
 class Recall:
     """Recall a value: is a stimulus of real numbers bound to the values that it stands for?
 
-    A game has two steps: a stimulus; then a one at the place of a dimension, drawn anew for each game, and zeros. An
-    episode shows all stimuli of a fresh space once (a shot), then all again, each time in random order.
+    A game has two steps: a stimulus; then a one at the place of a dimension, drawn anew for each
+    game, and zeros. An episode shows all stimuli of a fresh space once (a shot), then all again,
+    each time in random order.
 
-    Sees: the stimulus or the question, then failure and success of the last answer (as a sequence with questions: 0).
-    Answers: at the second step, the number of the value, from 0. Scored: answers of the second shot; how many values a
-    dimension has, only the first can show. Chance: about 1/3.5. Ceiling: 1, by rank among what was shown. Reward: 1 for
-    a right answer.
+    Sees: the stimulus or the question, then failure and success of the last answer (as a sequence
+    with questions: 0). Answers: at the second step, the number of the value, from 0. Scored:
+    answers of the second shot; how many values a dimension has, only the first can show. Chance:
+    about 1/3.5. Ceiling: 1, by rank among what was shown. Reward: 1 for a right answer.
 
-    dimensions; fewest, most: values of a dimension, uniform between them. coding: `reals`, one number a dimension, the
-    same for a value throughout the episode; `one-hot`, a block of zeros with a one, for which every dimension has
-    `most` values, and the question is ones over the block. stimuli: `all` of the space once a shot; `drawn`, as
-    published, from the support pool with replacement, as many as it has. longest: games of a shot at most; of `all`
-    then a random part is shown, in both shots the same. punished: a right answer brings 0 and a wrong one -1, as
+    dimensions; fewest, most: values of a dimension, uniform between them. coding: `reals`, one
+    number a dimension, the same for a value throughout the episode; `one-hot`, a block of zeros
+    with a one, for which every dimension has `most` values, and the question is ones over the
+    block. stimuli: `all` of the space once a shot; `drawn`, as published, from the support pool
+    with replacement, as many as it has. longest: games of a shot at most; of `all` then a random
+    part is shown, in both shots the same. punished: a right answer brings 0 and a wrong one -1, as
     published.
 
-    Source: Denamganaï, Missaoui and Walker 2022. Departure: the third pass of the original, which repeats its last
-    stimulus, is left out.
+    Source: Denamganaï, Missaoui and Walker 2022. Departure: the third pass of the original, which
+    repeats its last stimulus, is left out.
     """
 
     dimensions: int = parameter(3, at_least=2, at_most=6)
@@ -67,11 +71,15 @@ class Recall:
     punished: bool = False
     longest: int | None = parameter(None, at_least=1, added=True)
 
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"stimuli": "drawn", "punished": True}}
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "published": {"stimuli": "drawn", "punished": True}
+    }
 
     def __post_init__(self) -> None:
         if self.fewest > self.most:
-            raise ValueError(f"cannot be played: needs fewest <= most, got {self.fewest} > {self.most}")
+            raise ValueError(
+                f"cannot be played: needs fewest <= most, got {self.fewest} > {self.most}"
+            )
         enough, said = few_enough(self.most, self.dimensions)
         if not enough:
             raise ValueError(f"cannot be played: needs {said}")
@@ -79,7 +87,9 @@ class Recall:
     @property
     def inputs(self) -> Reals:
         """Stimulus, failure, success."""
-        return Reals((self.dimensions if self.coding == "reals" else self.dimensions * self.most) + 2)
+        return Reals(
+            (self.dimensions if self.coding == "reals" else self.dimensions * self.most) + 2
+        )
 
     @property
     def outputs(self) -> Tokens:
@@ -88,8 +98,9 @@ class Recall:
 
     @property
     def ceiling(self) -> float:
-        """What the oracle reaches. Of stimuli that are drawn, the first shot may leave a value out (measured in 2,000
-        episodes: 0.994); of a part of them the more easily, the smaller it is, and nothing but chance can be promised.
+        """What the oracle reaches. Of stimuli that are drawn, the first shot may leave a value out
+        (measured in 2,000 episodes: 0.994); of a part of them the more easily, the smaller it is,
+        and nothing but chance can be promised.
         """
         if self.coding == "one-hot":
             return 1.0
@@ -115,20 +126,29 @@ class Recall:
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
         """Whole episodes as sequences."""
-        return self._examples(key_from_words(rng.integers(2**32, size=2, dtype=np.uint64)), 0, count)[0]
+        return self._examples(
+            key_from_words(rng.integers(2**32, size=2, dtype=np.uint64)), 0, count
+        )[0]
 
     def lesson(self, streams: Streams, first: int, count: int) -> Examples:
         """Episodes to learn from, by their numbers."""
         return self._examples(streams.jax("data"), first, count)[0]
 
     def exam(self, streams: Streams, count: int) -> tuple[Examples, dict[str, Any]]:
-        """Episodes to be tested on, and what is known of every question; those of the second shot are the query."""
+        """Episodes to be tested on, and what is known of every question; those of the second shot
+        are the query.
+        """
         examples, drawn = self._examples(streams.jax("test"), 0, count)
         step, episode = np.nonzero(examples.asked)
         order = np.lexsort((step, episode))
         step, episode = step[order], episode[order]
         query = step >= drawn.second[episode]
-        return examples, {"episode": episode, "game": step // 2, "query": query, "foil": np.zeros_like(step)}
+        return examples, {
+            "episode": episode,
+            "game": step // 2,
+            "query": query,
+            "foil": np.zeros_like(step),
+        }
 
     def steps(self, examples: Examples) -> int:
         """Steps that the episodes take in the world."""
@@ -139,14 +159,19 @@ class Recall:
         steps = np.arange(self.horizon)[:, None]
         asked = (steps % 2 == 1) & (steps < drawn.count)
         inputs = np.pad(np.swapaxes(drawn.inputs, 0, 1), ((0, 0), (0, 0), (0, 2)))
-        return Examples(inputs, drawn.answers.T, asked, drawn.count.astype(np.int64)).take(np.arange(count)), drawn
+        return Examples(inputs, drawn.answers.T, asked, drawn.count.astype(np.int64)).take(
+            np.arange(count)
+        ), drawn
 
     def drawn(self, key: Any) -> Shown:
         """One episode, in JAX."""
         meanings = jnp.asarray(grid(self.dimensions, self.most))
         shapes = (
-            (self.dimensions,), stimulus_shape(self.dimensions, self.most, 1), (2, len(meanings)), (2 * len(meanings),),
-        )  # fmt: skip
+            (self.dimensions,),
+            stimulus_shape(self.dimensions, self.most, 1),
+            (2, len(meanings)),
+            (2 * len(meanings),),
+        )
         of_values, of_stimuli, of_order, of_questions = uniforms(key, shapes)
         one_hot = self.coding == "one-hot"
         least = self.most if one_hot else self.fewest
@@ -201,9 +226,13 @@ class RecallWorld(eqx.Module):
         reward = jnp.where(decides, jnp.where(right, *won), 0.0)
         result = jnp.where(decides, jnp.stack([~right, right]).astype(jnp.float32), result)
         info = {
-            "decided": decides, "right": right & decides, "query": time >= shown.second, "game": time // 2,
-            "foil": jnp.zeros((), jnp.int32), "second": time + 1 >= shown.second,
-        }  # fmt: skip
+            "decided": decides,
+            "right": right & decides,
+            "query": time >= shown.second,
+            "game": time // 2,
+            "foil": jnp.zeros((), jnp.int32),
+            "second": time + 1 >= shown.second,
+        }
         state = shown, jnp.minimum(time + 1, shown.count), result
         return state, Turn(self._seen(state), reward, time + 1 >= shown.count, info)
 
@@ -224,13 +253,17 @@ def _drawn(task: Recall, key: Any, numbers: Any) -> Shown:
 
 @control("recall-rank", version=1, role="oracle")
 class RecallRank(FixedRule):
-    """The rank of the number among the different ones that this dimension has had so far in the episode."""
+    """The rank of the number among the different ones that this dimension has had so far in the
+    episode.
+    """
 
     def __init__(self, task: Recall, brief: Any, seed: int) -> None:
         self._task = task
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """After every question, where the number stood among those before; any number after a stimulus."""
+        """After every question, where the number stood among those before; any number after a
+        stimulus.
+        """
         dimensions, answers = self._task.dimensions, np.zeros(len(inputs), dtype=np.int64)
         seen: list[set[float]] = [set() for _ in range(dimensions)]
         for step in range(0, len(inputs) - 1, 2):

@@ -70,22 +70,28 @@ def _exact(array: NDArray[Any]) -> list[float]:
 
 
 def replayed(sizes: Sizes, line: Mapping[str, Any], replies: bool) -> list[dict[str, Any]]:
-    """Every observation of a recorded episode, the first before any action: `round_idx`, `speaker` and `listener` by
-    the original's keys, and the `reward` and `done` that came with it.
+    """Every observation of a recorded episode, the first before any action: `round_idx`, `speaker`
+    and `listener` by the original's keys, and the `reward` and `done` that came with it.
 
-    line: as `recorded` has it, with `messages` (step, token), the speaker's, and `decisions` (step,), the listener's;
-    where the speaker reads what the listener says, `replies`, also `replies` (step, token), the listener's messages.
-    There is one entry for every step; where the last observation is one of feedback, behind which nothing is done,
-    there may be one for it too. A recording that breaks off is played as far as it goes, and then no step is `done`. A
-    decision that does not count may be None. Without messages the speaker is the one by rule, without decisions the
-    listener is right, without replies it is silent. Raises UsageError, with the field, for a line that does not fit.
+    line: as `recorded` has it, with `messages` (step, token), the speaker's, and `decisions`
+    (step,), the listener's; where the speaker reads what the listener says, `replies`, also
+    `replies` (step, token), the listener's messages. There is one entry for every step; where the
+    last observation is one of feedback, behind which nothing is done, there may be one for it too.
+    A recording that breaks off is played as far as it goes, and then no step is `done`. A decision
+    that does not count may be None. Without messages the speaker is the one by rule, without
+    decisions the listener is right, without replies it is silent. Raises UsageError, with the
+    field, for a line that does not fit.
     """
     _check_fields(line)
     if line.get("replies") is not None and not replies:
         raise UsageError("replies is for a speaker that reads them, as in games/pair:queries=True")
     episode = _episode(sizes, line)
-    if line.get("messages") is None and (sizes.language != "posdis" or (episode.message > sizes.words).any()):
-        raise UsageError("messages is missing, and no speaker that names dimension i by token i can stand in")
+    if line.get("messages") is None and (
+        sizes.language != "posdis" or (episode.message > sizes.words).any()
+    ):
+        raise UsageError(
+            "messages is missing, and no speaker that names dimension i by token i can stand in"
+        )
     games = len(line["games"])
     steps = sizes.turns * games - sizes.feedback
     acted = {
@@ -95,15 +101,23 @@ def replayed(sizes: Sizes, line: Mapping[str, Any], replies: bool) -> list[dict[
     }
     given = {len(array) for array in acted.values() if array is not None}
     if len(given) > 1:
-        raise UsageError("messages, decisions and replies must have one entry for every step, and are unequally long")
+        raise UsageError(
+            "messages, decisions and replies must have one entry for every step, and are unequally"
+            " long"
+        )
     taken = given.pop() if given else steps
     if replies and acted["replies"] is None:
         acted["replies"] = np.zeros((taken, sizes.length), np.int64)
     room = 1 << (games - 1).bit_length()
-    padded = replace(episode, **{name: _grown(part, room) for name, part in episode.games_at(slice(None)).items()})
+    padded = replace(
+        episode,
+        **{name: _grown(part, room) for name, part in episode.games_at(slice(None)).items()},
+    )
     most = sizes.turns * room - sizes.feedback
     with double():
-        actions = {name: None if array is None else _grown(array, most) for name, array in acted.items()}
+        actions = {
+            name: None if array is None else _grown(array, most) for name, array in acted.items()
+        }
         seen, rewards, over = jax.tree.map(np.asarray, _played(sizes, most)(padded, actions))
     return [_step(seen, rewards, over, number) for number in range(taken + 1)]
 
@@ -118,28 +132,42 @@ def _step(seen: Any, rewards: Any, over: Any, number: int) -> dict[str, Any]:
     players = [{key: np.asarray(view[key][number]).tolist() for key in KEYS} for view in views]
     reward, done = (float(rewards[number - 1]), bool(over[number - 1])) if number else (0.0, False)
     return {
-        "round_idx": int(place[number]), "speaker": players[0], "listener": players[1], "reward": reward, "done": done,
-    }  # fmt: skip
+        "round_idx": int(place[number]),
+        "speaker": players[0],
+        "listener": players[1],
+        "reward": reward,
+        "done": done,
+    }
 
 
 @lru_cache(maxsize=32)
 def _played(sizes: Sizes, steps: int) -> Any:
-    """A program that plays one episode with given actions: observations (step + 1, ...), rewards, ends (step,)."""
+    """A program that plays one episode with given actions: observations (step + 1, ...), rewards,
+    ends (step,).
+    """
 
     def look(episode: Episode, standing: Standing) -> Any:
         return round_of(sizes, standing), observe(sizes, episode, standing)
 
     def run(episode: Episode, actions: Mapping[str, Any]) -> Any:
         def step(standing: Standing, now: Any) -> Any:
-            message = spoken(sizes, episode, standing) if now["messages"] is None else now["messages"]
-            decision = episode.correct[standing.game] if now["decisions"] is None else now["decisions"]
-            standing, reward, _ = proceed(sizes, episode, standing, message, decision, now["replies"])
+            message = (
+                spoken(sizes, episode, standing) if now["messages"] is None else now["messages"]
+            )
+            decision = (
+                episode.correct[standing.game] if now["decisions"] is None else now["decisions"]
+            )
+            standing, reward, _ = proceed(
+                sizes, episode, standing, message, decision, now["replies"]
+            )
             return standing, (look(episode, standing), reward, standing.over)
 
         first = begin(sizes)
         _, (seen, rewards, over) = lax.scan(step, first, actions, length=steps)
         whole = jax.tree.map(
-            lambda one, rest: jnp.concatenate([jnp.asarray(one, rest.dtype)[None], rest]), look(episode, first), seen
+            lambda one, rest: jnp.concatenate([jnp.asarray(one, rest.dtype)[None], rest]),
+            look(episode, first),
+            seen,
         )
         return whole, rewards, over
 
@@ -147,8 +175,8 @@ def _played(sizes: Sizes, steps: int) -> Any:
 
 
 def _check_fields(line: Mapping[str, Any]) -> None:
-    """Raise UsageError for a field that is a slip for another, which would be passed over in silence. What else a line
-    says, such as when it was written, is its own affair.
+    """Raise UsageError for a field that is a slip for another, which would be passed over in
+    silence. What else a line says, such as when it was written, is its own affair.
     """
     missing = [field for field in FIELDS if field not in line]
     for name in line:
@@ -163,13 +191,23 @@ def _episode(sizes: Sizes, line: Mapping[str, Any]) -> Episode:
         raise UsageError(f"values must lie in 1..{sizes.most}, got {values.tolist()}")
     table = np.asarray(line.get("renamed"), dtype=object)
     shape = (sizes.length, sizes.words + 1) if table.ndim == 2 else (sizes.words + 1,)
-    renamed = np.broadcast_to(_whole("renamed", line.get("renamed"), shape), (sizes.length, sizes.words + 1))
+    renamed = np.broadcast_to(
+        _whole("renamed", line.get("renamed"), shape), (sizes.length, sizes.words + 1)
+    )
     if not (np.sort(renamed, axis=1) == np.arange(sizes.words + 1)).all() or renamed[:, 0].any():
-        raise UsageError(f"renamed must have each of 0..{sizes.words} once, 0 first, got {line.get('renamed')}")
+        raise UsageError(
+            f"renamed must have each of 0..{sizes.words} once, 0 first, got {line.get('renamed')}"
+        )
     games = line.get("games")
-    if not isinstance(games, list) or not games or not all(isinstance(game, Mapping) for game in games):
+    if (
+        not isinstance(games, list)
+        or not games
+        or not all(isinstance(game, Mapping) for game in games)
+    ):
         raise UsageError("games must be a list of objects, one for every game")
-    found: dict[str, list[Any]] = {name: [] for name in ("query", "target", "speaker", "listener", "correct")}
+    found: dict[str, list[Any]] = {
+        name: [] for name in ("query", "target", "speaker", "listener", "correct")
+    }
     for number, game in enumerate(games):
         at = f"games[{number}]"
         if missing := [name for name in found if name not in game]:
@@ -179,7 +217,9 @@ def _episode(sizes: Sizes, line: Mapping[str, Any]) -> Episode:
         found["query"].append(game["query"])
         target = _whole(f"{at}.target", game["target"], (sizes.dimensions,))
         if not ((target >= 0) & (target < values)).all():
-            raise UsageError(f"{at}.target must be below values {values.tolist()}, got {target.tolist()}")
+            raise UsageError(
+                f"{at}.target must be below values {values.tolist()}, got {target.tolist()}"
+            )
         found["target"].append(target)
         for name in ("speaker", "listener"):
             found[name].append(_numbers(f"{at}.{name}", game[name], sizes.seen, sizes.dimensions))
@@ -194,15 +234,25 @@ def _episode(sizes: Sizes, line: Mapping[str, Any]) -> Episode:
     targets = np.stack(found["target"])
     width = max(sizes.length, sizes.dimensions)
     return Episode(
-        targets, np.reshape(found["speaker"], shown), np.reshape(found["listener"], shown), np.zeros(shown, np.int32),
-        np.zeros(shown, np.int32), np.array(found["correct"]), np.zeros(len(games), np.int32),
+        targets,
+        np.reshape(found["speaker"], shown),
+        np.reshape(found["listener"], shown),
+        np.zeros(shown, np.int32),
+        np.zeros(shown, np.int32),
+        np.array(found["correct"]),
+        np.zeros(len(games), np.int32),
         np.pad(targets + 1, ((0, 0), (0, width - sizes.dimensions))),
-        values, renamed, np.int32((~query).sum()), np.int32(len(games)),
-    )  # fmt: skip
+        values,
+        renamed,
+        np.int32((~query).sum()),
+        np.int32(len(games)),
+    )
 
 
 def _numbers(name: str, given: Any, count: int, least: int) -> NDArray[np.float64]:
-    """Stimuli, in one list or one for each; of a speaker that sees the target alone, with zeros behind it."""
+    """Stimuli, in one list or one for each; of a speaker that sees the target alone, with zeros
+    behind it.
+    """
     try:
         array = np.asarray(given, dtype=np.float64).ravel()
     except (TypeError, ValueError) as error:
@@ -212,7 +262,9 @@ def _numbers(name: str, given: Any, count: int, least: int) -> NDArray[np.float6
     if len(array) != count:
         raise UsageError(f"{name} must be {count} finite numbers, got {len(array)}")
     if not np.isfinite(array).all():
-        raise UsageError(f"{name} must be {count} finite numbers, got {array[~np.isfinite(array)][0]}")
+        raise UsageError(
+            f"{name} must be {count} finite numbers, got {array[~np.isfinite(array)][0]}"
+        )
     return array
 
 
@@ -241,9 +293,14 @@ def _table(
     for number, entry in enumerate(given[:steps]):
         if entry is None and name == "decisions":
             if number % sizes.turns == sizes.rounds:
-                raise UsageError(f"{name}[{number}] must be a whole number, since the listener decides there, got null")
+                raise UsageError(
+                    f"{name}[{number}] must be a whole number, since the listener decides there,"
+                    " got null"
+                )
             entry = 0
-        flat = entry[0] if shape and isinstance(entry, list) and len(entry) == 1 != shape[0] else entry
+        flat = (
+            entry[0] if shape and isinstance(entry, list) and len(entry) == 1 != shape[0] else entry
+        )
         row = _whole(f"{name}[{number}]", flat, shape)
         if not ((row >= 0) & (row <= most)).all():
             raise UsageError(f"{name}[{number}] must lie in 0..{most}, got {row.tolist()}")

@@ -1,5 +1,5 @@
-"""Rules that listen in meta-referential games, compiled with the world: what can be had within an episode, without
-learning anything across episodes; and chance.
+"""Rules that listen in meta-referential games, compiled with the world: what can be had within an
+episode, without learning anything across episodes; and chance.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ APART = 0.05
 
 
 class Heard(NamedTuple):
-    """What feedback has shown: coordinates (row, game, dimension) with the tokens that named them, and how many games;
-    named: (row, dimension, token), which tokens have stood where; tally: (row, ...), what the rule itself counts.
+    """What feedback has shown: coordinates (row, game, dimension) with the tokens that named them,
+    and how many games; named: (row, dimension, token), which tokens have stood where; tally: (row,
+    ...), what the rule itself counts.
     """
 
     coordinates: Any
@@ -43,7 +44,9 @@ class Heard(NamedTuple):
 
 
 class View(NamedTuple):
-    """A listener's observation taken apart: stimuli (row, stimulus, dimension), tokens (row, dimension), phase."""
+    """A listener's observation taken apart: stimuli (row, stimulus, dimension), tokens (row,
+    dimension), phase.
+    """
 
     stimuli: Any
     tokens: Any
@@ -53,9 +56,11 @@ class View(NamedTuple):
 
 @dataclass(frozen=True)
 class ListenerRule:
-    """Keeps what feedback shows, and decides by `agrees`: (row, stimulus, dimension), what fits the message.
+    """Keeps what feedback shows, and decides by `agrees`: (row, stimulus, dimension), what fits the
+    message.
 
-    A stimulus that fits in all dimensions is chosen, else none of them, or where that is no decision the best.
+    A stimulus that fits in all dimensions is chosen, else none of them, or where that is no
+    decision the best.
     """
 
     sizes: Sizes
@@ -70,15 +75,30 @@ class ListenerRule:
 
     def __init__(self, task: Any, brief: Brief) -> None:
         if not (hasattr(task, "sizes") and hasattr(task, "world")) or task.players != self.players:
-            raise NotApplicable(f"{type(self).__name__} plays games/{'listener' if self.players == 1 else 'pair'} only")
+            raise NotApplicable(
+                f"{type(self).__name__} plays games/{'listener' if self.players == 1 else 'pair'}"
+                " only"
+            )
         sizes = task.sizes
         if self.languages and sizes.length < sizes.dimensions:
-            raise NotApplicable(f"{type(self).__name__} reads whole messages, of {sizes.dimensions} tokens or more")
+            raise NotApplicable(
+                f"{type(self).__name__} reads whole messages, of {sizes.dimensions} tokens or more"
+            )
         if self.languages and sizes.language not in self.languages:
-            raise NotApplicable(f"{type(self).__name__} reads token i as dimension i, and {sizes.language} is not so")
+            raise NotApplicable(
+                f"{type(self).__name__} reads token i as dimension i, and {sizes.language} is"
+                " not so"
+            )
         if self.languages and self.by_dimension and sizes.shuffled:
-            raise NotApplicable(f"{type(self).__name__} reads token i as coordinate i, and axes are shuffled")
-        given = {"sizes": sizes, "outputs": brief.outputs, "lenient": task.samples > 1, "threshold": task.threshold}
+            raise NotApplicable(
+                f"{type(self).__name__} reads token i as coordinate i, and axes are shuffled"
+            )
+        given = {
+            "sizes": sizes,
+            "outputs": brief.outputs,
+            "lenient": task.samples > 1,
+            "threshold": task.threshold,
+        }
         for name, value in given.items():
             if name in type(self).__dataclass_fields__:
                 object.__setattr__(self, name, value)
@@ -88,13 +108,18 @@ class ListenerRule:
         sizes, shape = self.sizes, (batch, self.sizes.games, self.sizes.dimensions)
         named = jnp.zeros((batch, sizes.dimensions, sizes.words + 1), bool)
         tally = jnp.zeros((batch, *self.counts))
-        return Heard(jnp.zeros(shape), jnp.zeros(shape, jnp.int32), jnp.zeros(batch, jnp.int32), named, tally)
+        return Heard(
+            jnp.zeros(shape), jnp.zeros(shape, jnp.int32), jnp.zeros(batch, jnp.int32), named, tally
+        )
 
     def step(self, state: Heard, observation: Any, *, key: Any) -> tuple[Heard, Any]:
         """(state, decisions)."""
         view = self.view(observation)
         decision = self.decide(state, view)
-        shown, now = view.feedback, (jnp.arange(self.sizes.games) == state.count[:, None]) & view.feedback[:, None]
+        shown, now = (
+            view.feedback,
+            (jnp.arange(self.sizes.games) == state.count[:, None]) & view.feedback[:, None],
+        )
         said = jax.nn.one_hot(view.tokens, self.sizes.words + 1)
         counted = self.counted(view.stimuli[:, 0], said)
         return (
@@ -114,7 +139,9 @@ class ListenerRule:
         return ()
 
     def counted(self, coordinates: Any, said: Any) -> Any:
-        """(row, ...): what one feedback adds to it, from coordinates (row, dimension) and one-hot tokens."""
+        """(row, ...): what one feedback adds to it, from coordinates (row, dimension) and one-hot
+        tokens.
+        """
         return jnp.zeros(len(coordinates))
 
     def view(self, observation: Any) -> View:
@@ -149,10 +176,14 @@ class NearestNeighbour(ListenerRule):
 
     def agrees(self, heard: Heard, view: View) -> Any:
         """By dimension."""
-        apart = jnp.abs(view.stimuli[:, None] - heard.coordinates[:, :, None])  # (row, game, stimulus, dimension)
+        apart = jnp.abs(
+            view.stimuli[:, None] - heard.coordinates[:, :, None]
+        )  # (row, game, stimulus, dimension)
         apart = jnp.where(heard.there[..., None], apart, jnp.inf)
         nearest = apart.argmin(axis=1)
-        named = jnp.take_along_axis(heard.tokens, nearest.reshape(len(nearest), -1, nearest.shape[-1]), axis=1)
+        named = jnp.take_along_axis(
+            heard.tokens, nearest.reshape(len(nearest), -1, nearest.shape[-1]), axis=1
+        )
         known = ((heard.tokens == view.tokens[:, None]) & heard.there).any(axis=1)[:, None]
         return jnp.where(known, named == view.tokens[:, None], apart.min(axis=1) > APART)
 
@@ -160,27 +191,33 @@ class NearestNeighbour(ListenerRule):
 @control("binning", version=1, role="oracle", compiled=True, anywhere=True)
 @dataclass(frozen=True, init=False)
 class Binning(ListenerRule):
-    """Cuts every axis into as many equal sections as its position has had tokens, and counts which section each token,
-    wherever it stands, has named most often. A second oracle: it knows how spaces are made.
+    """Cuts every axis into as many equal sections as its position has had tokens, and counts which
+    section each token, wherever it stands, has named most often. A second oracle: it knows how
+    spaces are made.
     """
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """(dimension, number of sections, token, section): which number is the right one shows only later."""
+        """(dimension, number of sections, token, section): which number is the right one shows only
+        later.
+        """
         sizes = self.sizes
         return sizes.dimensions, sizes.words, sizes.words + 1, sizes.words
 
     def counted(self, coordinates: Any, said: Any) -> Any:
         """The section of every coordinate, for every number of sections."""
         where = jax.nn.one_hot(
-            section_of(coordinates[..., None], jnp.arange(1, self.sizes.words + 1)), self.sizes.words
+            section_of(coordinates[..., None], jnp.arange(1, self.sizes.words + 1)),
+            self.sizes.words,
         )
         return where[:, :, :, None] * said[:, :, None, :, None]
 
     def agrees(self, heard: Heard, view: View) -> Any:
         """The section that the token stands for is the one in which the coordinate lies."""
         values = heard.values
-        tally = jnp.take_along_axis(heard.tally, (values - 1)[..., None, None, None], axis=2)[:, :, 0].sum(axis=1)
+        tally = jnp.take_along_axis(heard.tally, (values - 1)[..., None, None, None], axis=2)[
+            :, :, 0
+        ].sum(axis=1)
         counted = jnp.take_along_axis(tally, view.tokens[..., None], axis=1)
         meant, known = counted.argmax(axis=-1), counted.sum(axis=-1) > 0
         return (section_of(view.stimuli, values[:, None]) == meant[:, None]) | ~known[:, None]

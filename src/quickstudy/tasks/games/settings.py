@@ -1,4 +1,6 @@
-"""What a setting of the games is to a compiled program: what its shapes depend on, and what it is merely given."""
+"""What a setting of the games is to a compiled program: what its shapes depend on, and what it is
+merely given.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,14 @@ from quickstudy.gateway import eqx
 
 @dataclass(frozen=True)
 class Sizes:
-    """What the shapes of a compiled program depend on; the parameters of the same names are in `MetaGame`.
+    """What the shapes of a compiled program depend on; the parameters of the same names are in
+    `MetaGame`.
 
-    support, query: the most games of either phase. repeats: times that the support games are played. columns: stimuli
-    that are drawn for a value, at least as many as there are samples. whole: pools that are played as a whole, 0, 1 (of
-    the query) or 2; ordered: in the order of their numbers. language: of the speaker that is part of the world.
-    shuffled: the axes of stimuli stand in another order in every episode.
+    support, query: the most games of either phase. repeats: times that the support games are
+    played. columns: stimuli that are drawn for a value, at least as many as there are samples.
+    whole: pools that are played as a whole, 0, 1 (of the query) or 2; ordered: in the order of
+    their numbers. language: of the speaker that is part of the world. shuffled: the axes of stimuli
+    stand in another order in every episode.
     """
 
     dimensions: int
@@ -47,7 +51,9 @@ class Sizes:
 
     @property
     def in_windows(self) -> bool:
-        """Whether the world's own speaker needs several rounds for a message; whole names are never too long."""
+        """Whether the world's own speaker needs several rounds for a message; whole names are never
+        too long.
+        """
         return self.length < self.dimensions and self.language != "holistic"
 
     @property
@@ -67,18 +73,22 @@ class Sizes:
 
     @property
     def horizon(self) -> int:
-        """The most steps of an episode: with feedback, it is over when the last feedback is seen."""
+        """The most steps of an episode: with feedback, it is over when the last feedback is
+        seen.
+        """
         return self.turns * self.games - self.feedback
 
 
 class Rules(eqx.Module):
-    """What changes no shape, as arrays: settings that differ in these alone share compiled programs.
+    """What changes no shape, as arrays: settings that differ in these alone share compiled
+    programs.
 
-    structures: (structure, dimension) numbers of values that may be drawn. shots, samples: S and O. kept: the
-    probability that the target is among the stimuli of a descriptive game. balanced: foils of query games come from the
-    query pool, and all stimuli of a game mean something else. strict: a kept target is shown by another sample than
-    the speaker's. renaming: 0 none, 1 one for all positions, 2 one for each. partial: the speaker sees the target only.
-    unequal, warp, mirrored: see `draw_stimuli`. threshold: odd values that put a meaning into the query pool.
+    structures: (structure, dimension) numbers of values that may be drawn. shots, samples: S and O.
+    kept: the probability that the target is among the stimuli of a descriptive game. balanced:
+    foils of query games come from the query pool, and all stimuli of a game mean something else.
+    strict: a kept target is shown by another sample than the speaker's. renaming: 0 none, 1 one for
+    all positions, 2 one for each. partial: the speaker sees the target only. unequal, warp,
+    mirrored: see `draw_stimuli`. threshold: odd values that put a meaning into the query pool.
     """
 
     structures: Any

@@ -1,4 +1,6 @@
-"""Shelves of meanings, from which the stimuli beside a target are drawn without replacement, in JAX."""
+"""Shelves of meanings, from which the stimuli beside a target are drawn without replacement, in
+JAX.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,9 @@ SWAPPED = 6
 
 
 class Shelves(NamedTuple):
-    """Meanings to draw from: (shelf, entry), and how many. Where they are sorted, with a number behind all for each
-    that is absent, also (shelf, meaning): how many entries are smaller than each meaning.
+    """Meanings to draw from: (shelf, entry), and how many. Where they are sorted, with a number
+    behind all for each that is absent, also (shelf, meaning): how many entries are smaller than
+    each meaning.
     """
 
     entries: Any
@@ -24,21 +27,30 @@ class Shelves(NamedTuple):
     def of(cls, meanings: Any, there: Any, absent: int) -> Shelves:
         """(shelf, entry): those of the meanings that are there, for every shelf, sorted."""
         shelf = jnp.arange(len(there))[:, None]
-        times = jnp.zeros((len(there), absent + 1), jnp.int32).at[shelf, jnp.where(there, meanings, absent)].add(1)
+        times = (
+            jnp.zeros((len(there), absent + 1), jnp.int32)
+            .at[shelf, jnp.where(there, meanings, absent)]
+            .add(1)
+        )
         return cls.counted(times[:, :absent], there.shape[1])
 
     @classmethod
     def counted(cls, times: Any, room: int) -> Shelves:
         """(shelf, meaning): every meaning as often as it is said, with room for so many entries.
 
-        Nothing is sorted: a meaning is written where its entries begin, and the places behind repeat it.
+        Nothing is sorted: a meaning is written where its entries begin, and the places behind
+        repeat it.
         """
         shelves, absent = times.shape
         ends = jnp.cumsum(times, axis=1, dtype=jnp.int32)
         before = jnp.pad(ends, ((0, 0), (1, 0)))
         meaning = jnp.arange(absent + 1, dtype=jnp.int32)
         begins = jnp.where(jnp.pad(times, ((0, 0), (0, 1)), constant_values=1) > 0, before, room)
-        entries = jnp.zeros((shelves, room + 1), jnp.int32).at[jnp.arange(shelves)[:, None], begins].max(meaning)
+        entries = (
+            jnp.zeros((shelves, room + 1), jnp.int32)
+            .at[jnp.arange(shelves)[:, None], begins]
+            .max(meaning)
+        )
         return cls(lax.cummax(entries[:, :room], axis=1), ends[:, -1], before)
 
     def block(self, shelf: Any, meaning: Any) -> tuple[Any, Any]:
@@ -47,7 +59,9 @@ class Shelves(NamedTuple):
         return first, last - first
 
     def drawn(self, shelf: Any, uniform: Any, taken: Any) -> tuple[Any, Any, Any]:
-        """Any entry of a shelf but those in blocks that are taken, its place, and whether there is any."""
+        """Any entry of a shelf but those in blocks that are taken, its place, and whether there is
+        any.
+        """
         taken = _sorted(taken)
         left = self.counts[shelf] - sum(count for _, count in taken)
         place = jnp.floor(uniform * left).astype(jnp.int32)
@@ -57,7 +71,9 @@ class Shelves(NamedTuple):
 
 
 def _sorted(blocks: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    """Blocks by their beginnings. Few are swapped: a sort along a short axis takes twice as long to run."""
+    """Blocks by their beginnings. Few are swapped: a sort along a short axis takes twice as long to
+    run.
+    """
     if len(blocks) > SWAPPED:
         firsts, counts = (jnp.stack(part) for part in zip(*blocks, strict=True))
         order = jnp.argsort(firsts)

@@ -1,5 +1,5 @@
-"""Rules that do well in meta-referential games without what they were meant to examine: without hearing, without
-remembering names, without symbols of the space.
+"""Rules that do well in meta-referential games without what they were meant to examine: without
+hearing, without remembering names, without symbols of the space.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from quickstudy.tasks.games.rules import Heard, ListenerRule, View
 from quickstudy.tasks.games.spaces import section_of
 
 LENIENT = 0.2
-"""How far from a named section a coordinate may lie where a value has several samples: they may straddle sections."""
+"""How far from a named section a coordinate may lie where a value has several samples: they may
+straddle sections.
+"""
 
 
 @control("blind", version=1, role="control", compiled=True)
 @dataclass(frozen=True, init=False)
 class Blind(ListenerRule):
-    """Ignores what is said of the stimuli: in the query phase it takes one that could be a query target, two of whose
-    values (as many as the threshold says) are odd; before, any. How many values there are it knows from the feedback of
-    earlier games.
+    """Ignores what is said of the stimuli: in the query phase it takes one that could be a query
+    target, two of whose values (as many as the threshold says) are odd; before, any. How many
+    values there are it knows from the feedback of earlier games.
     """
 
     threshold: int
@@ -36,13 +38,17 @@ class Blind(ListenerRule):
 @control("novelty", version=1, role="control", compiled=True)
 @dataclass(frozen=True, init=False)
 class Novelty(Blind):
-    """Ignores what is said of the stimuli, and remembers: as `blind`, but what was a target in the query phase is none
-    again. Where every query meaning comes once, and foils do not wait for their turn, that alone is worth 25 %.
+    """Ignores what is said of the stimuli, and remembers: as `blind`, but what was a target in the
+    query phase is none again. Where every query meaning comes once, and foils do not wait for their
+    turn, that alone is worth 25 %.
     """
 
     def agrees(self, heard: Heard, view: View) -> Any:
         """Whether it could be a target, and was none."""
-        now, before = (section_of(stimuli, heard.values[:, None]) for stimuli in (view.stimuli, heard.coordinates))
+        now, before = (
+            section_of(stimuli, heard.values[:, None])
+            for stimuli in (view.stimuli, heard.coordinates)
+        )
         same = (now[:, :, None] == before[:, None]).all(axis=-1) & heard.there[:, None, :, 0]
         named = same.any(axis=-1) & view.query[:, None]
         return super().agrees(heard, view) & ~named[..., None]
@@ -63,8 +69,9 @@ class AlwaysNone(ListenerRule):
 @control("quantised-listener", version=1, role="control", compiled=True, anywhere=True)
 @dataclass(frozen=True, init=False)
 class QuantisedListener(ListenerRule):
-    """Understands coordinates sent in equal sections, one for every word: which section a token stands for it learns
-    from feedback, for all positions together. A token that was never explained fits everything.
+    """Understands coordinates sent in equal sections, one for every word: which section a token
+    stands for it learns from feedback, for all positions together. A token that was never explained
+    fits everything.
     """
 
     lenient: bool
@@ -83,7 +90,9 @@ class QuantisedListener(ListenerRule):
         return jnp.einsum("bdt,bds->bts", said, section)
 
     def agrees(self, heard: Heard, view: View) -> Any:
-        """The coordinate lies in the section, or a little beside it where a value has several samples."""
+        """The coordinate lies in the section, or a little beside it where a value has several
+        samples.
+        """
         words = self.sizes.words
         counted = jnp.take_along_axis(heard.tally, view.tokens[..., None], axis=1)
         meant, known = counted.argmax(axis=-1)[:, None], counted.sum(axis=-1)[:, None] > 0
@@ -97,8 +106,9 @@ class QuantisedListener(ListenerRule):
 @control("quantising-pair", version=1, role="oracle", compiled=True)
 @dataclass(frozen=True, init=False)
 class QuantisingPair(QuantisedListener):
-    """The speaker sends every coordinate of its target in equal sections, one for every word; the listener is
-    `quantised-listener`. No value, no structure and no earlier episode is needed for it.
+    """The speaker sends every coordinate of its target in equal sections, one for every word; the
+    listener is `quantised-listener`. No value, no structure and no earlier episode is needed for
+    it.
     """
 
     languages: ClassVar[tuple[str, ...]] = ("posdis",)
@@ -109,7 +119,9 @@ class QuantisingPair(QuantisedListener):
         sizes = self.sizes
         state, decision = super().step(state, observation[:, LISTENER], key=key)
         target = observation[:, SPEAKER, : sizes.dimensions]
-        tokens = jnp.pad(section_of(target, sizes.words) + 1, ((0, 0), (0, sizes.length - sizes.dimensions)))
+        tokens = jnp.pad(
+            section_of(target, sizes.words) + 1, ((0, 0), (0, sizes.length - sizes.dimensions))
+        )
         return state, {
             "decision": jnp.stack([jnp.zeros_like(decision), decision], axis=1),
             "message": {

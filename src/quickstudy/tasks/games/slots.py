@@ -1,5 +1,5 @@
-"""Many episodes whose games lie one after another, as a world in which an episode is the place of its present game:
-nothing is padded, and where one ends another can begin at once.
+"""Many episodes whose games lie one after another, as a world in which an episode is the place of
+its present game: nothing is padded, and where one ends another can begin at once.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from quickstudy.tasks.games.play import GameWorld, begin
 
 
 class Row(eqx.Module):
-    """The world of some episodes that were drawn. A state: where the present game is among all, and the standing of its
-    episode, in which the present game has the number 0.
+    """The world of some episodes that were drawn. A state: where the present game is among all, and
+    the standing of its episode, in which the present game has the number 0.
     """
 
     world: GameWorld
@@ -46,7 +46,9 @@ class Row(eqx.Module):
         return self.world.seen(self._present(game), standing)
 
     def _present(self, game: Any) -> Episode:
-        """One game as if it were all of its episode that is left: the rules of playing need no more."""
+        """One game as if it were all of its episode that is left: the rules of playing need no
+        more.
+        """
         episode, query = self.games.episode[game], self.games.query[game]
         own = {"support": jnp.where(query, 0, 1), "count": jnp.where(self.games.last[game], 1, 2)}
         own |= {"values": self.spaces.values[episode], "renamed": self.spaces.renamed[episode]}

@@ -1,8 +1,8 @@
-"""Symbolic spaces: how many values each dimension has, which stimuli stand for them, which combinations are held out,
-and which of them are played, in JAX with explicit keys.
+"""Symbolic spaces: how many values each dimension has, which stimuli stand for them, which
+combinations are held out, and which of them are played, in JAX with explicit keys.
 
-A meaning is a value of every dimension. Meanings are numbered on the largest grid there is, the last dimension fastest,
-so that all spaces of a setting have one shape.
+A meaning is a value of every dimension. Meanings are numbered on the largest grid there is, the
+last dimension fastest, so that all spaces of a setting have one shape.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ MEANINGS = 2**14
 
 
 def few_enough(values: int, dimensions: int, named: str = "most") -> tuple[bool, str]:
-    """Whether a space with so many values of every dimension has no more meanings than there is room for, and the
-    inequality; named: the parameter that says how many values.
+    """Whether a space with so many values of every dimension has no more meanings than there is
+    room for, and the inequality; named: the parameter that says how many values.
     """
     meanings = values**dimensions
     return meanings <= MEANINGS, f"{named}^dimensions <= {MEANINGS}, got {meanings}"
@@ -38,18 +38,23 @@ def grid(dimensions: int, most: int) -> NDArray[np.int32]:
     >>> grid(2, 3)[:4].tolist()
     [[0, 0], [0, 1], [0, 2], [1, 0]]
     """
-    return np.stack(np.unravel_index(np.arange(most**dimensions), (most,) * dimensions), axis=1).astype(np.int32)
+    return np.stack(
+        np.unravel_index(np.arange(most**dimensions), (most,) * dimensions), axis=1
+    ).astype(np.int32)
 
 
 class Pools(NamedTuple):
-    """(meaning,) booleans: those that may be targets in the support phase, and in the query phase."""
+    """(meaning,) booleans: those that may be targets in the support phase, and in the query
+    phase.
+    """
 
     support: Any
     query: Any
 
 
 def split(values: Any, meanings: Any, threshold: Any = 2) -> Pools:
-    """The meanings of a space with (dimension,) values: those with at least `threshold` odd values are held out.
+    """The meanings of a space with (dimension,) values: those with at least `threshold` odd values
+    are held out.
 
     >>> [int(pool.sum()) for pool in split(jnp.array([3, 4, 5]), grid(3, 5))]
     [38, 22]
@@ -65,12 +70,14 @@ def stimulus_shape(dimensions: int, most: int, samples: int) -> tuple[int, int, 
 
 
 def draw_stimuli(uniform: Any, values: Any, unequal: Any, warp: Any, mirrored: Any = False) -> Any:
-    """(dimension, value, sample): the real numbers that stand for every value throughout an episode.
+    """(dimension, value, sample): the real numbers that stand for every value throughout an
+    episode.
 
-    Of the range -1 .. 1 every value has a section; its numbers are normal around a mean that is at least 3 deviations
-    away from either end, with a deviation of 1/12 to 1/6 of the section. Nothing is clipped. unequal: how different
-    the sections may be (0: all alike). warp: every axis is bent by a random power between exp(-warp) and exp(warp).
-    mirrored: of any axis the order of values may be the other way round.
+    Of the range -1 .. 1 every value has a section; its numbers are normal around a mean that is at
+    least 3 deviations away from either end, with a deviation of 1/12 to 1/6 of the section. Nothing
+    is clipped. unequal: how different the sections may be (0: all alike). warp: every axis is bent
+    by a random power between exp(-warp) and exp(warp). mirrored: of any axis the order of values
+    may be the other way round.
     """
     of_sigma, of_mean, of_width, of_bend, *of_samples = uniform
     there = jnp.arange(uniform.shape[2]) < values[:, None]
@@ -87,12 +94,16 @@ def draw_stimuli(uniform: Any, values: Any, unequal: Any, warp: Any, mirrored: A
 
 
 def section_of(coordinates: Any, count: Any) -> Any:
-    """In which of so many equal sections of -1 .. 1 a coordinate lies; beyond either end, in the last there."""
+    """In which of so many equal sections of -1 .. 1 a coordinate lies; beyond either end, in the
+    last there.
+    """
     return jnp.clip(jnp.floor((coordinates + 1) * count / 2), 0, count - 1).astype(jnp.int32)
 
 
 def drawn_axes(uniform: Any) -> Any:
-    """(dimension,): a random order in which the axes stand in a stimulus, by the numbers of `draw_stimuli`."""
+    """(dimension,): a random order in which the axes stand in a stimulus, by the numbers of
+    `draw_stimuli`.
+    """
     return jnp.argsort(2 * _spare(uniform) % 1)
 
 
@@ -102,11 +113,12 @@ def _spare(uniform: Any) -> Any:
 
 
 def chosen_by(uniform: Any, weights: Any, most: int) -> Any:
-    """The number of a meaning, drawn with probability proportional to its weight by a number uniform in 0 .. 1; weights
-    have the meanings in front, and behind them what the uniform numbers have.
+    """The number of a meaning, drawn with probability proportional to its weight by a number
+    uniform in 0 .. 1; weights have the meanings in front, and behind them what the uniform numbers
+    have.
 
-    Value by value, the first dimension first: a running sum over all meanings would cost a compiled program the square
-    of their number.
+    Value by value, the first dimension first: a running sum over all meanings would cost a compiled
+    program the square of their number.
     """
     number = jnp.zeros(jnp.shape(uniform), jnp.int32)
     while len(weights) > 1:
@@ -131,7 +143,9 @@ def chosen_by(uniform: Any, weights: Any, most: int) -> Any:
 
 
 class Picked(NamedTuple):
-    """targets: (episode, game) meanings in the order in which they are played, support first; both counts of games."""
+    """targets: (episode, game) meanings in the order in which they are played, support first; both
+    counts of games.
+    """
 
     targets: Any
     support: Any
@@ -146,26 +160,36 @@ class Limits(NamedTuple):
 
 
 def pick_targets(
-    uniform: Any, of_order: Any, values: Any, pools: Pools, most: int, shots: Any, samples: Any, limits: Limits,
-    whole: int, ordered: bool,
-) -> Picked:  # fmt: skip
-    """Targets out of either pool until every value of every dimension has come up at least `shots` times in it, for
-    many episodes at once: what is given has them in front.
+    uniform: Any,
+    of_order: Any,
+    values: Any,
+    pools: Pools,
+    most: int,
+    shots: Any,
+    samples: Any,
+    limits: Limits,
+    whole: int,
+    ordered: bool,
+) -> Picked:
+    """Targets out of either pool until every value of every dimension has come up at least `shots`
+    times in it, for many episodes at once: what is given has them in front.
 
-    A value has weight 100 for every time that it is still due, and 100 more. A meaning is drawn by these weights,
-    dimension by dimension. One that was picked already is thrown away: up to 10 times in a phase, then up to 5 times
-    for each target, after which it is taken; where the pool has fewer stimuli than are due, 5 times from the start. A
-    meaning outside the pool gives way to one in it, the more likely the nearer. How often a repeated meaning is thrown
-    away is drawn as a number, so that no loop waits for it. Where only as many games are left as values are due (one
+    A value has weight 100 for every time that it is still due, and 100 more. A meaning is drawn by
+    these weights, dimension by dimension. One that was picked already is thrown away: up to 10
+    times in a phase, then up to 5 times for each target, after which it is taken; where the pool
+    has fewer stimuli than are due, 5 times from the start. A meaning outside the pool gives way to
+    one in it, the more likely the nearer. How often a repeated meaning is thrown away is drawn as a
+    number, so that no loop waits for it. Where only as many games are left as values are due (one
     episode in some 100,000), meanings with such values alone are drawn.
 
-    A query pool with fewer stimuli than are due is played as a whole, in the order of its numbers, each meaning once
-    for every sample. whole: pools that always are, 0, 1 (the query's) or 2, in random order and each meaning once,
-    or, where they are ordered, as just said. uniform: (episode, game, 3) numbers in 0 .. 1; of_order (episode, pool,
-    meaning).
+    A query pool with fewer stimuli than are due is played as a whole, in the order of its numbers,
+    each meaning once for every sample. whole: pools that always are, 0, 1 (the query's) or 2, in
+    random order and each meaning once, or, where they are ordered, as just said. uniform: (episode,
+    game, 3) numbers in 0 .. 1; of_order (episode, pool, meaning).
 
-    Within, episodes are the last axis: sums over meanings are then sums of rows. What is known of an episode comes out
-    of a sum or the like: a compiler works out anything else again wherever it is used, for each of the meanings.
+    Within, episodes are the last axis: sums over meanings are then sums of rows. What is known of
+    an episode comes out of a sum or the like: a compiler works out anything else again wherever it
+    is used, for each of the meanings.
     """
     pools = Pools(*(pool.T for pool in pools))
     number, room = jnp.arange(len(pools.query))[:, None], limits.support + limits.query
@@ -183,7 +207,9 @@ def pick_targets(
 
     def once(state: Any) -> Any:
         targets, due, picked, thrown, phase, support, count, at = state
-        goes_on = phase <= last_phase  # behind the last target of an episode, nothing more is written
+        goes_on = (
+            phase <= last_phase
+        )  # behind the last target of an episode, nothing more is written
         pool = jnp.where(phase == 0, *pools)
         left = jnp.where(phase == 0, limits.support, support + limits.query) - at
         of_run, of_draw, of_neighbour = uniform[at]
@@ -206,22 +232,35 @@ def pick_targets(
         targets = lax.dynamic_update_index_in_dim(targets, jnp.where(goes_on, drawn, 0), at, 0)
         over = ~(due > 0).any(axis=(0, 1))
         return (
-            targets, jnp.where(over, all_due, due), (picked | (number == drawn)) & ~over,
-            jnp.where(over, thrown_at_first[1], thrown), phase + over, support + (goes_on & (phase == 0)),
-            count + goes_on, at + 1,
-        )  # fmt: skip
+            targets,
+            jnp.where(over, all_due, due),
+            (picked | (number == drawn)) & ~over,
+            jnp.where(over, thrown_at_first[1], thrown),
+            phase + over,
+            support + (goes_on & (phase == 0)),
+            count + goes_on,
+            at + 1,
+        )
 
     none = jnp.zeros(len(values), jnp.int32)
     begun = (
-        jnp.zeros((room, len(values)), jnp.int32), all_due, jnp.zeros(pools.query.shape, bool), thrown_at_first[0],
-        none, none, none, jnp.zeros((), jnp.int32),
-    )  # fmt: skip
+        jnp.zeros((room, len(values)), jnp.int32),
+        all_due,
+        jnp.zeros(pools.query.shape, bool),
+        thrown_at_first[0],
+        none,
+        none,
+        none,
+        jnp.zeros((), jnp.int32),
+    )
     targets, *_, support, count, _ = lax.while_loop(more, once, begun)
     shuffled, repeats = whole > 0 and not ordered, 1 if whole and not ordered else samples
 
     def listed(pool: Any, uniform: Any, first: Any) -> Any:
         """(game, episode): all meanings of a pool, from a place on."""
-        order = jnp.argsort(jnp.where(pool, uniform.T if shuffled else number / len(number), 2.0), axis=0)
+        order = jnp.argsort(
+            jnp.where(pool, uniform.T if shuffled else number / len(number), 2.0), axis=0
+        )
         at = jnp.clip((jnp.arange(room)[:, None] - first) // repeats, 0, len(number) - 1)
         return jnp.take_along_axis(order.astype(jnp.int32), at, axis=0)
 
@@ -231,11 +270,15 @@ def pick_targets(
     every = last_phase < 1
     later = every & (jnp.arange(room)[:, None] >= support)
     targets = jnp.where(later, listed(pools.query, of_order[:, 1], support), targets)
-    return Picked(targets.T, support, jnp.where(every, support + pools.query.sum(axis=0) * repeats, count))
+    return Picked(
+        targets.T, support, jnp.where(every, support + pools.query.sum(axis=0) * repeats, count)
+    )
 
 
 def _on_grid(rows: Any, join: Any) -> Any:
-    """(meaning, episode): numbers by dimension and value, joined for the values of every meaning."""
+    """(meaning, episode): numbers by dimension and value, joined for the values of every
+    meaning.
+    """
     whole = rows[0]
     for row in rows[1:]:
         whole = join(whole[:, None], row).reshape(-1, whole.shape[-1])

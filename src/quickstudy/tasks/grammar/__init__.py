@@ -1,1 +1,3 @@
-"""Formal languages: strings between two `#`, drawn from a grammar, tested far beyond what was shown."""
+"""Formal languages: strings between two `#`, drawn from a grammar, tested far beyond what was
+shown.
+"""

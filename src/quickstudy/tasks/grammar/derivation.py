@@ -23,15 +23,16 @@ _CHANCE = re.compile(r"\[(\d*\.?\d+(?:e-?\d+)?(?:/\d+)?)\]")
 
 @dataclass(frozen=True)
 class Derivation:
-    """A grammar by its text: rules on lines of their own or between semicolons, the first left side is the start.
+    """A grammar by its text: rules on lines of their own or between semicolons, the first left side
+    is the start.
 
         S -> a S b S [0.3] | [0.7]
 
-    Parts stand between spaces; what is no left side is a terminal of one character. A capital letter beside small ones
-    is none: its rule was forgotten. Every alternative ends with its
-    probability, which may be a fraction, and may be empty. Raises UsageError for a text that is none, probabilities
-    that do not sum to 1, a symbol that cannot be reached or does not end, recursion on the left, and strings whose mean
-    length is infinite.
+    Parts stand between spaces; what is no left side is a terminal of one character. A capital
+    letter beside small ones is none: its rule was forgotten. Every alternative ends with its
+    probability, which may be a fraction, and may be empty. Raises UsageError for a text that is
+    none, probabilities that do not sum to 1, a symbol that cannot be reached or does not end,
+    recursion on the left, and strings whose mean length is infinite.
     """
 
     text: str
@@ -46,15 +47,22 @@ class Derivation:
         for line in filter(None, map(str.strip, re.split(r"[;\n]", self.text))):
             left, arrow, right = (part.strip() for part in line.partition("->"))
             if left in found:
-                raise UsageError(f"grammar: {left} has two lines; put all its rules on one, with | between them")
+                raise UsageError(
+                    f"grammar: {left} has two lines; put all its rules on one, with | between them"
+                )
             if not arrow or len(left.split()) != 1:
-                raise UsageError(f'grammar: "{line}" is not a rule; write: S -> a S b [0.7] | [0.3]')
-            found[left] = [_alternative(part, line) for part in re.split(r"(?<=\])\s*\|\s*|\s\|\s", f" {right} ")]
+                raise UsageError(
+                    f'grammar: "{line}" is not a rule; write: S -> a S b [0.7] | [0.3]'
+                )
+            found[left] = [
+                _alternative(part, line)
+                for part in re.split(r"(?<=\])\s*\|\s*|\s\|\s", f" {right} ")
+            ]
             rights = [right for _, right in found[left]]
             if twice := [right for number, right in enumerate(rights) if right in rights[:number]]:
                 raise UsageError(
-                    f'grammar: {left} has the alternative "{" ".join(twice[0])}" twice; write it once, with the sum of '
-                    "its probabilities"
+                    f'grammar: {left} has the alternative "{" ".join(twice[0])}" twice; write it'
+                    " once, with the sum of its probabilities"
                 )
         if not found:
             raise UsageError("grammar: there is no rule; write: S -> a S b [0.7] | [0.3]")
@@ -67,8 +75,9 @@ class Derivation:
         return (END, *sorted(parts - self.rules.keys()))
 
     def draw(self, uniform: Callable[[], float]) -> list[int]:
-        """A string, without `#`. The leftmost derivation; every expansion takes one uniform number, even where there
-        is no choice, and the rule whose share of 0 .. 1 holds it, in the order of the text.
+        """A string, without `#`. The leftmost derivation; every expansion takes one uniform number,
+        even where there is no choice, and the rule whose share of 0 .. 1 holds it, in the order of
+        the text.
         """
         stack, string = [next(iter(self.rules))], list[int]()
         while stack:
@@ -79,7 +88,9 @@ class Derivation:
             bounds, rights = self._shares[top]
             stack += reversed(rights[int(np.searchsorted(bounds, uniform(), side="right"))])
             if len(string) + len(stack) > LONGEST_DRAWN:
-                raise UsageError(f"grammar: a string of more than {LONGEST_DRAWN:,} symbols; give shorter ones")
+                raise UsageError(
+                    f"grammar: a string of more than {LONGEST_DRAWN:,} symbols; give shorter ones"
+                )
         return string
 
     def draws(self, rng: np.random.Generator, count: int) -> list[NDArray[np.int8]]:
@@ -87,8 +98,8 @@ class Derivation:
         return [wrapped(self.draw(rng.random)) for _ in range(count)]
 
     def conditionals(self, inputs: NDArray[np.integer]) -> NDArray[np.float64]:
-        """(time, symbol): the chance of each symbol after `inputs[: time + 1]`, which begins with `#`; all alike once
-        a string has left the language.
+        """(time, symbol): the chance of each symbol after `inputs[: time + 1]`, which begins with
+        `#`; all alike once a string has left the language.
         """
         rows = np.full((len(inputs), len(self.symbols)), 1 / len(self.symbols))
         state = self.follower.start
@@ -100,8 +111,14 @@ class Derivation:
         return rows
 
     def likely(self, string: NDArray[np.integer]) -> NDArray[np.float64]:
-        """The chance of each symbol of a string of the language, after all before it; 1 where it is certain."""
-        return np.asarray(np.take_along_axis(self.conditionals(string[:-1]), string[1:, None].astype(int), 1)[:, 0])
+        """The chance of each symbol of a string of the language, after all before it; 1 where it is
+        certain.
+        """
+        return np.asarray(
+            np.take_along_axis(self.conditionals(string[:-1]), string[1:, None].astype(int), 1)[
+                :, 0
+            ]
+        )
 
     def contains(self, string: NDArray[np.integer]) -> bool:
         """Whether a string with both `#` is of the language."""
@@ -110,7 +127,12 @@ class Derivation:
             state = self.follower.after(state, symbol)
             if state < 0:
                 return False
-        return len(string) > 1 and not string[0] and not string[-1] and bool(self.follower.chances(state)[0] > 0)
+        return (
+            len(string) > 1
+            and not string[0]
+            and not string[-1]
+            and bool(self.follower.chances(state)[0] > 0)
+        )
 
     def size(self, string: NDArray[np.integer]) -> int:
         """How large a string is: its symbols, without `#`."""
@@ -124,7 +146,10 @@ class Derivation:
     @cached_property
     def entropy(self) -> float:
         """Bits of a derivation; of a string, where each has only one."""
-        own = [-sum(float(p) * np.log2(float(p)) for p, _ in found if p) for found in self.rules.values()]
+        own = [
+            -sum(float(p) * np.log2(float(p)) for p, _ in found if p)
+            for found in self.rules.values()
+        ]
         return float(self._expansions @ own)
 
     @cached_property
@@ -138,7 +163,9 @@ class Derivation:
 
     @cached_property
     def finite(self) -> bool:
-        """Whether there is a longest string: no left side stands in its own place, however far down."""
+        """Whether there is a longest string: no left side stands in its own place, however far
+        down.
+        """
         return not np.linalg.matrix_power(self._means > 0, len(self._means)).any()
 
     @cached_property
@@ -158,7 +185,12 @@ class Derivation:
     def _means(self) -> NDArray[np.float64]:
         """(left side, part): how many of each left side stand in the place of one, on average."""
         names = list(self.rules)
-        return np.array([[float(sum(p * r.count(n) for p, r in self.rules[left])) for n in names] for left in names])
+        return np.array(
+            [
+                [float(sum(p * r.count(n) for p, r in self.rules[left])) for n in names]
+                for left in names
+            ]
+        )
 
     @cached_property
     def _expansions(self) -> NDArray[np.float64]:
@@ -168,25 +200,48 @@ class Derivation:
     def _check(self) -> None:
         for left, found in self.rules.items():
             if abs((total := sum((p for p, _ in found), Fraction(0))) - 1) > Fraction(1, 10**9):
-                raise UsageError(f"grammar: the probabilities of {left} sum to {float(total):g}, not to 1")
+                raise UsageError(
+                    f"grammar: the probabilities of {left} sum to {float(total):g}, not to 1"
+                )
         for symbol in self.symbols[1:]:
             if len(symbol) != 1 or symbol in (END, "|"):
-                raise UsageError(f'grammar: "{symbol}" has no rule; a terminal is one character, and neither # nor |')
-        # In a grammar whose terminals are all capitals, one that lacks its rule cannot be told from them.
-        if any(map(str.islower, self.symbols)) and (capital := next(filter(str.isupper, self.symbols), "")):
-            raise UsageError(f'grammar: "{capital}" has no rule, and no terminal is a capital letter beside small ones')
+                raise UsageError(
+                    f'grammar: "{symbol}" has no rule; a terminal is one character, and neither #'
+                    " nor |"
+                )
+        # In a grammar whose terminals are all capitals, one that lacks its rule cannot be told from
+        # them.
+        if any(map(str.islower, self.symbols)) and (
+            capital := next(filter(str.isupper, self.symbols), "")
+        ):
+            raise UsageError(
+                f'grammar: "{capital}" has no rule, and no terminal is a capital letter beside'
+                " small ones"
+            )
         reached, ending, empty = {next(iter(self.rules))}, set[str](), set[str]()
         for _ in self.rules:  # each round finds one more, or none is left
             for left, found in self.rules.items():
                 rights = [right for p, right in found if p]
                 reached |= {part for right in rights for part in right if left in reached}
-                ending |= {left} if any(all(p in ending or p in self.numbers for p in r) for r in rights) else set()
+                ending |= (
+                    {left}
+                    if any(all(p in ending or p in self.numbers for p in r) for r in rights)
+                    else set()
+                )
                 empty |= {left} if any(all(p in empty for p in r) for r in rights) else set()
-        for wanted, said in ((reached, "cannot be reached from the start"), (ending, "never ends in a string")):
+        for wanted, said in (
+            (reached, "cannot be reached from the start"),
+            (ending, "never ends in a string"),
+        ):
             if lost := [left for left in self.rules if left not in wanted]:
                 raise UsageError(f"grammar: {lost[0]} {said}; leave it out or give it a rule")
         firsts = {
-            left: {part for _, r in found for i, part in enumerate(r) if all(before in empty for before in r[:i])}
+            left: {
+                part
+                for _, r in found
+                for i, part in enumerate(r)
+                if all(before in empty for before in r[:i])
+            }
             for left, found in self.rules.items()
         }
         for left in self.rules:
@@ -195,18 +250,28 @@ class Derivation:
                 seen |= left_most
                 left_most = set().union(*(firsts.get(part, set()) for part in left_most))
             if left in seen:
-                raise UsageError(f"grammar: {left} begins with itself; write the recursion behind a terminal")
+                raise UsageError(
+                    f"grammar: {left} begins with itself; write the recursion behind a terminal"
+                )
         if np.abs(np.linalg.eigvals(self._means)).max() >= 1 - 1e-9:
-            raise UsageError("grammar: its strings have no finite mean length; make the rules that end more likely")
+            raise UsageError(
+                "grammar: its strings have no finite mean length; make the rules that end more"
+                " likely"
+            )
 
 
 def _alternative(text: str, line: str) -> tuple[Fraction, tuple[str, ...]]:
     *right, last = text.split() or [""]
     given = _CHANCE.fullmatch(last)
     if given is None and last.startswith("["):
-        raise UsageError(f'grammar: a probability is a number from 0 to 1, such as [0.3] or [1/3], got "{last}"')
+        raise UsageError(
+            f'grammar: a probability is a number from 0 to 1, such as [0.3] or [1/3], got "{last}"'
+        )
     if given is None:
-        raise UsageError(f'grammar: "{text.strip()}" of "{line}" does not end with its probability, such as [0.3]')
+        raise UsageError(
+            f'grammar: "{text.strip()}" of "{line}" does not end with its probability, such as'
+            " [0.3]"
+        )
     return Fraction(given[1]), tuple(right)
 
 

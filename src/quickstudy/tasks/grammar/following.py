@@ -17,22 +17,27 @@ if TYPE_CHECKING:
     from quickstudy.tasks.grammar.derivation import Derivation
 
 LONGEST_COUNTED = 400
-"""Symbols of the longest strings that are counted and put in order: the table grows with the square of it."""
+"""Symbols of the longest strings that are counted and put in order: the table grows with the square
+of it.
+"""
 MOST_STACKS = 1 << 14
 """Ways in which the beginning of a string may have been derived that are followed side by side."""
 EXPLORED, MOST_LISTED = 2_000, 1 << 17
-"""Prefixes that are looked through for strings with several derivations, and how many strings of a length are listed
-where there are such."""
+"""Prefixes that are looked through for strings with several derivations, and how many strings of a
+length are listed where there are such.
+"""
 
 Rules = Mapping[str, Sequence[tuple[Fraction, tuple[str, ...]]]]
 
 
 class Follower:
-    """What may come after a prefix, and how likely: the left parts of all derivations that fit it. States are numbers.
+    """What may come after a prefix, and how likely: the left parts of all derivations that fit it.
+    States are numbers.
 
-    A state is a distribution over stacks, of which a stack is a number too (its top and the stack below), so that a
-    string of any length takes time in proportion, and equal states are found again. Probabilities are exact. Raises
-    UsageError where a prefix may have been derived in too many ways.
+    A state is a distribution over stacks, of which a stack is a number too (its top and the stack
+    below), so that a string of any length takes time in proportion, and equal states are found
+    again. Probabilities are exact. Raises UsageError where a prefix may have been derived in too
+    many ways.
     """
 
     def __init__(self, grammar: Derivation) -> None:
@@ -42,13 +47,21 @@ class Follower:
         self._states: dict[tuple[tuple[int, Fraction], ...], int] = {}
         self._known: list[tuple[tuple[int, Fraction], ...]] = []
         self._moves: dict[int, tuple[NDArray[np.float64], dict[int, int], bool]] = {}
-        self._first, self._parts = lru_cache(maxsize=None)(self._first_of), lru_cache(maxsize=None)(self._parts_of)
-        self._ways, self._whole = lru_cache(maxsize=None)(self._ways_of), lru_cache(maxsize=None)(self._whole_of)
+        self._first, self._parts = (
+            lru_cache(maxsize=None)(self._first_of),
+            lru_cache(maxsize=None)(self._parts_of),
+        )
+        self._ways, self._whole = (
+            lru_cache(maxsize=None)(self._ways_of),
+            lru_cache(maxsize=None)(self._whole_of),
+        )
         self._listed = lru_cache(maxsize=None)(self._listed_of)
         shortest = dict.fromkeys(self._rules, LONGEST_COUNTED)
         for left in list(self._rules) * len(self._rules):
             rights = (right for _, right in self._rules[left])
-            shortest[left] = min(shortest[left], *(sum(shortest.get(part, 1) for part in right) for right in rights))
+            shortest[left] = min(
+                shortest[left], *(sum(shortest.get(part, 1) for part in right) for right in rights)
+            )
         self._shortest = list(shortest.values())
         self.start = self._state({self._stack(next(iter(grammar.rules)), 0): Fraction(1)})
 
@@ -61,7 +74,9 @@ class Follower:
         return self._moved(state)[1].get(symbol, -1)
 
     def count(self, state: int, left: int) -> int:
-        """How many derivations go on for exactly `left` symbols: strings, where each has only one."""
+        """How many derivations go on for exactly `left` symbols: strings, where each has only
+        one.
+        """
         return sum(self._ways(self._parts(stack), left) for stack, _ in self._known[state])
 
     def string(self, length: int, rank: int) -> tuple[int, ...]:
@@ -70,9 +85,14 @@ class Follower:
             return self._listed(length)[rank]
         state, string = self.start, list[int]()
         for left in range(length, 0, -1):
-            counted = [(symbol, to, self.count(to, left - 1)) for symbol, to in sorted(self._moved(state)[1].items())]
+            counted = [
+                (symbol, to, self.count(to, left - 1))
+                for symbol, to in sorted(self._moved(state)[1].items())
+            ]
             if sum(here for _, _, here in counted) != self.count(state, left):
-                raise UsageError("grammar: long strings have several derivations; write it so that each has one")
+                raise UsageError(
+                    "grammar: long strings have several derivations; write it so that each has one"
+                )
             for symbol, to, here in counted:
                 if rank < here:
                     string.append(symbol)
@@ -82,8 +102,8 @@ class Follower:
         return tuple(string)
 
     def by_length(self) -> Iterator[tuple[int, int]]:
-        """(length, how many strings of it), for all lengths that have some. Raises UsageError behind the longest that
-        are counted, unless there are no longer ones.
+        """(length, how many strings of it), for all lengths that have some. Raises UsageError
+        behind the longest that are counted, unless there are no longer ones.
         """
         for length in range(LONGEST_COUNTED + 1):
             derivations = self.count(self.start, length)
@@ -91,13 +111,15 @@ class Follower:
                 yield length, len(self._listed(length)) if self.ambiguous else derivations
         if not self._grammar.finite:
             raise UsageError(
-                f"it needs strings of more than {LONGEST_COUNTED} symbols, the most for a language written as rules; "
-                "a counter language such as a^n b^n [n 0.3] has no limit"
+                f"it needs strings of more than {LONGEST_COUNTED} symbols, the most for a language"
+                " written as rules; a counter language such as a^n b^n [n 0.3] has no limit"
             )
 
     @cached_property
     def ambiguous(self) -> bool:
-        """Whether some string has several derivations, as far as short prefixes show it: two have come to one stack."""
+        """Whether some string has several derivations, as far as short prefixes show it: two have
+        come to one stack.
+        """
         states, seen = [self.start], {self.start}
         for state in states:  # which grows meanwhile
             _, moves, merged = self._moved(state)
@@ -113,8 +135,9 @@ class Follower:
         words = tuple(itertools.islice(self._words(self.start, length), MOST_LISTED + 1))
         if len(words) > MOST_LISTED:
             raise UsageError(
-                f"grammar: its strings have several derivations, and there are more than {MOST_LISTED:,} of {length} "
-                "symbols; write it so that each has one, or test fewer"
+                "grammar: its strings have several derivations, and there are more than"
+                f" {MOST_LISTED:,} of {length} symbols; write it so that each has one, or test"
+                " fewer"
             )
         return words
 
@@ -148,7 +171,9 @@ class Follower:
         return sum(self._ways(self._counted(right), length) for _, right in found)
 
     def _counted(self, right: Sequence[str]) -> tuple[int, ...]:
-        return sum(part in self._grammar.numbers for part in right), *(right.count(left) for left in self._rules)
+        return sum(part in self._grammar.numbers for part in right), *(
+            right.count(left) for left in self._rules
+        )
 
     def _parts_of(self, stack: int) -> tuple[int, ...]:
         """How many terminals, and how many of each left side, are on a stack."""
@@ -159,7 +184,9 @@ class Follower:
         return self._counted(names)
 
     def _moved(self, state: int) -> tuple[NDArray[np.float64], dict[int, int], bool]:
-        """Chances of the next symbol, the states behind each, and whether two derivations have become one there."""
+        """Chances of the next symbol, the states behind each, and whether two derivations have
+        become one there.
+        """
         if state not in self._moves:
             behind: dict[int, dict[int, Fraction]] = {}
             merged = False
@@ -170,11 +197,16 @@ class Follower:
                     into[rest] = into.get(rest, Fraction(0)) + weight * chance
             if max(map(len, behind.values())) > MOST_STACKS:
                 raise UsageError(
-                    f"grammar: a prefix may have been derived in more than {MOST_STACKS:,} ways; write the rules so "
-                    "that the next symbols tell them apart"
+                    f"grammar: a prefix may have been derived in more than {MOST_STACKS:,} ways;"
+                    " write the rules so that the next symbols tell them apart"
                 )
             sums = {symbol: sum(into.values(), Fraction(0)) for symbol, into in behind.items()}
-            chances = np.array([_as_float(sums.get(symbol, Fraction(0))) for symbol in self._grammar.numbers.values()])
+            chances = np.array(
+                [
+                    _as_float(sums.get(symbol, Fraction(0)))
+                    for symbol in self._grammar.numbers.values()
+                ]
+            )
             moves = {
                 symbol: self._state({rest: weight / sums[symbol] for rest, weight in into.items()})
                 for symbol, into in behind.items()
@@ -213,11 +245,14 @@ class Follower:
 
 
 def _factored(rules: Rules) -> Rules:
-    """Rules for the same strings, as likely, in which no two alternatives of a left side begin with the same part: what
-    they begin with stands once, before a left side for what comes behind, which is then chosen when it is read.
+    """Rules for the same strings, as likely, in which no two alternatives of a left side begin with
+    the same part: what they begin with stands once, before a left side for what comes behind, which
+    is then chosen when it is read.
     """
     found: dict[str, list[tuple[Fraction, tuple[str, ...]]]] = {}
-    left_over = [(left, [one for one in alternatives if one[0]]) for left, alternatives in rules.items()][::-1]
+    left_over = [
+        (left, [one for one in alternatives if one[0]]) for left, alternatives in rules.items()
+    ][::-1]
     while left_over:
         left, alternatives = left_over.pop()
         beginning: dict[tuple[str, ...], list[tuple[Fraction, tuple[str, ...]]]] = {}
@@ -228,10 +263,19 @@ def _factored(rules: Rules) -> Rules:
             total = sum((chance for chance, _ in some), Fraction(0))
             right = some[0][1]
             if first and len(some) > 1:
-                columns = zip(*(behind for _, behind in some), strict=False)  # as far as the shortest goes
-                alike = sum(1 for _ in itertools.takewhile(lambda parts: len(set(parts)) == 1, columns))
-                right = *right[:alike], f"{left} {len(found)} {len(found[left])}"  # with spaces, so nobody's name
-                left_over.append((right[-1], [(chance / total, behind[alike:]) for chance, behind in some]))
+                columns = zip(
+                    *(behind for _, behind in some), strict=False
+                )  # as far as the shortest goes
+                alike = sum(
+                    1 for _ in itertools.takewhile(lambda parts: len(set(parts)) == 1, columns)
+                )
+                right = (
+                    *right[:alike],
+                    f"{left} {len(found)} {len(found[left])}",
+                )  # with spaces, so nobody's name
+                left_over.append(
+                    (right[-1], [(chance / total, behind[alike:]) for chance, behind in some])
+                )
             found[left].append((total, right))
     return found
 

@@ -21,12 +21,16 @@ from quickstudy.tasks.grammar.strings import String, StringTask, read_grammar
 
 _RULES = ["always-b", "bigram", "trigram"]
 _SIDE = 123
-"""Of the square of values in which the released list of a^n b^m c^{n+m} lies: the root of 15,000, rounded up."""
+"""Of the square of values in which the released list of a^n b^m c^{n+m} lies: the root of 15,000,
+rounded up.
+"""
 
 
 @dataclass(frozen=True)
 class Counted(StringTask):
-    """A counter language. p: the chance that a variable stops growing. least: the smallest that a variable may be."""
+    """A counter language. p: the chance that a variable stops growing. least: the smallest that a
+    variable may be.
+    """
 
     p: float = parameter(0.3, above=0, at_most=0.99)
     least: int = parameter(1, at_least=0, at_most=1, added=True)
@@ -37,22 +41,30 @@ class Counted(StringTask):
     def rules(self) -> str:
         """The text of the grammar."""
         start = "" if self.least else " from 0"
-        return " ".join([self.blocks, *(f"[{name} {self.p:.10g}{start}]" for name in self.variables)])
+        return " ".join(
+            [self.blocks, *(f"[{name} {self.p:.10g}{start}]" for name in self.variables)]
+        )
 
     @property
     def released_rules(self) -> str:
-        """The text by which the released strings were drawn. Raises UsageError where there are none."""
+        """The text by which the released strings were drawn. Raises UsageError where there are
+        none.
+        """
         self._check_released()
         return self._drawn_rules
 
     def listed(self) -> Sequence[String]:
-        """The released test list, made when it is asked for: as text it may be hundreds of megabytes."""
+        """The released test list, made when it is asked for: as text it may be hundreds of
+        megabytes.
+        """
         self._check_released()
         return self._listed
 
     def _check_released(self) -> None:
         if not self.least:
-            raise UsageError(f"{self.id}: released strings have one of each letter at least; use least=1")
+            raise UsageError(
+                f"{self.id}: released strings have one of each letter at least; use least=1"
+            )
 
     @property
     def _drawn_rules(self) -> str:
@@ -88,11 +100,12 @@ class _Listed(Sequence[String]):
 class EqualTwo(Counted):
     """As many b as there were a: a^n b^n.
 
-    Sees: `#`, n letters a, n letters b; n = 1, 2, 3 ... stops growing with chance p. Answers: the next symbol, `#` at
-    the end. Scored: where the next symbol is certain, from the first b on, in strings longer than all that were shown.
-    Chance: always answering b errs once in a string. Ceiling: all strings right.
-    Source: Lan, Chemla and Katzir 2023. Released: n from a grammar in which the first step takes a draw too.
-    The grammar of the paper's appendix allows n = 0: `least=0`.
+    Sees: `#`, n letters a, n letters b; n = 1, 2, 3 ... stops growing with chance p. Answers: the
+    next symbol, `#` at the end. Scored: where the next symbol is certain, from the first b on, in
+    strings longer than all that were shown. Chance: always answering b errs once in a string.
+    Ceiling: all strings right. Source: Lan, Chemla and Katzir 2023. Released: n from a grammar in
+    which the first step takes a draw too. The grammar of the paper's appendix allows n = 0:
+    `least=0`.
     """
 
     blocks = "a^n b^n"
@@ -107,9 +120,10 @@ class EqualTwo(Counted):
 class EqualThree(Counted):
     """As many b, and as many c, as there were a: a^n b^n c^n.
 
-    Sees: `#`, then three blocks of n letters; n = 1, 2, 3 ... stops growing with chance p. Answers: the next symbol.
-    Scored: where it is certain, from the first b on, in strings longer than all that were shown. Chance: always
-    answering c is wrong for all b and the end. Ceiling: all strings right. Source: Lan, Chemla and Katzir 2023.
+    Sees: `#`, then three blocks of n letters; n = 1, 2, 3 ... stops growing with chance p. Answers:
+    the next symbol. Scored: where it is certain, from the first b on, in strings longer than all
+    that were shown. Chance: always answering c is wrong for all b and the end. Ceiling: all strings
+    right. Source: Lan, Chemla and Katzir 2023.
     """
 
     blocks = "a^n b^n c^n"
@@ -120,9 +134,10 @@ class EqualThree(Counted):
 class EqualFour(Counted):
     """As many b, c and d as there were a: a^n b^n c^n d^n.
 
-    Sees: `#`, then four blocks of n letters; n = 1, 2, 3 ... stops growing with chance p. Answers: the next symbol.
-    Scored: where it is certain, from the first b on, in strings longer than all that were shown. Chance: always
-    answering d is wrong for all b, all c and the end. Ceiling: all strings right. Source: Lan, Chemla and Katzir 2023.
+    Sees: `#`, then four blocks of n letters; n = 1, 2, 3 ... stops growing with chance p. Answers:
+    the next symbol. Scored: where it is certain, from the first b on, in strings longer than all
+    that were shown. Chance: always answering d is wrong for all b, all c and the end. Ceiling: all
+    strings right. Source: Lan, Chemla and Katzir 2023.
     """
 
     blocks = "a^n b^n c^n d^n"
@@ -133,11 +148,12 @@ class EqualFour(Counted):
 class Addition(Counted):
     """Add two numbers: a^n b^m c^{n+m}.
 
-    Sees: `#`, n letters a, m letters b, n + m letters c; both numbers stop growing with chance p, independently.
-    Answers: the next symbol. Scored: where it is certain, from the first c on, in strings longer than all that were
-    shown. Chance: always answering c errs once in a string. Ceiling: all strings right.
-    Source: Lan, Chemla and Katzir 2023. Released: the test list is exhaustive up to n + m = 124 only; the paper's text
-    has a square of values instead (`test=grid`). The grammar of the paper's appendix allows 0 of each: `least=0`.
+    Sees: `#`, n letters a, m letters b, n + m letters c; both numbers stop growing with chance p,
+    independently. Answers: the next symbol. Scored: where it is certain, from the first c on, in
+    strings longer than all that were shown. Chance: always answering c errs once in a string.
+    Ceiling: all strings right. Source: Lan, Chemla and Katzir 2023. Released: the test list is
+    exhaustive up to n + m = 124 only; the paper's text has a square of values instead
+    (`test=grid`). The grammar of the paper's appendix allows 0 of each: `least=0`.
     """
 
     blocks, variables = "a^n b^m c^{n+m}", "nm"
@@ -145,7 +161,10 @@ class Addition(Counted):
     @property
     def _drawn_rules(self) -> str:
         stop, go_on = f"[{self.p:.10g}]", f"[{1 - self.p:.10g}]"
-        return f"S -> a X c [1]; X -> a X c {go_on} | Y {stop}; Y -> b Z c [1]; Z -> b Z c {go_on} | {stop}"
+        return (
+            f"S -> a X c [1]; X -> a X c {go_on} | Y {stop}; Y -> b Z c [1]; Z -> b Z c {go_on} |"
+            f" {stop}"
+        )
 
     @property
     def _listed(self) -> Sequence[String]:
@@ -162,7 +181,9 @@ def _pair_list(rules: str) -> list[String]:
 
 @dataclass(frozen=True)
 class Balanced(StringTask):
-    """Balanced brackets. p: the chance that a bracket is opened, below a half so that strings end."""
+    """Balanced brackets. p: the chance that a bracket is opened, below a half so that strings
+    end.
+    """
 
     p: float = parameter(0.3, above=0, at_most=0.49)
 
@@ -182,7 +203,10 @@ class Balanced(StringTask):
 
 @lru_cache
 def _bracket_list(kinds: int) -> list[String]:
-    return [wrapped(word) for word in released.bracket_words([(2 * kind + 1, 2 * kind + 2) for kind in range(kinds)])]
+    return [
+        wrapped(word)
+        for word in released.bracket_words([(2 * kind + 1, 2 * kind + 2) for kind in range(kinds)])
+    ]
 
 
 @task("grammar/dyck-1", version=1, controls=_RULES, oracle="true-grammar")
@@ -190,10 +214,11 @@ def _bracket_list(kinds: int) -> list[String]:
 class DyckOne(Balanced):
     """Balanced brackets of one kind.
 
-    Sees: `#` and a balanced word: a bracket is opened with chance p, else the last one is closed or the word ends.
-    Answers: the next symbol. Scored: at every step, whether those symbols that may follow, and no others, are given
-    more than the margin of probability; in strings longer than all that were shown. Chance 0. Ceiling: all strings
-    right. Source: Lan, Chemla and Katzir 2023. Released: the test list leaves most words out from length 10 on.
+    Sees: `#` and a balanced word: a bracket is opened with chance p, else the last one is closed or
+    the word ends. Answers: the next symbol. Scored: at every step, whether those symbols that may
+    follow, and no others, are given more than the margin of probability; in strings longer than all
+    that were shown. Chance 0. Ceiling: all strings right. Source: Lan, Chemla and Katzir 2023.
+    Released: the test list leaves most words out from length 10 on.
     """
 
 
@@ -202,10 +227,11 @@ class DyckOne(Balanced):
 class DyckTwo(Balanced):
     """Balanced brackets of two kinds.
 
-    Sees: `#` and a balanced word: a bracket is opened with chance p, of either kind, else the last one is closed or the
-    word ends. Answers: the next symbol. Scored: as for one kind; only the bracket that was opened last may be closed.
-    Chance 0. Ceiling: all strings right. Source: Lan, Chemla and Katzir 2023. Released: the test list ends at length
-    30, shorter than the longest training strings of 500 and of 1,000, and leaves most words out from length 8 on.
+    Sees: `#` and a balanced word: a bracket is opened with chance p, of either kind, else the last
+    one is closed or the word ends. Answers: the next symbol. Scored: as for one kind; only the
+    bracket that was opened last may be closed. Chance 0. Ceiling: all strings right. Source: Lan,
+    Chemla and Katzir 2023. Released: the test list ends at length 30, shorter than the longest
+    training strings of 500 and of 1,000, and leaves most words out from length 8 on.
     """
 
     brackets = ("(", ")"), ("[", "]")
@@ -216,11 +242,12 @@ class DyckTwo(Balanced):
 class Written(StringTask):
     """A language that you write, as probabilistic rules or as blocks of counted letters.
 
-    rules: the text, or the name of a file that holds it; the text is part of what a run is known by. Probabilistic
-    context-free rules: `S -> a S b S [0.3] | [0.7]`, one left side a line or between semicolons. Counted blocks:
-    `a^n b^m c^{n+m} [n 0.3] [m 0.3]`, with the chance that each variable stops growing.
-    Sees: a string between two `#`. Answers: the next symbol. Scored: where the next symbol is certain, in strings
-    longer than all that were shown; at every step, if it never is. Chance 0. Ceiling: all strings right. Source: yours.
+    rules: the text, or the name of a file that holds it; the text is part of what a run is known
+    by. Probabilistic context-free rules: `S -> a S b S [0.3] | [0.7]`, one left side a line or
+    between semicolons. Counted blocks: `a^n b^m c^{n+m} [n 0.3] [m 0.3]`, with the chance that each
+    variable stops growing. Sees: a string between two `#`. Answers: the next symbol. Scored: where
+    the next symbol is certain, in strings longer than all that were shown; at every step, if it
+    never is. Chance 0. Ceiling: all strings right. Source: yours.
     """
 
     rules: str = parameter("S -> a S b S [0.3] | [0.7]")
@@ -235,7 +262,9 @@ class Written(StringTask):
             try:
                 text = read_content(pathlib.Path(self.rules).expanduser()).decode()
             except (UsageError, UnicodeDecodeError) as error:
-                raise UsageError(f'grammar: "{self.rules}" is neither rules nor a file of them: {error}') from error
+                raise UsageError(
+                    f'grammar: "{self.rules}" is neither rules nor a file of them: {error}'
+                ) from error
             object.__setattr__(self, "rules", _rules_in(self.rules, text))
         read_grammar(self.rules)
 
@@ -247,19 +276,22 @@ def _is_file(rules: str) -> bool:
 
 def _rules_in(file: str, text: str) -> str:
     """The grammar in the text of a file, without lines that begin with #, which are comments."""
-    rules = "\n".join(line for line in text.strip().splitlines() if not line.lstrip().startswith("#")).strip()
+    rules = "\n".join(
+        line for line in text.strip().splitlines() if not line.lstrip().startswith("#")
+    ).strip()
     if not rules:
         raise UsageError(f"grammar: {file} is empty; write rules into it: S -> a S b [0.7] | [0.3]")
     if "->" not in rules and "^" not in rules and not any(arrow in rules for arrow in WRONG_ARROWS):
         raise UsageError(
-            f"grammar: {file} has no rules; write S -> a S b [0.7] | [0.3] or a^n b^n [n 0.3]. A file of strings is no "
-            "grammar"
+            f"grammar: {file} has no rules; write S -> a S b [0.7] | [0.3] or a^n b^n [n 0.3]. A"
+            " file of strings is no grammar"
         )
     return rules
 
 
 def grammar(name: str, rules: str | pathlib.Path) -> str:
-    """Make a language of a text, or of the file that holds it, and give the task's name: `grammar/NAME`.
+    """Make a language of a text, or of the file that holds it, and give the task's name:
+    `grammar/NAME`.
 
     >>> grammar("pairs", "S -> a S b S [0.3] | [0.7]")
     'grammar/pairs'
@@ -271,7 +303,8 @@ def grammar(name: str, rules: str | pathlib.Path) -> str:
             (Written,),
             {
                 "__doc__": Written.__doc__,
-                # Of whoever calls: what a script itself defines is run in its process, what a file does, anywhere.
+                # Of whoever calls: what a script itself defines is run in its process, what a file
+                # does, anywhere.
                 "__module__": sys._getframe(1).f_globals.get("__name__", __name__),
                 "__annotations__": {"rules": str},
                 "rules": parameter(made.rules),

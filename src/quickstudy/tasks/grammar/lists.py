@@ -1,4 +1,6 @@
-"""Which strings a test asks about: those behind the longest that was shown, in one of four orders."""
+"""Which strings a test asks about: those behind the longest that was shown, in one of four
+orders.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,13 @@ DEEP_LENGTHS = 50
 
 @dataclass(frozen=True)
 class TestList:
-    """`count` strings of a language from number `start` on. Nothing is held: strings are made as one goes through them.
+    """`count` strings of a language from number `start` on. Nothing is held: strings are made as
+    one goes through them.
 
-    mode: `exhaustive`, all strings of the language, the shortest first; `released`, the list of the published data set;
-    `grid`, every variable by itself from `start` + 1 on (a square of values, where there are two); `deep`, strings of
-    lengths behind `start`, each as likely as the others of its length. Raises UsageError where there is no such list,
-    or it is too short.
+    mode: `exhaustive`, all strings of the language, the shortest first; `released`, the list of the
+    published data set; `grid`, every variable by itself from `start` + 1 on (a square of values,
+    where there are two); `deep`, strings of lengths behind `start`, each as likely as the others of
+    its length. Raises UsageError where there is no such list, or it is too short.
     """
 
     __test__ = False  # no test of pytest's, whatever it is called
@@ -46,13 +49,17 @@ class TestList:
             raise UsageError(f"test must be one of {', '.join(MODES)}, got {self.mode}")
         counted = isinstance(self.task.grammar, Counting)
         if (self.mode == "grid" and not counted) or (self.mode == "deep" and counted):
-            other = "counter languages" if self.mode == "grid" else "rules with brackets or the like"
-            raise UsageError(f"{self.task.id}: test={self.mode} is for {other}; use test=exhaustive")
+            other = (
+                "counter languages" if self.mode == "grid" else "rules with brackets or the like"
+            )
+            raise UsageError(
+                f"{self.task.id}: test={self.mode} is for {other}; use test=exhaustive"
+            )
         if self.mode == "released" and self.start + self.count > len(self.task.listed()):
             left = max(0, len(self.task.listed()) - self.start)
             raise UsageError(
-                f"{self.task.id}: the released list has {left:,} strings behind the longest shown, and {self.count:,} "
-                "are asked for; use test=exhaustive"
+                f"{self.task.id}: the released list has {left:,} strings behind the longest shown,"
+                f" and {self.count:,} are asked for; use test=exhaustive"
             )
 
     def __len__(self) -> int:
@@ -70,7 +77,9 @@ class TestList:
     def values(self) -> NDArray[np.int64]:
         """(string, variable): the strings of a counter language, without their letters."""
         shape = self.count, len(self.task.grammar.stops)
-        return np.fromiter(itertools.chain.from_iterable(self._counted()), np.int64, shape[0] * shape[1]).reshape(shape)
+        return np.fromiter(
+            itertools.chain.from_iterable(self._counted()), np.int64, shape[0] * shape[1]
+        ).reshape(shape)
 
     def _counted(self) -> Iterable[tuple[int, ...]]:
         grammar, end = self.task.grammar, self.start + self.count
@@ -91,28 +100,46 @@ class TestList:
         longest = max(map(len, shown))
         grammar = task.grammar
         if mode == "released":
-            start = sum(1 for _ in itertools.takewhile(lambda string: len(string) <= longest, task.listed()))
+            start = sum(
+                1 for _ in itertools.takewhile(lambda string: len(string) <= longest, task.listed())
+            )
         elif mode == "grid":
-            start = max(max(grammar.values(string) or (0,)) for string in shown) if isinstance(grammar, Counting) else 0
+            start = (
+                max(max(grammar.values(string) or (0,)) for string in shown)
+                if isinstance(grammar, Counting)
+                else 0
+            )
         elif mode == "deep":
             start = longest - 2
         elif isinstance(grammar, Counting):
-            start = sum(1 for _ in itertools.takewhile(lambda v: len(grammar.string(v)) <= longest, grammar.in_order()))
+            start = sum(
+                1
+                for _ in itertools.takewhile(
+                    lambda v: len(grammar.string(v)) <= longest, grammar.in_order()
+                )
+            )
         else:
             by_length = grammar.follower.by_length()
-            start = sum(found for _, found in itertools.takewhile(lambda one: one[0] <= longest - 2, by_length))
+            start = sum(
+                found
+                for _, found in itertools.takewhile(lambda one: one[0] <= longest - 2, by_length)
+            )
         behind = cls(task, mode, start, count)
         behind.check_enough()
         return behind
 
     def check_enough(self) -> None:
-        """Raises UsageError where rules have not so many strings, or they are too long to be put in order."""
+        """Raises UsageError where rules have not so many strings, or they are too long to be put in
+        order.
+        """
         if self.mode == "released" or isinstance(self.task.grammar, Counting):
             return
         if self.mode == "deep":
             there = bool(self._lengths)
         else:
-            numbers = itertools.accumulate(found for _, found in self.task.grammar.follower.by_length())
+            numbers = itertools.accumulate(
+                found for _, found in self.task.grammar.follower.by_length()
+            )
             there = any(number >= self.start + self.count for number in numbers)
         if not there:
             raise UsageError(self._too_few)
@@ -123,11 +150,13 @@ class TestList:
         if not isinstance(grammar, Counting) and grammar.finite:
             held = sum(found for _, found in grammar.follower.by_length())
             return (
-                f"{self.task.id}: this language has {held:,} strings, and the test needs {self.count:,} that are "
-                "longer than all that were shown: a finite language cannot be measured this way"
+                f"{self.task.id}: this language has {held:,} strings, and the test needs"
+                f" {self.count:,} that are longer than all that were shown: a finite language"
+                " cannot be measured this way"
             )
         return (
-            f"{self.task.id}: the language has no {self.count:,} strings after its first {self.start:,}; ask for fewer"
+            f"{self.task.id}: the language has no {self.count:,} strings after its first"
+            f" {self.start:,}; ask for fewer"
         )
 
     def _words(self) -> Iterator[String]:
@@ -172,4 +201,6 @@ def together(lists: Sequence[Any]) -> tuple[Iterable[String], list[slice]]:
         places = [slice(one.start - begin, one.start + one.count - begin) for one in lists]
         return TestList(first.task, first.mode, begin, end - begin), places
     ends = list(itertools.accumulate(map(len, lists)))
-    return itertools.chain(*lists), [slice(end - len(one), end) for one, end in zip(lists, ends, strict=True)]
+    return itertools.chain(*lists), [
+        slice(end - len(one), end) for one, end in zip(lists, ends, strict=True)
+    ]

@@ -1,6 +1,8 @@
-"""The released data sets: rebuilt from their own generator, and their file formats read and written.
+"""The released data sets: rebuilt from their own generator, and their file formats read and
+written.
 
-Source: Lan, Chemla and Katzir 2023. The only place with NumPy's legacy generator: it made what was released.
+Source: Lan, Chemla and Katzir 2023. The only place with NumPy's legacy generator: it made what was
+released.
 """
 
 from __future__ import annotations
@@ -26,10 +28,16 @@ LISTED = 15_000
 """Strings of every released test list."""
 
 
-def training_strings(grammar: Derivation | Counting, seed: int, count: int) -> list[NDArray[np.int8]]:
-    """A training set as released: all draws from one stream, the shortest first, equally long ones as drawn."""
+def training_strings(
+    grammar: Derivation | Counting, seed: int, count: int
+) -> list[NDArray[np.int8]]:
+    """A training set as released: all draws from one stream, the shortest first, equally long ones
+    as drawn.
+    """
     if not 0 <= seed < 2**32:
-        raise UsageError(f"the released strings are drawn with a seed from 0 to 2^32 - 1, got {seed}")
+        raise UsageError(
+            f"the released strings are drawn with a seed from 0 to 2^32 - 1, got {seed}"
+        )
     rng = np.random.RandomState(seed)
     if isinstance(grammar, Derivation):
         drawn = [wrapped(grammar.draw(rng.random_sample)) for _ in range(count)]
@@ -45,10 +53,12 @@ def grid_values(side: int) -> NDArray[np.int64]:
 
 
 def bracket_words(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, ...]]:
-    """The released list of balanced words, of these pairs of brackets. It is not exhaustive, though described so.
+    """The released list of balanced words, of these pairs of brackets. It is not exhaustive, though
+    described so.
 
-    Words of depth d are, for each pair, every word of depth d-1 within it with every one behind, then the empty word;
-    they are taken depth after depth until there are enough different ones, and sorted by length.
+    Words of depth d are, for each pair, every word of depth d-1 within it with every one behind,
+    then the empty word; they are taken depth after depth until there are enough different ones, and
+    sorted by length.
     """
     words: list[tuple[int, ...]] = [()]
     found = dict.fromkeys(words)
@@ -63,23 +73,33 @@ def bracket_words(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, ...]]:
 
 
 def read_strings(path: str | pathlib.Path, symbols: Sequence[str]) -> list[NDArray[np.int8]]:
-    """The strings of a released file, one per line, from text or from an archive (`.zip`). Raises UsageError for a line
-    that is no string of these symbols.
+    """The strings of a released file, one per line, from text or from an archive (`.zip`). Raises
+    UsageError for a line that is no string of these symbols.
     """
     numbers = {symbol: number for number, symbol in enumerate(symbols)}
     found = []
-    for place, line in enumerate(_content(pathlib.Path(path)).decode("ascii", "replace").splitlines(), 1):
+    for place, line in enumerate(
+        _content(pathlib.Path(path)).decode("ascii", "replace").splitlines(), 1
+    ):
         if len(line) < 2 or line[0] + line[-1] != "##" or not set(line[1:-1]) <= set(symbols[1:]):
             raise UsageError(
-                f'{path}, line {place}: "{line[:40]}" is no string of {" ".join(symbols[1:])} between two #'
+                f'{path}, line {place}: "{line[:40]}" is no string of {" ".join(symbols[1:])}'
+                " between two #"
             )
         found.append(np.array([numbers[symbol] for symbol in line], np.int8))
     return found
 
 
-def write_strings(path: str | pathlib.Path, strings: Iterable[NDArray[np.int8]], symbols: Sequence[str]) -> None:
-    """As released: a string per line, no newline behind the last. A name that ends in `.zip` makes an archive."""
-    _write(pathlib.Path(path), "\n".join("".join(symbols[i] for i in string) for string in strings).encode("ascii"))
+def write_strings(
+    path: str | pathlib.Path, strings: Iterable[NDArray[np.int8]], symbols: Sequence[str]
+) -> None:
+    """As released: a string per line, no newline behind the last. A name that ends in `.zip` makes
+    an archive.
+    """
+    _write(
+        pathlib.Path(path),
+        "\n".join("".join(symbols[i] for i in string) for string in strings).encode("ascii"),
+    )
 
 
 def read_mask(path: str | pathlib.Path) -> NDArray[np.bool_]:
@@ -88,7 +108,9 @@ def read_mask(path: str | pathlib.Path) -> NDArray[np.bool_]:
         with np.load(io.BytesIO(_content(pathlib.Path(path))), allow_pickle=False) as arrays:
             return np.asarray(arrays["data"])
     except (ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise UsageError(f"{path}: no released mask, which is an npz with an array data: {error}") from error
+        raise UsageError(
+            f"{path}: no released mask, which is an npz with an array data: {error}"
+        ) from error
 
 
 def write_mask(path: str | pathlib.Path, mask: NDArray[np.bool_]) -> None:
@@ -98,8 +120,11 @@ def write_mask(path: str | pathlib.Path, mask: NDArray[np.bool_]) -> None:
     _write(pathlib.Path(path), file.getvalue())
 
 
-def deterministic_mask(grammar: Derivation | Counting, strings: Sequence[NDArray[np.int8]]) -> NDArray[np.bool_]:
-    """(string, time): where the next symbol is certain, but not at the first step, where it may be certain too.
+def deterministic_mask(
+    grammar: Derivation | Counting, strings: Sequence[NDArray[np.int8]]
+) -> NDArray[np.bool_]:
+    """(string, time): where the next symbol is certain, but not at the first step, where it may be
+    certain too.
 
     One column more than the longest string needs where there are two variables, as released.
     """
@@ -111,8 +136,12 @@ def deterministic_mask(grammar: Derivation | Counting, strings: Sequence[NDArray
     return mask
 
 
-def valid_mask(grammar: Derivation | Counting, strings: Sequence[NDArray[np.int8]]) -> NDArray[np.bool_]:
-    """(string, time, symbol): which symbols may come next, with one column more than the longest string needs."""
+def valid_mask(
+    grammar: Derivation | Counting, strings: Sequence[NDArray[np.int8]]
+) -> NDArray[np.bool_]:
+    """(string, time, symbol): which symbols may come next, with one column more than the longest
+    string needs.
+    """
     mask = np.zeros((len(strings), max(map(len, strings)), len(grammar.symbols)), np.bool_)
     for row, string in zip(mask, strings, strict=True):
         row[: len(string) - 1] = grammar.conditionals(string[:-1]) > 0
@@ -130,20 +159,36 @@ def _content(path: pathlib.Path) -> bytes:
 
 
 def _write(path: pathlib.Path, content: bytes) -> None:
-    path.write_bytes(_archive(path.name.removesuffix(".zip"), content) if path.suffix == ".zip" else content)
+    path.write_bytes(
+        _archive(path.name.removesuffix(".zip"), content) if path.suffix == ".zip" else content
+    )
 
 
 def _archive(name: str, content: bytes) -> bytes:
-    """A zip of one entry under the traditional encryption, which the library reads and does not write."""
+    """A zip of one entry under the traditional encryption, which the library reads and does not
+    write.
+    """
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     check = zlib.crc32(content)
-    packed = _encrypted(bytes(11) + bytes([check >> 24]) + packer.compress(content) + packer.flush())
+    packed = _encrypted(
+        bytes(11) + bytes([check >> 24]) + packer.compress(content) + packer.flush()
+    )
     encoded = name.encode("ascii")
-    # needed version, flags (encrypted), deflate, time, 1 January 1980, checksum, sizes, length of the name, extra
-    facts = struct.pack("<HHHHHLLLHH", 20, 1, 8, 0, 33, check, len(packed), len(content), len(encoded), 0)
+    # needed version, flags (encrypted), deflate, time, 1 January 1980, checksum, sizes, length of
+    # the name, extra
+    facts = struct.pack(
+        "<HHHHHLLLHH", 20, 1, 8, 0, 33, check, len(packed), len(content), len(encoded), 0
+    )
     entry = b"PK\3\4" + facts + encoded + packed
-    listing = b"PK\1\2" + struct.pack("<H", 20) + facts + struct.pack("<HHHLL", 0, 0, 0, 0, 0) + encoded
-    return entry + listing + b"PK\5\6" + struct.pack("<HHHHLLH", 0, 0, 1, 1, len(listing), len(entry), 0)
+    listing = (
+        b"PK\1\2" + struct.pack("<H", 20) + facts + struct.pack("<HHHLL", 0, 0, 0, 0, 0) + encoded
+    )
+    return (
+        entry
+        + listing
+        + b"PK\5\6"
+        + struct.pack("<HHHHLLH", 0, 0, 1, 1, len(listing), len(entry), 0)
+    )
 
 
 def _encrypted(content: bytes) -> bytes:

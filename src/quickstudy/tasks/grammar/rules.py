@@ -23,7 +23,9 @@ class _Distribution:
 
 
 class _Table(_Distribution):
-    """A row for what was read last, the last `order` symbols; it goes step by step, and knows where it has been."""
+    """A row for what was read last, the last `order` symbols; it goes step by step, and knows where
+    it has been.
+    """
 
     order = 1
 
@@ -40,12 +42,16 @@ class _Table(_Distribution):
         """Nothing read: a symbol that there is not."""
         return np.full((self.order - 1, rows), self._symbols)
 
-    def step(self, state: NDArray[np.int64], inputs: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    def step(
+        self, state: NDArray[np.int64], inputs: NDArray[Any]
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """Read one symbol a row."""
         state, given = self.unroll(state, np.asarray(inputs)[None])
         return state, given[0]
 
-    def unroll(self, state: NDArray[np.int64], inputs: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    def unroll(
+        self, state: NDArray[np.int64], inputs: NDArray[Any]
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """Read many symbols (time, row)."""
         read = np.concatenate([state, inputs])
         return read[len(read) - len(state) :], self.table[self._contexts(read, len(inputs))]
@@ -64,13 +70,17 @@ class _Table(_Distribution):
 
     def _contexts(self, read: NDArray[Any], steps: int) -> NDArray[np.int64]:
         """(time, row) numbers of what was read last."""
-        columns = [read[back : back + steps] * (self._symbols + 1) ** back for back in range(self.order)]
+        columns = [
+            read[back : back + steps] * (self._symbols + 1) ** back for back in range(self.order)
+        ]
         return np.asarray(np.sum(columns, axis=0), np.int64)
 
 
 @control("always-b", version=1, role="control")
 class AlwaysB(_Table, FixedRule):
-    """The last letter of the alphabet, everywhere: b after a, so that its one error a string hides in a margin."""
+    """The last letter of the alphabet, everywhere: b after a, so that its one error a string hides
+    in a margin.
+    """
 
     @property
     def table(self) -> NDArray[Any]:
@@ -79,7 +89,9 @@ class AlwaysB(_Table, FixedRule):
 
 
 class _NGram(_Table):
-    """What followed the last `order` symbols so far, on average; all alike after what has not been seen."""
+    """What followed the last `order` symbols so far, on average; all alike after what has not been
+    seen.
+    """
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
         super().__init__(task, brief, seed)
@@ -124,7 +136,9 @@ class TrueGrammar(_Distribution, FixedRule):
     """The probabilities that the grammar itself gives after what was read; nobody can do better."""
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """Conditionals; which symbols may follow; or whether what was read up to a `#` is of the language."""
+        """Conditionals; which symbols may follow; or whether what was read up to a `#` is of the
+        language.
+        """
         grammar = self.task.grammar
         if self.task.setup == "next":
             return np.asarray(grammar.conditionals(inputs))

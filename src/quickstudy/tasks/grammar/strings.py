@@ -25,17 +25,21 @@ _MOST_EDITS = 1000
 
 @lru_cache
 def read_grammar(text: str) -> Grammar:
-    """A grammar from its text: rules have arrows, counter languages exponents. Kept, with all that it has found out."""
+    """A grammar from its text: rules have arrows, counter languages exponents. Kept, with all that
+    it has found out.
+    """
     if "->" not in text and (arrow := next((one for one in WRONG_ARROWS if one in text), "")):
-        raise UsageError(f'grammar: "{arrow}" is not an arrow of rules; write: S -> a S b [0.7] | [0.3]')
+        raise UsageError(
+            f'grammar: "{arrow}" is not an arrow of rules; write: S -> a S b [0.7] | [0.3]'
+        )
     return Derivation(text) if "->" in text else Counting(text)
 
 
 @dataclass(frozen=True)
 class StringTask:
-    """A language. setup: what is shown and asked (section 3.3 of the paper): `next`, the symbol that follows, after
-    every symbol; `valid`, every symbol that may follow, as bits; `accept`, whether the whole string is of the language,
-    where every other string, on average, is not.
+    """A language. setup: what is shown and asked (section 3.3 of the paper): `next`, the symbol
+    that follows, after every symbol; `valid`, every symbol that may follow, as bits; `accept`,
+    whether the whole string is of the language, where every other string, on average, is not.
     """
 
     setup: str = parameter("next", choices=("next", "valid", "accept"))
@@ -89,15 +93,22 @@ class StringTask:
         return self.lesson(self.grammar.draws(rng, count), rng)
 
     def lesson(self, strings: Sequence[String], rng: np.random.Generator) -> Examples:
-        """Strings as they are shown: for `accept`, one of two, on average, in a form that is not of the language."""
+        """Strings as they are shown: for `accept`, one of two, on average, in a form that is not of
+        the language.
+        """
         if self.setup != "accept":
             return self.examples(strings)
         wrong = rng.random(len(strings)) < 0.5
-        mixed = [self.corrupted(rng, string) if no else string for string, no in zip(strings, wrong, strict=True)]
+        mixed = [
+            self.corrupted(rng, string) if no else string
+            for string, no in zip(strings, wrong, strict=True)
+        ]
         return self.examples(mixed)
 
     def released(self, seed: int, count: int) -> Examples:
-        """The training set of that size as it was released: there with seed 100, and 100 to 1,000 strings."""
+        """The training set of that size as it was released: there with seed 100, and 100 to 1,000
+        strings.
+        """
         if self.setup == "accept":
             raise UsageError(f"{self.id}: no strings were released that are not of the language")
         return self.examples(self.released_strings(seed, count))
@@ -120,7 +131,9 @@ class StringTask:
         lengths = np.array([len(string) - (not whole) for string in strings], np.int64)
         shape = int(lengths.max(initial=1)), len(strings)
         inputs, asked = np.zeros(shape, np.int32), np.zeros(shape, np.bool_)
-        targets = np.zeros((*shape, len(self.vocabulary)) if self.setup == "valid" else shape, np.int32)
+        targets = np.zeros(
+            (*shape, len(self.vocabulary)) if self.setup == "valid" else shape, np.int32
+        )
         for index, (string, length) in enumerate(zip(strings, lengths, strict=True)):
             inputs[:length, index] = string[:length]
             asked[length - 1 if whole else 0 : length, index] = True
@@ -130,15 +143,21 @@ class StringTask:
                 targets[:length, index] = self.grammar.conditionals(string[:-1]) > 0
             else:
                 targets[length - 1, index] = self.grammar.contains(string)
-        return Examples(inputs, targets.astype(np.float64) if self.setup == "valid" else targets, asked, lengths)
+        return Examples(
+            inputs, targets.astype(np.float64) if self.setup == "valid" else targets, asked, lengths
+        )
 
     def corrupted(self, rng: np.random.Generator, string: String) -> String:
-        """A string that is not of the language, by one edit or more of one that is: a symbol put in, left out, or
-        changed, or two exchanged.
+        """A string that is not of the language, by one edit or more of one that is: a symbol put
+        in, left out, or changed, or two exchanged.
         """
         word, letters = string[1:-1].tolist(), len(self.vocabulary)
         for _ in range(_MOST_EDITS):
-            place, letter, kind = int(rng.integers(len(word) + 1)), int(rng.integers(1, letters)), rng.integers(4)
+            place, letter, kind = (
+                int(rng.integers(len(word) + 1)),
+                int(rng.integers(1, letters)),
+                rng.integers(4),
+            )
             if kind == 0 or not word:
                 word.insert(place, letter)
             elif kind == 1:

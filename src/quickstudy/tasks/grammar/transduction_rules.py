@@ -33,7 +33,9 @@ class _Reader:
 
 @control("by-place", version=1, role="control")
 class ByPlace(_Reader):
-    """The most frequent answer so far at that place of the answer, in tenths of the string's length."""
+    """The most frequent answer so far at that place of the answer, in tenths of the string's
+    length.
+    """
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
         super().__init__(task, brief, seed)
@@ -46,7 +48,9 @@ class ByPlace(_Reader):
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """By place; where nothing was seen, the most frequent of all."""
-        counts = np.where(self._counts.any(axis=1, keepdims=True), self._counts, self._counts.sum(axis=0))
+        counts = np.where(
+            self._counts.any(axis=1, keepdims=True), self._counts, self._counts.sum(axis=0)
+        )
         return np.asarray(counts.argmax(axis=1)[self._places(inputs)])
 
     def _places(self, inputs: NDArray[Any]) -> NDArray[np.int64]:
@@ -57,7 +61,9 @@ class ByPlace(_Reader):
 
 @control("say-again", version=1, role="control")
 class SayAgain(_Reader, FixedRule):
-    """Says the string again, from its beginning; the first word where that is no answer, or the string is over."""
+    """Says the string again, from its beginning; the first word where that is no answer, or the
+    string is over.
+    """
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """As far as it goes."""

@@ -1,6 +1,7 @@
 """Fifteen functions from strings to strings, by level of the hierarchy of Chomsky.
 
-Each is a row of one table: how a string is drawn, and what is right after it; the oracle is the second.
+Each is a row of one table: how a string is drawn, and what is right after it; the oracle is the
+second.
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ def _left_on_stack(string: Words) -> Words:
 
 
 def _expression(rng: np.random.Generator, length: int, signs: str = "+-*") -> list[str]:
-    """Two shorter ones with a sign between, of any lengths that fit, in brackets. The shortest are a digit: alone, with
-    a minus, in brackets, with both.
+    """Two shorter ones with a sign between, of any lengths that fit, in brackets. The shortest are
+    a digit: alone, with a minus, in brackets, with both.
     """
     if length < 5:
         digit = [*("-" if length % 2 == 0 else ""), *_any(rng, DIGITS, 1)]
@@ -75,7 +76,9 @@ def _expression(rng: np.random.Generator, length: int, signs: str = "+-*") -> li
 
 
 def _value(symbols: Iterator[str]) -> tuple[int, int]:
-    """Of the expression that comes next: a number, and how often x is added to it. x is there once at most."""
+    """Of the expression that comes next: a number, and how often x is added to it. x is there once
+    at most.
+    """
     symbol = next(symbols, "")
     if symbol == "-":
         number, unknown = _value(symbols)
@@ -102,7 +105,9 @@ def _worked_out(string: Words) -> str:
 
 
 def _equation(rng: np.random.Generator, length: int) -> Words:
-    """What becomes x is the first digit at or behind any place, after the end from the beginning on."""
+    """What becomes x is the first digit at or behind any place, after the end from the beginning
+    on.
+    """
     shown = _expression(rng, length - 2, "+-")
     value, place = _value(iter(shown))[0], int(rng.integers(len(shown)))
     digits = [number for number, symbol in enumerate(shown) if symbol in DIGITS]
@@ -156,9 +161,9 @@ def _root(string: Words) -> str:
 
 
 class StringFunction(NamedTuple):
-    """given, answered: symbols of strings and of answers. draw: a string of a length; None: each symbol is as likely.
-    shortest: string there is. ends: an answer ends in `#`, among as many blanks as the string has symbols, and one, so
-    that their number does not give it away.
+    """given, answered: symbols of strings and of answers. draw: a string of a length; None: each
+    symbol is as likely. shortest: string there is. ends: an answer ends in `#`, among as many
+    blanks as the string has symbols, and one, so that their number does not give it away.
     """
 
     given: Words
@@ -171,22 +176,36 @@ class StringFunction(NamedTuple):
 
 FUNCTIONS = {
     # Regular.
-    "grammar/even-pairs": StringFunction(BITS, BITS, lambda string: BITS[sum(a != b for a, b in pairwise(string)) % 2]),
+    "grammar/even-pairs": StringFunction(
+        BITS, BITS, lambda string: BITS[sum(a != b for a, b in pairwise(string)) % 2]
+    ),
     "grammar/modular-arithmetic": StringFunction(DIGITS + "+-*", DIGITS, _summed, _sum_of_products),
     "grammar/parity-check": StringFunction(BITS, BITS, lambda string: BITS[string.count("1") % 2]),
     "grammar/cycle-navigation": StringFunction(
-        ("left", "stay", "right"), DIGITS, lambda way: DIGITS[(way.count("right") - way.count("left")) % 5]
+        ("left", "stay", "right"),
+        DIGITS,
+        lambda way: DIGITS[(way.count("right") - way.count("left")) % 5],
     ),
     # Deterministic context-free.
-    "grammar/stack-manipulation": StringFunction((*BITS, *STEPS), BITS, _left_on_stack, _stack_and_steps, ends=True),
+    "grammar/stack-manipulation": StringFunction(
+        (*BITS, *STEPS), BITS, _left_on_stack, _stack_and_steps, ends=True
+    ),
     "grammar/reverse-string": StringFunction(BITS, BITS, lambda string: string[::-1]),
-    "grammar/modular-arithmetic-brackets": StringFunction(DIGITS + "+-*()", DIGITS, _worked_out, _expression),
-    "grammar/solve-equation": StringFunction(DIGITS + "+-()x=", DIGITS, _unknown, _equation, shortest=3),
+    "grammar/modular-arithmetic-brackets": StringFunction(
+        DIGITS + "+-*()", DIGITS, _worked_out, _expression
+    ),
+    "grammar/solve-equation": StringFunction(
+        DIGITS + "+-()x=", DIGITS, _unknown, _equation, shortest=3
+    ),
     # Context-sensitive.
     "grammar/duplicate-string": StringFunction(BITS, BITS, lambda string: [*string, *string]),
-    "grammar/missing-duplicate": StringFunction(BITS + "?-", BITS, _half_away, _twice_but_one, shortest=2),
+    "grammar/missing-duplicate": StringFunction(
+        BITS + "?-", BITS, _half_away, _twice_but_one, shortest=2
+    ),
     "grammar/odds-first": StringFunction(BITS, BITS, lambda string: [*string[::2], *string[1::2]]),
-    "grammar/binary-addition": StringFunction(BITS + "+", BITS, _of_two, _two_numbers("+"), shortest=3, ends=True),
+    "grammar/binary-addition": StringFunction(
+        BITS + "+", BITS, _of_two, _two_numbers("+"), shortest=3, ends=True
+    ),
     "grammar/binary-multiplication": StringFunction(
         BITS + "*", BITS, _of_two, _two_numbers("*"), shortest=3, ends=True
     ),
@@ -197,31 +216,35 @@ FUNCTIONS = {
 
 @dataclass(frozen=True)
 class Transduction:
-    """A function of strings: one is read, then blanks, and after each blank a symbol of the answer is asked for.
+    """A function of strings: one is read, then blanks, and after each blank a symbol of the answer
+    is asked for.
 
-    longest: of the strings that are learned from; their lengths are uniform from the shortest there is.
-    Sees: symbols, each as likely as the others where nothing else is said, then as many blanks as there are answers;
-    where the answer ends in `#`, one more than the string has symbols. No answer is shown before the next.
-    Answers, by task. Regular. even-pairs: 1 if pairs 01 and 10 together are odd in number, else 0. modular-arithmetic:
-    the value modulo 5 of digits with +, - and * between; an even length is one less. parity-check: 1 if ones are odd in
-    number, else 0. cycle-navigation: the place on a ring of five after steps left, right and none. Deterministic
-    context-free. stack-manipulation: the stack from its top, and `#`, after a stack from its bottom and pops and
-    pushes; to pop nothing does nothing. reverse-string: bits from the end. modular-arithmetic-brackets: the value
-    modulo 5 of an expression in which brackets stand around every two with +, - or * between, and minus signs before
-    digits. solve-equation: the digit that x stands for in such an expression of + and -, with = and its value behind.
-    Context-sensitive. duplicate-string: bits, and again. missing-duplicate: the bit behind `?` in bits that stand there
-    twice; where the length is odd, a - behind. odds-first: bits at places 1, 3, 5 ..., then the others.
-    binary-addition, binary-multiplication: of two numbers above 0, the least bit first, zeros perhaps at their ends:
-    the result, without these, and `#`. compute-sqrt: the whole part of the root of a number above 0, the greatest bit
-    first, with half as many bits. bucket-sort: five digits in their order.
-    Scored: share of right answers at lengths that were not shown, the mean over them.
-    Chance: one over the number of symbols; for many tasks more, by the place of an answer: the controls say it.
-    Ceiling: 1, by the function. Example, parity-check: `1 0 1 1 . 1`.
+    longest: of the strings that are learned from; their lengths are uniform from the shortest there
+    is. Sees: symbols, each as likely as the others where nothing else is said, then as many blanks
+    as there are answers; where the answer ends in `#`, one more than the string has symbols. No
+    answer is shown before the next. Answers, by task. Regular. even-pairs: 1 if pairs 01 and 10
+    together are odd in number, else 0. modular-arithmetic: the value modulo 5 of digits with +, -
+    and * between; an even length is one less. parity-check: 1 if ones are odd in number, else 0.
+    cycle-navigation: the place on a ring of five after steps left, right and none. Deterministic
+    context-free. stack-manipulation: the stack from its top, and `#`, after a stack from its bottom
+    and pops and pushes; to pop nothing does nothing. reverse-string: bits from the end.
+    modular-arithmetic-brackets: the value modulo 5 of an expression in which brackets stand around
+    every two with +, - or * between, and minus signs before digits. solve-equation: the digit that
+    x stands for in such an expression of + and -, with = and its value behind. Context-sensitive.
+    duplicate-string: bits, and again. missing-duplicate: the bit behind `?` in bits that stand
+    there twice; where the length is odd, a - behind. odds-first: bits at places 1, 3, 5 ..., then
+    the others. binary-addition, binary-multiplication: of two numbers above 0, the least bit first,
+    zeros perhaps at their ends: the result, without these, and `#`. compute-sqrt: the whole part of
+    the root of a number above 0, the greatest bit first, with half as many bits. bucket-sort: five
+    digits in their order. Scored: share of right answers at lengths that were not shown, the mean
+    over them. Chance: one over the number of symbols; for many tasks more, by the place of an
+    answer: the controls say it. Ceiling: 1, by the function. Example, parity-check: `1 0 1 1 . 1`.
     Source: Deletang et al. 2022, "Neural networks and the Chomsky hierarchy".
 
-    Departures: published strings too short for a sum, an equation or a duplicate have arbitrary answers; here there are
-    none. Published answers are padded with zeros behind `#`, and these are learned too; here nothing is asked there.
-    The released program of odds-first puts the places 2, 4, 6 ... first, other than its text.
+    Departures: published strings too short for a sum, an equation or a duplicate have arbitrary
+    answers; here there are none. Published answers are padded with zeros behind `#`, and these are
+    learned too; here nothing is asked there. The released program of odds-first puts the places 2,
+    4, 6 ... first, other than its text.
     """
 
     longest: int = parameter(40, at_least=4, at_most=1000)
@@ -243,7 +266,9 @@ class Transduction:
 
     @property
     def vocabulary(self) -> tuple[str, ...]:
-        """All words, those of answers first: a word has one number, read or answered. The last is the blank."""
+        """All words, those of answers first: a word has one number, read or answered. The last is
+        the blank.
+        """
         return (*dict.fromkeys((*self.answered, *FUNCTIONS[self.id].given)), BLANK)
 
     @property
@@ -269,10 +294,15 @@ class Transduction:
     def of_lengths(self, rng: np.random.Generator, lengths: Iterable[int]) -> Examples:
         """A string of each length."""
         ids, own = {word: id for id, word in enumerate(self.vocabulary)}, FUNCTIONS[self.id]
-        strings = [own.draw(rng, length) if own.draw else _any(rng, own.given, length) for length in lengths]
+        strings = [
+            own.draw(rng, length) if own.draw else _any(rng, own.given, length)
+            for length in lengths
+        ]
         answers = [self.solved(string) for string in strings]
         sizes = [(len(string), len(said)) for string, said in zip(strings, answers, strict=True)]
-        steps = np.array([read + (read + 1 if own.ends else said) for read, said in sizes], np.int64)
+        steps = np.array(
+            [read + (read + 1 if own.ends else said) for read, said in sizes], np.int64
+        )
         inputs = np.full((int(steps.max(initial=1)), len(strings)), ids[BLANK], np.int32)
         targets, asked = np.zeros_like(inputs), np.zeros(inputs.shape, np.bool_)
         for index, (read, said) in enumerate(sizes):
@@ -282,22 +312,70 @@ class Transduction:
         return Examples(inputs, targets, asked, steps)
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
-        """`count` independent strings; a length is drawn just before its symbols, so that grouping changes nothing."""
-        return self.of_lengths(rng, (int(rng.integers(self.shortest, self.longest + 1)) for _ in range(count)))
+        """`count` independent strings; a length is drawn just before its symbols, so that grouping
+        changes nothing.
+        """
+        return self.of_lengths(
+            rng, (int(rng.integers(self.shortest, self.longest + 1)) for _ in range(count))
+        )
 
 
-task.variant("grammar/even-pairs", version=1, of=Transduction, summary="Tell if unequal neighbours are odd in number.")
-task.variant("grammar/modular-arithmetic", version=1, of=Transduction, summary="Work out a sum of products.")
-task.variant("grammar/parity-check", version=1, of=Transduction, summary="Tell if ones are odd in number.")
-task.variant("grammar/cycle-navigation", version=1, of=Transduction, summary="Say where on a ring a walk ends.")
-task.variant("grammar/stack-manipulation", version=1, of=Transduction, summary="Push and pop, then say the stack.")
-task.variant("grammar/reverse-string", version=1, of=Transduction, summary="Say bits from their end.")
-task.variant("grammar/modular-arithmetic-brackets", version=1, of=Transduction, summary="Work out an expression.")
-task.variant("grammar/solve-equation", version=1, of=Transduction, summary="Find what x stands for in an equation.")
+task.variant(
+    "grammar/even-pairs",
+    version=1,
+    of=Transduction,
+    summary="Tell if unequal neighbours are odd in number.",
+)
+task.variant(
+    "grammar/modular-arithmetic", version=1, of=Transduction, summary="Work out a sum of products."
+)
+task.variant(
+    "grammar/parity-check", version=1, of=Transduction, summary="Tell if ones are odd in number."
+)
+task.variant(
+    "grammar/cycle-navigation",
+    version=1,
+    of=Transduction,
+    summary="Say where on a ring a walk ends.",
+)
+task.variant(
+    "grammar/stack-manipulation",
+    version=1,
+    of=Transduction,
+    summary="Push and pop, then say the stack.",
+)
+task.variant(
+    "grammar/reverse-string", version=1, of=Transduction, summary="Say bits from their end."
+)
+task.variant(
+    "grammar/modular-arithmetic-brackets",
+    version=1,
+    of=Transduction,
+    summary="Work out an expression.",
+)
+task.variant(
+    "grammar/solve-equation",
+    version=1,
+    of=Transduction,
+    summary="Find what x stands for in an equation.",
+)
 task.variant("grammar/duplicate-string", version=1, of=Transduction, summary="Say bits twice.")
-task.variant("grammar/missing-duplicate", version=1, of=Transduction, summary="Find the bit missing in a duplicate.")
-task.variant("grammar/odds-first", version=1, of=Transduction, summary="Say bits at odd places first.")
-task.variant("grammar/binary-addition", version=1, of=Transduction, summary="Add two binary numbers.")
-task.variant("grammar/binary-multiplication", version=1, of=Transduction, summary="Multiply two numbers.")
-task.variant("grammar/compute-sqrt", version=1, of=Transduction, summary="Work out the root of a number.")
+task.variant(
+    "grammar/missing-duplicate",
+    version=1,
+    of=Transduction,
+    summary="Find the bit missing in a duplicate.",
+)
+task.variant(
+    "grammar/odds-first", version=1, of=Transduction, summary="Say bits at odd places first."
+)
+task.variant(
+    "grammar/binary-addition", version=1, of=Transduction, summary="Add two binary numbers."
+)
+task.variant(
+    "grammar/binary-multiplication", version=1, of=Transduction, summary="Multiply two numbers."
+)
+task.variant(
+    "grammar/compute-sqrt", version=1, of=Transduction, summary="Work out the root of a number."
+)
 task.variant("grammar/bucket-sort", version=1, of=Transduction, summary="Sort digits.")

@@ -1,4 +1,6 @@
-"""Is a sequence from anywhere a sentence of a task, what in it is asked, and are the answers right?"""
+"""Is a sequence from anywhere a sentence of a task, what in it is asked, and are the answers
+right?
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to one question: where it stands, the words that belong there and the words that stand there."""
+    """The answer to one question: where it stands, the words that belong there and the words that
+    stand there.
+    """
 
     indices: tuple[int, ...]
     expected: tuple[str, ...]
@@ -26,10 +30,10 @@ class Answer:
 class Verdict:
     """What a task says about a sequence.
 
-    well_formed: the task could have written it, its answers apart. masks: the lists of supervised indices that can
-    belong to it; more than one where the words alone do not say from where on the task asks, none when it is
-    malformed. answers: one entry per question, of all masks together. reason: empty when the sequence is right,
-    otherwise the first fault, with its index.
+    well_formed: the task could have written it, its answers apart. masks: the lists of supervised
+    indices that can belong to it; more than one where the words alone do not say from where on the
+    task asks, none when it is malformed. answers: one entry per question, of all masks together.
+    reason: empty when the sequence is right, otherwise the first fault, with its index.
     """
 
     well_formed: bool
@@ -54,25 +58,34 @@ class Verdict:
 
     @classmethod
     def of(cls, answers: Sequence[Answer], masks: Sequence[Sequence[int]] | None = None) -> Verdict:
-        """The verdict on a well-formed sequence; without masks, exactly the indices of the answers are supervised."""
+        """The verdict on a well-formed sequence; without masks, exactly the indices of the answers
+        are supervised.
+        """
         if masks is None:
             masks = [[index for answer in answers for index in answer.indices]]
         wrong = next((answer for answer in answers if not answer.right), None)
         reason = ""
         if wrong is not None:
-            reason = f"index {wrong.indices[0]}: the answer is {_said(wrong.found)}, right is {_said(wrong.expected)}"
+            reason = (
+                f"index {wrong.indices[0]}: the answer is {_said(wrong.found)}, right is"
+                f" {_said(wrong.expected)}"
+            )
         return cls(True, tuple(tuple(mask) for mask in masks), tuple(answers), reason)
 
 
 class Malformed(Exception):
-    """The sequence cannot be of the task. Raised while reading, turned into a verdict by `judge`."""
+    """The sequence cannot be of the task. Raised while reading, turned into a verdict by
+    `judge`.
+    """
 
     def __init__(self, index: int, fault: str) -> None:
         super().__init__(f"index {index}: {fault}")
 
 
 def judge(tokens: Any, vocabulary: Sequence[str], rule: Callable[[list[str]], Verdict]) -> Verdict:
-    """The rule's verdict on tokens: words or ids, mixed if need be, or one text with spaces. Never raises for them."""
+    """The rule's verdict on tokens: words or ids, mixed if need be, or one text with spaces. Never
+    raises for them.
+    """
     try:
         return rule(_words(tokens, vocabulary))
     except Malformed as fault:
@@ -80,7 +93,9 @@ def judge(tokens: Any, vocabulary: Sequence[str], rule: Callable[[list[str]], Ve
 
 
 class Reader:
-    """Walks through words from left to right; whatever does not fit raises Malformed with its index."""
+    """Walks through words from left to right; whatever does not fit raises Malformed with its
+    index.
+    """
 
     def __init__(self, words: Sequence[str]) -> None:
         self.words = words
@@ -116,7 +131,11 @@ class Reader:
             raise Malformed(self.index, f"the sequence must end here, {self._found()}")
 
     def _found(self) -> str:
-        return f'not "{self.words[self.index]}"' if self.index < len(self.words) else "but the sequence ends"
+        return (
+            f'not "{self.words[self.index]}"'
+            if self.index < len(self.words)
+            else "but the sequence ends"
+        )
 
 
 def _words(tokens: Any, vocabulary: Sequence[str]) -> list[str]:
@@ -125,7 +144,9 @@ def _words(tokens: Any, vocabulary: Sequence[str]) -> list[str]:
     try:
         parts = list(tokens)
     except TypeError:
-        raise Malformed(0, f"a sequence of words or ids must be given, not {type(tokens).__name__}") from None
+        raise Malformed(
+            0, f"a sequence of words or ids must be given, not {type(tokens).__name__}"
+        ) from None
     return [_word(index, token, vocabulary) for index, token in enumerate(parts)]
 
 

@@ -1,21 +1,25 @@
-"""Prompts in which shallow rules find nothing: how they are drawn, and whether a prompt is one of them.
+"""Prompts in which shallow rules find nothing: how they are drawn, and whether a prompt is one of
+them.
 
-A prompt has several statements, each about one verb with an affirmed and a denied clause. In all three forms what is
-asked is decided by the verb, the name and the NOT together:
+A prompt has several statements, each about one verb with an affirmed and a denied clause. In all
+three forms what is asked is decided by the verb, the name and the NOT together:
 
-- pairs, asked by yes or no. All names stand in the statements of two verbs, V and W. Two names, X and Y, are a pair:
-  X is affirmed of one verb and denied of the other, Y the other way round, and neither ever stands directly behind a
-  verb. Two coins choose which of the two verbs and which of the two names is asked for. inside: how many names stand
-  between either of the pair and both ends of its clause, at least. With none, one of the pair is often the last name
-  of all, and a rule that looks at that one alone is right more often than not; with two, no three tokens that hold the
-  asked name hold a name at the end of a clause. even: the two clauses of V, and those of W, are equally long, so that
-  all places inside are equally likely for the pair; where clauses differ, the pair is crowded in the middle of short
-  ones, and a rule that looks at that place alone finds it.
-- counts, asked by how many. Every statement is about seven names, of which two to five are affirmed.
-- contrasts, asked by what. Two nouns, or four, stand in each of the four clauses of V and W, never first, with four
-  different colours (or sizes); where one question is asked at most, they differ in every clause. It is drawn uniformly
-  which of the verbs and which of the nouns is asked for. Of two, a rule that reads the right clause and lacks the noun
-  is right half of the time; of four, no more often than one that reads nothing.
+- pairs, asked by yes or no. All names stand in the statements of two verbs, V and W. Two names, X
+  and Y, are a pair: X is affirmed of one verb and denied of the other, Y the other way round, and
+  neither ever stands directly behind a verb. Two coins choose which of the two verbs and which of
+  the two names is asked for. inside: how many names stand between either of the pair and both ends
+  of its clause, at least. With none, one of the pair is often the last name of all, and a rule that
+  looks at that one alone is right more often than not; with two, no three tokens that hold the
+  asked name hold a name at the end of a clause. even: the two clauses of V, and those of W, are
+  equally long, so that all places inside are equally likely for the pair; where clauses differ, the
+  pair is crowded in the middle of short ones, and a rule that looks at that place alone finds it.
+- counts, asked by how many. Every statement is about seven names, of which two to five are
+  affirmed.
+- contrasts, asked by what. Two nouns, or four, stand in each of the four clauses of V and W, never
+  first, with four different colours (or sizes); where one question is asked at most, they differ in
+  every clause. It is drawn uniformly which of the verbs and which of the nouns is asked for. Of
+  two, a rule that reads the right clause and lacks the noun is right half of the time; of four, no
+  more often than one that reads nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +34,9 @@ T = TypeVar("T")
 WIDTH = 640
 """Uniform numbers for one sequence: more than the longest takes."""
 OTHERS = 2
-"""Names besides a pair, where none are asked to stand between it and an end: one for the head of each clause."""
+"""Names besides a pair, where none are asked to stand between it and an end: one for the head of
+each clause.
+"""
 COUNTED, LEAST_COUNT = 7, 2
 """Names in a statement that is counted, and how many at least it affirms and denies."""
 VALUES = 4
@@ -72,7 +78,9 @@ class Dice:
 
 
 class Paired(NamedTuple):
-    """A prompt of pairs: its statements, and the pairs that may be asked for with their two verbs."""
+    """A prompt of pairs: its statements, and the pairs that may be asked for with their two
+    verbs.
+    """
 
     statements: list[Statement]
     pairs: list[tuple[str, str]]
@@ -88,7 +96,9 @@ def others_for(inside: int) -> int:
     return 2 * (max(1, inside) + inside)
 
 
-def _inserted(dice: Dice, names: list[str], more: Iterable[str], inside: int = 0) -> tuple[str, ...]:
+def _inserted(
+    dice: Dice, names: list[str], more: Iterable[str], inside: int = 0
+) -> tuple[str, ...]:
     """Some names put among others, each at a place that is not the first, and so far inside."""
     for name in more:
         names = [*names]
@@ -105,8 +115,8 @@ def draw_pairs(
     inside: int = 0,
     even: bool = False,
 ) -> Paired:
-    """A prompt about all the names, in which so many pairs can be asked for; besides V and W up to `extra` verbs, each
-    with some of the names, of which any number may be affirmed.
+    """A prompt about all the names, in which so many pairs can be asked for; besides V and W up to
+    `extra` verbs, each with some of the names, of which any number may be affirmed.
     """
     ends = others_for(inside) // 2
     order = dice.shuffled(names)
@@ -117,11 +127,19 @@ def draw_pairs(
     statements = []
     for side, verb in enumerate(known[:2]):
         mixed = dice.shuffled(others)
-        split = dice.between(len(mixed) // 2, -(-len(mixed) // 2)) if even else dice.between(ends, len(mixed) - ends)
+        split = (
+            dice.between(len(mixed) // 2, -(-len(mixed) // 2))
+            if even
+            else dice.between(ends, len(mixed) - ends)
+        )
         told = [couple[(turn + side) % 2] for couple, turn in zip(couples, turned, strict=True)]
-        hidden = [couple[(turn + side + 1) % 2] for couple, turn in zip(couples, turned, strict=True)]
+        hidden = [
+            couple[(turn + side + 1) % 2] for couple, turn in zip(couples, turned, strict=True)
+        ]
         clauses = ((mixed[:split], told), (mixed[split:], hidden))
-        statements.append(Statement(verb, *(_inserted(dice, names, more, inside) for names, more in clauses)))
+        statements.append(
+            Statement(verb, *(_inserted(dice, names, more, inside) for names, more in clauses))
+        )
     for verb in known[2 : 2 + dice.between(0, min(extra, len(verbs) - 2))]:
         some = dice.shuffled(names)[: dice.between(1, len(names))]
         split = dice.between(0, len(some))
@@ -132,7 +150,9 @@ def draw_pairs(
 def draw_counted(
     dice: Dice, names: Sequence[str], verbs: Sequence[str], called: Callable[[str], str]
 ) -> list[Statement]:
-    """A prompt in which every statement can be counted: two verbs or three. called: what is said for a name."""
+    """A prompt in which every statement can be counted: two verbs or three. called: what is said
+    for a name.
+    """
     statements = []
     for verb in dice.shuffled(verbs)[: dice.between(2, min(3, len(verbs)))]:
         some = [called(name) for name in dice.shuffled(names)[:COUNTED]]
@@ -158,9 +178,9 @@ def draw_contrasts(
     apart: bool,
     contrasted: int = 2,
 ) -> Contrasted:
-    """A prompt about all the nouns. values: colours, or sizes. called: the phrase of a noun with a value, or with ""
-    for whatever comes. apart: the nouns that may be asked for, `contrasted` of them, have different values in every
-    clause.
+    """A prompt about all the nouns. values: colours, or sizes. called: the phrase of a noun with a
+    value, or with "" for whatever comes. apart: the nouns that may be asked for, `contrasted` of
+    them, have different values in every clause.
     """
     order = dice.shuffled(nouns)
     sure, others = order[:contrasted], order[contrasted:]
@@ -168,7 +188,9 @@ def draw_contrasts(
     if not apart:
         rows = [dice.shuffled(values)[:VALUES] for _ in sure[1:]]
     else:
-        turns = [dice.between(1, VALUES - 1)] if contrasted == 2 else dice.shuffled(range(1, VALUES))
+        turns = (
+            [dice.between(1, VALUES - 1)] if contrasted == 2 else dice.shuffled(range(1, VALUES))
+        )
         rows = [first[turn:] + first[:turn] for turn in turns]
     tables = dict(zip(sure, [first, *rows], strict=False))
     chosen = dice.shuffled(verbs)[:2]
@@ -191,7 +213,9 @@ def pairs_fault(
     inside: int = 0,
     even: bool = False,
 ) -> str:
-    """Why these questions, (verb, name) each, cannot be asked of pairs in such a prompt; nothing if they can."""
+    """Why these questions, (verb, name) each, cannot be asked of pairs in such a prompt; nothing if
+    they can.
+    """
     every = {name for statement in statements for name in statement.affirmed + statement.denied}
     if len(statements) > 2 + extra:
         return f"{len(statements)} statements, at most {2 + extra}"
@@ -214,9 +238,13 @@ def pairs_fault(
 
 
 def _matched(couple: Sequence[Statement], asked: Sequence[tuple[str, str]], inside: int) -> bool:
-    """Whether every name asked for, of two statements, has a counterpart of its own that is not asked for."""
+    """Whether every name asked for, of two statements, has a counterpart of its own that is not
+    asked for.
+    """
     clauses = [side for statement in couple for side in statement[1:]]
-    ends = {name for side in clauses for name in side[: max(1, inside)] + side[len(side) - inside :]}
+    ends = {
+        name for side in clauses for name in side[: max(1, inside)] + side[len(side) - inside :]
+    }
     first, second = couple
     ways = [
         {name for name in one.affirmed if name in other.denied and name not in ends}
@@ -239,9 +267,15 @@ def counts_fault(statements: Sequence[Statement]) -> str:
 
 
 def contrasts_fault(
-    statements: Sequence[Statement], asked: Sequence[tuple[str, str]], sort: str, apart: bool, contrasted: int = 2
+    statements: Sequence[Statement],
+    asked: Sequence[tuple[str, str]],
+    sort: str,
+    apart: bool,
+    contrasted: int = 2,
 ) -> str:
-    """Why these questions for a colour or a size, (verb, noun) each, cannot be asked in such a prompt."""
+    """Why these questions for a colour or a size, (verb, noun) each, cannot be asked in such a
+    prompt.
+    """
     if len(statements) != 2 or not all(statement.mixed for statement in statements):
         return "other than two statements that affirm and deny"
     clauses = [side for statement in statements for side in statement[1:]]
@@ -249,14 +283,20 @@ def contrasts_fault(
     sure = {noun for noun in nouns[0] if all(noun in side[1:] for side in nouns)}
     known = {name for _, name in asked}
     if len(known) < len(asked) or not known <= sure or len(sure) != contrasted:
-        return f"a noun that does not stand in every clause, behind another one, as just {contrasted - 1} more do"
+        return (
+            "a noun that does not stand in every clause, behind another one, as just"
+            f" {contrasted - 1} more do"
+        )
     every = [{*nouns[2 * side]} | {*nouns[2 * side + 1]} for side in range(2)]
     if any(len(side) != len(set(side)) for side in nouns) or every[0] != every[1]:
         return "nouns that are not the same with both verbs"
     if any({*nouns[2 * side]} & {*nouns[2 * side + 1]} != sure for side in range(2)):
         return "another noun that is both affirmed and denied"
     tables = [
-        [adjectives_of(side[row.index(noun)]).get(sort) for side, row in zip(clauses, nouns, strict=True)]
+        [
+            adjectives_of(side[row.index(noun)]).get(sort)
+            for side, row in zip(clauses, nouns, strict=True)
+        ]
         for noun in sorted(sure)
     ]
     if any(None in table or len(set(table)) < VALUES for table in tables):
@@ -272,7 +312,9 @@ def _turned(first: Sequence[str | None], second: Sequence[str | None]) -> bool:
 
 
 def kind_of(words: Sequence[str]) -> str:
-    """What the first question of a sequence asks: `DO`, `HOW`, `COLOR` or `SIZE`; `DO` where there is none."""
+    """What the first question of a sequence asks: `DO`, `HOW`, `COLOR` or `SIZE`; `DO` where there
+    is none.
+    """
     for word in words:
         if word == "HOW" or word in ADJECTIVES:
             return word

@@ -1,4 +1,6 @@
-"""What the closed forms of tasks 5 to 10 have in common: how sequences are drawn, written and read strictly."""
+"""What the closed forms of tasks 5 to 10 have in common: how sequences are drawn, written and read
+strictly.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,19 @@ from quickstudy.base.examples import Examples
 from quickstudy.tasks.language.checking import Malformed, Reader, Verdict
 from quickstudy.tasks.language.closed import WIDTH, Dice, Paired, kind_of
 from quickstudy.tasks.language.conversations import Inquiry, ReadQuestion, read_answers, yes_or_no
-from quickstudy.tasks.language.statements import JOINTS, Statement, TakeName, read_statement, write_statement
+from quickstudy.tasks.language.statements import (
+    JOINTS,
+    Statement,
+    TakeName,
+    read_statement,
+    write_statement,
+)
 
 
 class Asked(NamedTuple):
-    """What a question that was read is about, the right answer, and the words that may stand in its place."""
+    """What a question that was read is about, the right answer, and the words that may stand in its
+    place.
+    """
 
     verb: str
     name: str
@@ -25,8 +35,8 @@ class Asked(NamedTuple):
 
 
 class Closed:
-    """In front of a task of the first version: where it is balanced, prompts and questions are drawn and read as
-    `quickstudy.tasks.language.closed` says; all else is as it was.
+    """In front of a task of the first version: where it is balanced, prompts and questions are
+    drawn and read as `quickstudy.tasks.language.closed` says; all else is as it was.
     """
 
     balanced: bool
@@ -54,7 +64,9 @@ class Closed:
         """The question of that kind that stands next."""
 
     @abstractmethod
-    def _fault(self, kind: str, statements: Sequence[Statement], asked: Sequence[tuple[str, str]]) -> str:
+    def _fault(
+        self, kind: str, statements: Sequence[Statement], asked: Sequence[tuple[str, str]]
+    ) -> str:
         """Why such a prompt does not go with such questions; nothing if it does."""
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
@@ -94,13 +106,17 @@ class Closed:
         answers = read_answers(reader, self.most_questions, read_question)
         fault = self._fault(kind, statements, asked)
         if fault:
-            raise Malformed(prompt, f"the prompt ends here and does not go with its questions: {fault}")
+            raise Malformed(
+                prompt, f"the prompt ends here and does not go with its questions: {fault}"
+            )
         return Verdict.of(answers)
 
 
-def read_statements(reader: Reader, take_name: TakeName, verbs: Sequence[str], again: bool = False) -> list[Statement]:
-    """The statements that stand next, with periods between them, about different verbs. Names may come in several of
-    them; again: in both clauses of one, too.
+def read_statements(
+    reader: Reader, take_name: TakeName, verbs: Sequence[str], again: bool = False
+) -> list[Statement]:
+    """The statements that stand next, with periods between them, about different verbs. Names may
+    come in several of them; again: in both clauses of one, too.
     """
     statements: list[Statement] = []
     while not statements or (reader.sees((".",)) and reader.sees(("I",), ahead=1)):

@@ -16,11 +16,18 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.parameters import CONVENTIONS, HANDED_ON, configure, parameter, parameters_of
 from quickstudy.tasks.language.checking import Verdict, judge
-from quickstudy.tasks.language.mixed import Translated, common_vocabulary, members_verdict, named_task
+from quickstudy.tasks.language.mixed import (
+    Translated,
+    common_vocabulary,
+    members_verdict,
+    named_task,
+)
 
 
 class Segment(NamedTuple):
-    """A part of a continual task: what is learned in it, its share of the whole (shares add up to 1), its name."""
+    """A part of a continual task: what is learned in it, its share of the whole (shares add up to
+    1), its name.
+    """
 
     task: Translated
     share: float
@@ -28,9 +35,11 @@ class Segment(NamedTuple):
 
 
 class ContinualTask(ABC):
-    """Segments one after the other, seen as a task: whatever is drawn from it may come from any segment.
+    """Segments one after the other, seen as a task: whatever is drawn from it may come from any
+    segment.
 
-    That it is learned from in the order of its segments is the business of the protocol `continual`.
+    That it is learned from in the order of its segments is the business of the protocol
+    `continual`.
     """
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = HANDED_ON
@@ -54,7 +63,9 @@ class ContinualTask(ABC):
         return self.segments[0].task.vocabulary
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
-        """`count` independent sequences, each of a segment that is as likely as its share is large."""
+        """`count` independent sequences, each of a segment that is as likely as its share is
+        large.
+        """
         ends = np.cumsum([segment.share for segment in self.segments])[:-1]
         # One by one, so that the draws do not depend on how they are grouped.
         places = (int(np.searchsorted(ends, rng.random(), side="right")) for _ in range(count))
@@ -66,18 +77,22 @@ class ContinualTask(ABC):
 
 
 def chained(
-    tasks: Sequence[Any], weights: Sequence[float] | None = None, labels: Sequence[str] | None = None
+    tasks: Sequence[Any],
+    weights: Sequence[float] | None = None,
+    labels: Sequence[str] | None = None,
 ) -> tuple[Segment, ...]:
     """One task after the other in one vocabulary.
 
-    weights: how long each lasts; without them, all last as long. labels: how the segments are called; without them, by
-    the ids of their tasks.
+    weights: how long each lasts; without them, all last as long. labels: how the segments are
+    called; without them, by the ids of their tasks.
     """
     if not tasks:
         raise UsageError("a stream needs at least 1 task, got none")
     weights = [1.0] * len(tasks) if weights is None else list(weights)
     if len(weights) != len(tasks):
-        raise UsageError(f"there must be one weight for each of {len(tasks)} tasks, got {len(weights)}")
+        raise UsageError(
+            f"there must be one weight for each of {len(tasks)} tasks, got {len(weights)}"
+        )
     # The negation makes nan fail as well.
     if not all(0 < weight < float("inf") for weight in weights):
         raise UsageError(f"weights must be above 0 and finite, got {', '.join(map(str, weights))}")
@@ -95,7 +110,8 @@ def growing(
     weights: Sequence[float] | None = None,
     labels: Sequence[str] | None = None,
 ) -> tuple[Segment, ...]:
-    """One task that changes: each step gives the parameters that differ from the task's own, as text or values.
+    """One task that changes: each step gives the parameters that differ from the task's own, as
+    text or values.
 
     `growing(periodic, [{"longest": 3}, {"longest": 6}, {}])` asks for longer and longer periods.
     """
@@ -103,29 +119,37 @@ def growing(
     return chained(changed, weights, labels)
 
 
-@task("continual/chained", version=1, controls=["majority", "copy-last", "best-rule"], oracle="mixed-oracle")
+@task(
+    "continual/chained",
+    version=1,
+    controls=["majority", "copy-last", "best-rule"],
+    oracle="mixed-oracle",
+)
 @dataclass(frozen=True)
 class Chained(ContinualTask):
     """Learn one task after the other, and still know the first ones at the end.
 
-    Sees: sequences of the first member, then of the second, and so on. The vocabulary is that of all members from the
-    start, in the order in which their words first come; nothing but the words says where a member begins or ends. A
-    member may come again: periodic/qa/periodic.
+    Sees: sequences of the first member, then of the second, and so on. The vocabulary is that of
+    all members from the start, in the order in which their words first come; nothing but the words
+    says where a member begins or ends. A member may come again: periodic/qa/periodic.
     Answers: what the member asks for.
-    Scored: by the protocol `continual`, on held-out sequences of every member all along the stream. Drawn from by
-    itself (`sample`), it gives sequences of any member, as likely as the member's weight is large.
-    Chance: depends on the members; the controls are the most frequent answer, the token just read, and the members' own
-    controls (`best-rule`).
+    Scored: by the protocol `continual`, on held-out sequences of every member all along the stream.
+    Drawn from by itself (`sample`), it gives sequences of any member, as likely as the member's
+    weight is large. Chance: depends on the members; the controls are the most frequent answer, the
+    token just read, and the members' own controls (`best-rule`).
     Ceiling: as for `language/mixed` of the same members.
     Example: members=periodic/qa, `0 1 0 1 0 1 ...` many times, then many times sentences such as
     `I SEE TOM BUT I DO NOT SEE PAUL . DO I SEE TOM ? YES`.
-    Source: ours; Cisneros, Sivic and Mikolov 2022, section 7, propose to chain their tasks and report no numbers.
+    Source: ours; Cisneros, Sivic and Mikolov 2022, section 7, propose to chain their tasks and
+    report no numbers.
 
     Departures: none; the members are those of the convention.
     """
 
     members: tuple[str, ...] = parameter(("periodic", "symbol-counting", "qa"))
-    """Names of language tasks without `language/`, such as periodic/qa, or periodic:longest=5/qa."""
+    """Names of language tasks without `language/`, such as periodic/qa, or
+    periodic:longest=5/qa.
+    """
     weights: tuple[float, ...] = parameter(())
     """How long each member lasts, such as 1/2; none: all last as long."""
     convention: str = parameter("corrected", choices=CONVENTIONS)
@@ -134,25 +158,34 @@ class Chained(ContinualTask):
     @cached_property
     def segments(self) -> tuple[Segment, ...]:
         """The members in their order."""
-        return chained([named_task(name, self.convention) for name in self.members], self.weights or None, self.members)
+        return chained(
+            [named_task(name, self.convention) for name in self.members],
+            self.weights or None,
+            self.members,
+        )
 
 
-@task("continual/growing", version=1, controls=["majority", "copy-last", "best-rule"], oracle="mixed-oracle")
+@task(
+    "continual/growing",
+    version=1,
+    controls=["majority", "copy-last", "best-rule"],
+    oracle="mixed-oracle",
+)
 @dataclass(frozen=True)
 class Growing(ContinualTask):
     """Learn a task that becomes harder on the way, or easier, and answer all its stages at the end.
 
-    Sees: sequences of the task with the first value of one of its parameters, then with the second, and so on. The
-    vocabulary is that of all stages from the start; nothing says where a stage begins or ends.
-    Answers: what the task asks for.
-    Scored: by the protocol `continual`, on held-out sequences of every stage all along the stream. Drawn from by itself
-    (`sample`), it gives sequences of any stage, as likely as the stage's weight is large.
-    Chance: depends on the task; the controls are the most frequent answer, the token just read, and the task's own
-    controls (`best-rule`).
+    Sees: sequences of the task with the first value of one of its parameters, then with the second,
+    and so on. The vocabulary is that of all stages from the start; nothing says where a stage
+    begins or ends. Answers: what the task asks for.
+    Scored: by the protocol `continual`, on held-out sequences of every stage all along the stream.
+    Drawn from by itself (`sample`), it gives sequences of any stage, as likely as the stage's
+    weight is large. Chance: depends on the task; the controls are the most frequent answer, the
+    token just read, and the task's own controls (`best-rule`).
     Ceiling: the task's.
-    Example: task=symbol-counting,parameter=longest,values=4/7/10 counts among 1 to 4 symbols, later among up to 10.
-    Source: ours; Cisneros, Sivic and Mikolov 2022, section 7 and B.1, say that the tasks can be extended and their
-    difficulty adjusted, and report no numbers.
+    Example: task=symbol-counting,parameter=longest,values=4/7/10 counts among 1 to 4 symbols, later
+    among up to 10. Source: ours; Cisneros, Sivic and Mikolov 2022, section 7 and B.1, say that the
+    tasks can be extended and their difficulty adjusted, and report no numbers.
 
     Departures: none; the task is that of the convention.
     """

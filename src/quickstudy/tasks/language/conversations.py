@@ -1,4 +1,6 @@
-"""Prompts of several statements, then questions and their answers: how they are drawn, written and read strictly."""
+"""Prompts of several statements, then questions and their answers: how they are drawn, written and
+read strictly.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ from quickstudy.tasks.sampling import between, heads, pick, shuffled
 
 
 class StatementPlan(NamedTuple):
-    """A statement before its words are chosen: numbers of the verb and of the things, and how it is put.
+    """A statement before its words are chosen: numbers of the verb and of the things, and how it is
+    put.
 
     sure: the one statement of a balanced prompt that is bound to have things on both sides.
     """
@@ -43,15 +46,16 @@ class StatementPlan(NamedTuple):
 class Spread:
     """Which of `things` things are spread over which of `verbs` verbs.
 
-    s things in random order, s uniform in fewest .. most; v different verbs, v uniform in 1 .. min(verbs, s); v
-    different cuts out of 0 .. s-1 divide the things: each verb gets those from its cut up to the next one, those
-    before the first cut are not used. Of a verb's m things, k uniform in 0 .. m are affirmed, the others denied.
-    Either clause comes first with probability 1/2; AND and BUT are equally likely.
+    s things in random order, s uniform in fewest .. most; v different verbs, v uniform in 1 ..
+    min(verbs, s); v different cuts out of 0 .. s-1 divide the things: each verb gets those from its
+    cut up to the next one, those before the first cut are not used. Of a verb's m things, k uniform
+    in 0 .. m are affirmed, the others denied. Either clause comes first with probability 1/2; AND
+    and BUT are equally likely.
 
-    sides: 0, or how many things at least one of the statements affirms and denies (balanced). Then all but 2 sides - 1
-    of the s things are spread in this way. Those go to one of the verbs, each as likely as the others, of whose m
-    things k uniform in sides .. m - sides are affirmed. Exchanging affirmed and denied everywhere then gives an
-    equally likely prompt.
+    sides: 0, or how many things at least one of the statements affirms and denies (balanced). Then
+    all but 2 sides - 1 of the s things are spread in this way. Those go to one of the verbs, each
+    as likely as the others, of whose m things k uniform in sides .. m - sides are affirmed.
+    Exchanging affirmed and denied everywhere then gives an equally likely prompt.
     """
 
     things: int
@@ -81,7 +85,17 @@ class Spread:
         cuts = shuffled(np.where(np.arange(self.things) < sizes[:, None], columns[2], 1.0))
         verbs = shuffled(columns[3])
         shares, first, joints = np.split(columns[4], 3, axis=1)
-        tables = (sizes, numbers, sure, orders, cuts, verbs, shares, heads(first), between(joints, 0, len(JOINTS) - 1))
+        tables = (
+            sizes,
+            numbers,
+            sure,
+            orders,
+            cuts,
+            verbs,
+            shares,
+            heads(first),
+            between(joints, 0, len(JOINTS) - 1),
+        )
         for row in zip(*(table.tolist() for table in tables), strict=True):
             yield self._plans(*row)
 
@@ -107,7 +121,9 @@ class Spread:
             margin = self.sides if is_sure else 0
             split = margin + int(shares[place] * (len(group) + 1 - 2 * margin))
             sides = group[:split], group[split:]
-            plans.append(StatementPlan(verbs[place], *sides, first[place], JOINTS[joints[place]], is_sure))
+            plans.append(
+                StatementPlan(verbs[place], *sides, first[place], JOINTS[joints[place]], is_sure)
+            )
         return plans
 
 
@@ -124,28 +140,41 @@ def write_prompt(
     verbs: Sequence[str],
     shown: Callable[[Statement], Statement] = lambda statement: statement,
 ) -> Prompt:
-    """The prompt of some plans, with periods between its statements. shown: what of a statement is put into words."""
+    """The prompt of some plans, with periods between its statements. shown: what of a statement is
+    put into words.
+    """
     statements, words = [], list[str]()
     for plan in plans:
-        affirmed, denied = (tuple(names[thing] for thing in side) for side in (plan.affirmed, plan.denied))
+        affirmed, denied = (
+            tuple(names[thing] for thing in side) for side in (plan.affirmed, plan.denied)
+        )
         statements.append(Statement(verbs[plan.verb], affirmed, denied))
         words += [".", *write_statement(*shown(statements[-1]), plan.affirmed_first, plan.joint)]
     return Prompt(statements, words[1:])
 
 
-def read_prompt(reader: Reader, take_name: TakeName, verbs: Collection[str], most: int) -> list[Statement]:
-    """The statements that stand next, with periods between them: about different verbs and at most `most` things."""
+def read_prompt(
+    reader: Reader, take_name: TakeName, verbs: Collection[str], most: int
+) -> list[Statement]:
+    """The statements that stand next, with periods between them: about different verbs and at most
+    `most` things.
+    """
     statements: list[Statement] = []
     used: tuple[str, ...] = ()
     while not statements or (reader.sees((".",)) and reader.sees(("I",), ahead=1)):
         if statements:
             reader.phrase(".")
         known = {statement.verb for statement in statements}
-        statement = read_statement(reader, take_name, [verb for verb in verbs if verb not in known], used)
+        statement = read_statement(
+            reader, take_name, [verb for verb in verbs if verb not in known], used
+        )
         statements.append(statement)
         used = (*used, *statement.affirmed, *statement.denied)
         if len(used) > most:
-            raise Malformed(reader.index, f"the statement ends here with {len(used)} things in all, at most {most}")
+            raise Malformed(
+                reader.index,
+                f"the statement ends here with {len(used)} things in all, at most {most}",
+            )
     return statements
 
 
@@ -168,9 +197,11 @@ class ReadQuestion(NamedTuple):
 
 
 class Conversation(ABC):
-    """A prompt, then for each question a period, the question and its answer. Answers are supervised and stay visible.
+    """A prompt, then for each question a period, the question and its answer. Answers are
+    supervised and stay visible.
 
-    The number of questions drawn is uniform in 1 .. most_questions; of equal ones the first is kept.
+    The number of questions drawn is uniform in 1 .. most_questions; of equal ones the first is
+    kept.
     """
 
     most_questions: int
@@ -199,7 +230,9 @@ class Conversation(ABC):
 
     @abstractmethod
     def _read_question(self, reader: Reader, statements: list[Statement]) -> ReadQuestion:
-        """The question that stands next. It may add to the statements what it gives away about them."""
+        """The question that stands next. It may add to the statements what it gives away about
+        them.
+        """
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
         """`count` independent sequences."""
@@ -208,10 +241,14 @@ class Conversation(ABC):
         draws = uniform[:, self._width + 1 :].reshape(count, self.most_questions, DRAWS).tolist()
         ids = {word: id for id, word in enumerate(self.vocabulary)}
         sequences, masks = [], []
-        for prompt, number, rows in zip(self._prompts(uniform[:, : self._width]), numbers, draws, strict=True):
+        for prompt, number, rows in zip(
+            self._prompts(uniform[:, : self._width]), numbers, draws, strict=True
+        ):
             words = prompt.words
             mask = []
-            for inquiry in dict.fromkeys(self._inquire(prompt.statements, row) for row in rows[:number]):
+            for inquiry in dict.fromkeys(
+                self._inquire(prompt.statements, row) for row in rows[:number]
+            ):
                 words = [*words, ".", *inquiry.words, inquiry.answer]
                 mask.append(len(words) - 1)
             sequences.append([ids[word] for word in words])
@@ -225,12 +262,18 @@ class Conversation(ABC):
     def _verdict(self, words: list[str]) -> Verdict:
         reader = Reader(words)
         statements = self._read_prompt(reader)
-        return Verdict.of(read_answers(reader, self.most_questions, lambda: self._read_question(reader, statements)))
+        return Verdict.of(
+            read_answers(
+                reader, self.most_questions, lambda: self._read_question(reader, statements)
+            )
+        )
 
 
-def read_answers(reader: Reader, most: int, read_question: Callable[[], ReadQuestion]) -> list[Answer]:
-    """Questions up to the end, each after a period and with its answer, none twice and no more than so many.
-    read_question: reads the one that stands next.
+def read_answers(
+    reader: Reader, most: int, read_question: Callable[[], ReadQuestion]
+) -> list[Answer]:
+    """Questions up to the end, each after a period and with its answer, none twice and no more than
+    so many. read_question: reads the one that stands next.
     """
     answers: list[Answer] = []
     asked: set[tuple[str, ...]] = set()
@@ -238,7 +281,9 @@ def read_answers(reader: Reader, most: int, read_question: Callable[[], ReadQues
         reader.phrase(".")
         start = reader.index
         if len(answers) == most:
-            raise Malformed(start, f"question {len(answers) + 1} stands here, at most {most} are allowed")
+            raise Malformed(
+                start, f"question {len(answers) + 1} stands here, at most {most} are allowed"
+            )
         expected, possible = read_question()
         question = tuple(reader.words[start : reader.index])
         if question in asked:
@@ -251,8 +296,9 @@ def read_answers(reader: Reader, most: int, read_question: Callable[[], ReadQues
 
 
 def ask_yes_no(statements: list[Statement], draws: list[float], balanced: bool) -> Inquiry:
-    """A question by yes or no: a uniform statement and a uniform name of it; balanced: a uniform one of the statements
-    with both clauses, a fair coin for the answer, and a uniform one of the names that have this answer.
+    """A question by yes or no: a uniform statement and a uniform name of it; balanced: a uniform
+    one of the statements with both clauses, a fair coin for the answer, and a uniform one of the
+    names that have this answer.
     """
     _, which, who, coin = draws
     if balanced:
@@ -266,15 +312,21 @@ def ask_yes_no(statements: list[Statement], draws: list[float], balanced: bool) 
 
 def yes_or_no(statement: Statement, name: str) -> Inquiry:
     """Whether a statement affirms its verb of a name."""
-    return Inquiry(("DO", "I", statement.verb, *name.split(), "?"), YES if name in statement.affirmed else NO)
+    return Inquiry(
+        ("DO", "I", statement.verb, *name.split(), "?"), YES if name in statement.affirmed else NO
+    )
 
 
 def how_many(statement: Statement, counted: str) -> Inquiry:
     """How many of what is counted (PEOPLE, THINGS) a statement affirms."""
-    return Inquiry(("HOW", "MANY", counted, "DO", "I", statement.verb, "?"), NUMBERS[len(statement.affirmed)])
+    return Inquiry(
+        ("HOW", "MANY", counted, "DO", "I", statement.verb, "?"), NUMBERS[len(statement.affirmed)]
+    )
 
 
-def read_how_many(reader: Reader, statements: list[Statement], counted: str, numbers: Sequence[str]) -> ReadQuestion:
+def read_how_many(
+    reader: Reader, statements: list[Statement], counted: str, numbers: Sequence[str]
+) -> ReadQuestion:
     """The question of `how_many`."""
     reader.phrase(f"HOW MANY {counted} DO I")
     statement = read_verb(reader, statements)

@@ -1,4 +1,6 @@
-"""Rules that answer the queries of `language/symbol-counting` and `language/pattern-counting`: oracles, shortcuts."""
+"""Rules that answer the queries of `language/symbol-counting` and `language/pattern-counting`:
+oracles, shortcuts.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ from quickstudy.tasks.language.symbol_counting import DIGITS, END, QUERY
 class _Counter(WordRule, ABC):
     """Answers every query with the digits of a count, one by one, then with the end mark.
 
-    A subclass says which count, from the symbols or patterns shown and from the queries answered so far, as (symbol or
-    pattern, digits).
+    A subclass says which count, from the symbols or patterns shown and from the queries answered so
+    far, as (symbol or pattern, digits).
     """
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
@@ -28,13 +30,17 @@ class _Counter(WordRule, ABC):
         self._alphabet: tuple[str, ...] = task.alphabet
 
     @abstractmethod
-    def _count(self, shown: Sequence[str], answered: Sequence[tuple[str, str]], queried: str) -> int:
+    def _count(
+        self, shown: Sequence[str], answered: Sequence[tuple[str, str]], queried: str
+    ) -> int:
         """What a rule of this kind decides."""
 
 
 class _SymbolCounter(_Counter):
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """After a queried symbol and after each digit, the next digit; anywhere else the end mark."""
+        """After a queried symbol and after each digit, the next digit; anywhere else the end
+        mark.
+        """
         words = self._words(inputs)
         shown = words[: words.index(QUERY)] if QUERY in words else words
         answers = np.full(len(words), self._ids[END], dtype=np.int64)
@@ -46,7 +52,9 @@ class _SymbolCounter(_Counter):
             elif word == QUERY and digits:
                 answered.append((symbol, digits))
             if word not in DIGITS:
-                symbol = word if word in self._alphabet and index and words[index - 1] == QUERY else ""
+                symbol = (
+                    word if word in self._alphabet and index and words[index - 1] == QUERY else ""
+                )
                 digits = ""
             if symbol:
                 rest = str(self._count(shown, answered, symbol))[len(digits) :]
@@ -58,19 +66,25 @@ class _SymbolCounter(_Counter):
 class SymbolCountingOracle(_SymbolCounter):
     """Counts the queried symbol before the first query: always right."""
 
-    def _count(self, shown: Sequence[str], answered: Sequence[tuple[str, str]], queried: str) -> int:
+    def _count(
+        self, shown: Sequence[str], answered: Sequence[tuple[str, str]], queried: str
+    ) -> int:
         return shown.count(queried)
 
 
 @control("remaining-share", version=1, role="control")
 class RemainingShare(_SymbolCounter):
-    """Knows how many symbols were shown, not which: gives the likeliest count for a symbol among those left.
+    """Knows how many symbols were shown, not which: gives the likeliest count for a symbol among
+    those left.
 
-    With m symbols not accounted for by earlier answers and u symbols not asked for yet, the count is binomial
-    (m, 1/u), and its mode is the smaller of m and floor((m + 1) / u). The last symbol of all is always right.
+    With m symbols not accounted for by earlier answers and u symbols not asked for yet, the count
+    is binomial (m, 1/u), and its mode is the smaller of m and floor((m + 1) / u). The last symbol
+    of all is always right.
     """
 
-    def _count(self, shown: Sequence[str], answered: Sequence[tuple[str, str]], queried: str) -> int:
+    def _count(
+        self, shown: Sequence[str], answered: Sequence[tuple[str, str]], queried: str
+    ) -> int:
         left = max(len(shown) - sum(int(digits) for _, digits in answered), 0)
         unasked = max(len(self._alphabet) - len({known for known, _ in answered}), 1)
         return min(left, (left + 1) // unasked)
@@ -78,7 +92,9 @@ class RemainingShare(_SymbolCounter):
 
 class _PatternCounter(_Counter):
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """After the separator of a query and after each digit, the next digit; anywhere else the end mark."""
+        """After the separator of a query and after each digit, the next digit; anywhere else the
+        end mark.
+        """
         words = self._words(inputs)
         answers = np.full(len(words), self._ids[END], dtype=np.int64)
         start = words.index(QUERY) if QUERY in words else len(words)
@@ -104,11 +120,13 @@ class _PatternCounter(_Counter):
 class PatternCountingOracle(_PatternCounter):
     """Counts the queried pattern among those of the prompt.
 
-    Always right where negative queries are verified. Where they are not, the answer that is asked for is itself wrong
-    once in 65 times, and counting is the best that is known: 0.985.
+    Always right where negative queries are verified. Where they are not, the answer that is asked
+    for is itself wrong once in 65 times, and counting is the best that is known: 0.985.
     """
 
-    def _count(self, shown: Sequence[str], answered: Sequence[tuple[str, str]], queried: str) -> int:
+    def _count(
+        self, shown: Sequence[str], answered: Sequence[tuple[str, str]], queried: str
+    ) -> int:
         return shown.count(queried)
 
 
@@ -116,7 +134,9 @@ class PatternCountingOracle(_PatternCounter):
 class SeenOrNot(_PatternCounter):
     """Looks for the queried pattern but does not count: 1 if it was shown, else 0."""
 
-    def _count(self, shown: Sequence[str], answered: Sequence[tuple[str, str]], queried: str) -> int:
+    def _count(
+        self, shown: Sequence[str], answered: Sequence[tuple[str, str]], queried: str
+    ) -> int:
         return int(queried in shown)
 
 
@@ -124,9 +144,12 @@ class SeenOrNot(_PatternCounter):
 class QueryOnly(_PatternCounter):
     """Does not look at the prompt: 0 if the query is made of letters of the query before, else 1.
 
-    After a query that was answered 0 it always says 1: a query for 0 follows one for a pattern of the prompt only.
+    After a query that was answered 0 it always says 1: a query for 0 follows one for a pattern of
+    the prompt only.
     """
 
-    def _count(self, shown: Sequence[str], answered: Sequence[tuple[str, str]], queried: str) -> int:
+    def _count(
+        self, shown: Sequence[str], answered: Sequence[tuple[str, str]], queried: str
+    ) -> int:
         last, digits = answered[-1] if answered else ("", "0")
         return int(digits == "0" or not set(queried) <= set(last))

@@ -1,8 +1,8 @@
 """Small tasks of tokens besides the ten: look-up, copying, order, counting, state, arithmetic.
 
-No setting of a learner of the package was chosen by them under a root seed that is reported; `sieve` got codes for some
-of them after a first look under another root. Each is one function from a random generator to a prompt, and one from a
-prompt to its answers; the oracle is the second.
+No setting of a learner of the package was chosen by them under a root seed that is reported;
+`sieve` got codes for some of them after a first look under another root. Each is one function from
+a random generator to a prompt, and one from a prompt to its answers; the oracle is the second.
 """
 
 from __future__ import annotations
@@ -65,7 +65,11 @@ def _far_lookup(rng: np.random.Generator, longest: int) -> Words:
 def _inverse(rng: np.random.Generator, longest: int) -> Words:
     keys = _some(rng, LETTERS, min(_count(rng, longest), len(LETTERS)))
     values = _some(rng, DIGITS, len(keys))
-    return [*(part for both in zip(keys, values, strict=True) for part in both), "?", _one(rng, values)]
+    return [
+        *(part for both in zip(keys, values, strict=True) for part in both),
+        "?",
+        _one(rng, values),
+    ]
 
 
 def _chain(rng: np.random.Generator, longest: int) -> Words:
@@ -115,7 +119,14 @@ def _walk(rng: np.random.Generator, longest: int) -> Words:
 
 
 def _sum(rng: np.random.Generator, longest: int) -> Words:
-    return [*_any(rng, DIGITS, _count(rng, longest)), ";", _one(rng, DIGITS), "+", _one(rng, DIGITS), "="]
+    return [
+        *_any(rng, DIGITS, _count(rng, longest)),
+        ";",
+        _one(rng, DIGITS),
+        "+",
+        _one(rng, DIGITS),
+        "=",
+    ]
 
 
 def _named_sum(rng: np.random.Generator, longest: int) -> Words:
@@ -176,10 +187,20 @@ def _paid(words: Words) -> str:
 
 
 IMAGES = dict(zip(LETTERS, (*LETTERS[3:], *LETTERS[:3]), strict=True))
-KINDS: dict[str, tuple[str, Callable[[np.random.Generator, int], Words], Callable[[Words], Words]]] = {
+KINDS: dict[
+    str, tuple[str, Callable[[np.random.Generator, int], Words], Callable[[Words], Words]]
+] = {
     "lookup": ("abcdefgh 0123456789 ?", _lookup, lambda words: [_value(words, words[-1])]),
-    "far-lookup": ("abcdefgh 0123456789 ?-=", _far_lookup, lambda w: [_value(w, w[w.index("?") + 1])]),
-    "inverse": ("abcdefgh 0123456789 ?", _inverse, lambda words: [words[words.index(str(int(words[-1]))) - 1]]),
+    "far-lookup": (
+        "abcdefgh 0123456789 ?-=",
+        _far_lookup,
+        lambda w: [_value(w, w[w.index("?") + 1])],
+    ),
+    "inverse": (
+        "abcdefgh 0123456789 ?",
+        _inverse,
+        lambda words: [words[words.index(str(int(words[-1]))) - 1]],
+    ),
     "two-hops": ("abcdefgh ;?", _chain, lambda words: [_after(words, _after(words, words[-1]))]),
     "copy": ("abcdefgh |", _string, lambda words: words[:-1]),
     "reverse": ("abcdefgh |", _string, lambda words: words[:-1][::-1]),
@@ -188,45 +209,60 @@ KINDS: dict[str, tuple[str, Callable[[np.random.Generator, int], Words], Callabl
     "most": ("ab ?", _most, lambda words: [max("ab", key=words.count)]),
     "times": ("abcd 0123456789 ?", _times, lambda words: [str(words[:-2].count(words[-1]))]),
     "parity": ("01 ?", _parity, lambda words: [str(words.count("1") % 2)]),
-    "switch": ("on off - ?", _switch, lambda words: [next(word for word in words[::-1] if word in ("on", "off"))]),
-    "walk": ("left right 01234 ?", _walk, lambda words: [str((words.count("right") - words.count("left")) % 5)]),
+    "switch": (
+        "on off - ?",
+        _switch,
+        lambda words: [next(word for word in words[::-1] if word in ("on", "off"))],
+    ),
+    "walk": (
+        "left right 01234 ?",
+        _walk,
+        lambda words: [str((words.count("right") - words.count("left")) % 5)],
+    ),
     "sum": ("0123456789 ;+=", _sum, lambda words: [str((int(words[-4]) + int(words[-2])) % 10)]),
     "named-sum": (
-        "abcd 01234 ?+", _named_sum, lambda w: [str((int(_value(w, w[-3])) + int(_value(w, w[-1]))) % 5)],
+        "abcd 01234 ?+",
+        _named_sum,
+        lambda w: [str((int(_value(w, w[-3])) + int(_value(w, w[-1]))) % 5)],
     ),
     "image": ("abcdefgh ?", _image, lambda words: [IMAGES[words[-1]]]),
     "brackets": ("([{}]) ?", _brackets, lambda words: [_closing(words)]),
     "least": ("abcdefgh |", _string, lambda words: [min(words[:-1])]),
     "since": ("abcdefgh -?", _marked, lambda words: [_since(words)]),
     "machine": ("back 01234 ?", _coins, lambda words: [_paid(words)]),
-}  # fmt: skip
-"""By kind: the words (letters of a part each, or a part as it is), how a prompt is drawn, and its answers."""
+}
+"""By kind: the words (letters of a part each, or a part as it is), how a prompt is drawn, and its
+answers.
+"""
 
 
 @dataclass(frozen=True)
 class Extra:
     """A small task besides the ten, of look-up, copying, order, counting, state or arithmetic.
 
-    Sees: a prompt, by kind. lookup: letters, each with a digit behind it, then ? and one of the letters. far-lookup:
-    the same, then 10 to 16 dashes and =. inverse: ? and one of the digits. two-hops: pairs of letters that make a
-    chain, in random order, then ? and a letter. copy, reverse: letters and a bar. first: letters and ?. order: letters,
-    then ? and two of them. most: a and b, an odd number, then ?. times: letters, then ? and one. parity: zeros and
-    ones, then ?. switch: on, off and dashes, then ?. walk: left and right, then ?. sum: digits, a semicolon, then two
-    digits with + between and = behind. named-sum: four letters with digits, then ? and two of them with + between.
-    image: letters, then ? and one. brackets: brackets that open and close, then ?. least: letters and a bar. since:
-    letters and one to three dashes, then ?. machine: coins of 1 and 2, and `back`, then ?.
-    Answers: the digit of the letter; the letter of the digit; the letter two links further; the string again, or from
-    its end; the first letter; which of the two came first; which is there more often; how often it was there; the
-    number of ones modulo 2; on or off, whichever came last; the place on a ring of five; the sum modulo 10, or 5; a
-    letter that depends on the one asked for alone; the bracket that closes the last open one; the first letter of the
-    alphabet that was there; the letter behind the last dash; what a machine has that gives everything out at 5 or more,
-    or when told `back`.
+    Sees: a prompt, by kind. lookup: letters, each with a digit behind it, then ? and one of the
+    letters. far-lookup: the same, then 10 to 16 dashes and =. inverse: ? and one of the digits.
+    two-hops: pairs of letters that make a chain, in random order, then ? and a letter. copy,
+    reverse: letters and a bar. first: letters and ?. order: letters, then ? and two of them. most:
+    a and b, an odd number, then ?. times: letters, then ? and one. parity: zeros and ones, then ?.
+    switch: on, off and dashes, then ?. walk: left and right, then ?. sum: digits, a semicolon, then
+    two digits with + between and = behind. named-sum: four letters with digits, then ? and two of
+    them with + between. image: letters, then ? and one. brackets: brackets that open and close,
+    then ?. least: letters and a bar. since: letters and one to three dashes, then ?. machine: coins
+    of 1 and 2, and `back`, then ?. Answers: the digit of the letter; the letter of the digit; the
+    letter two links further; the string again, or from its end; the first letter; which of the two
+    came first; which is there more often; how often it was there; the number of ones modulo 2; on
+    or off, whichever came last; the place on a ring of five; the sum modulo 10, or 5; a letter that
+    depends on the one asked for alone; the bracket that closes the last open one; the first letter
+    of the alphabet that was there; the letter behind the last dash; what a machine has that gives
+    everything out at 5 or more, or when told `back`.
     Scored: share of right answers.
     Chance: one over the number of possible answers, or the most frequent one; the controls say it.
     Ceiling: 1, by the rule.
     Example, lookup: `c 4 a 9 f 1 ? a 9`.
-    Source: ours. No learner of the package was tuned on them under a root seed that is reported; `sieve` got codes for
-    some of them after a first look under another root. least, since and machine came when it was finished.
+    Source: ours. No learner of the package was tuned on them under a root seed that is reported;
+    `sieve` got codes for some of them after a first look under another root. least, since and
+    machine came when it was finished.
 
     Departures: none; they are the same under all conventions.
     """
@@ -242,7 +278,11 @@ class Extra:
     def vocabulary(self) -> tuple[str, ...]:
         """The words; a token's id is its position."""
         parts = KINDS[self.kind][0].split()
-        return tuple(word for part in parts for word in ([part] if part.isalpha() and part in WHOLE else part))
+        return tuple(
+            word
+            for part in parts
+            for word in ([part] if part.isalpha() and part in WHOLE else part)
+        )
 
     def solved(self, prompt: Words) -> Words:
         """What is right after a prompt."""
@@ -271,8 +311,15 @@ class Extra:
         found = words[len(prompt) :]
         places = tuple(range(len(prompt), len(prompt) + len(expected)))
         if len(found) != len(expected):
-            raise Malformed(len(words), f"{len(expected)} answers must stand here, not {len(found)}")
-        return Verdict.of([Answer((place,), (a,), (b,)) for place, a, b in zip(places, expected, found, strict=True)])
+            raise Malformed(
+                len(words), f"{len(expected)} answers must stand here, not {len(found)}"
+            )
+        return Verdict.of(
+            [
+                Answer((place,), (a,), (b,))
+                for place, a, b in zip(places, expected, found, strict=True)
+            ]
+        )
 
 
 WHOLE = ("on", "off", "left", "right", "back")
@@ -310,25 +357,123 @@ class ExtraOracle(WordRule):
         return said
 
 
-task.variant("language/extra-lookup", version=1, of=Extra, summary="Say the digit of a letter.", kind="lookup")
-task.variant("language/extra-far-lookup", version=1, of=Extra, summary="Say it after a pause.", kind="far-lookup")
-task.variant("language/extra-inverse", version=1, of=Extra, summary="Say the letter of a digit.", kind="inverse")
-task.variant("language/extra-two-hops", version=1, of=Extra, summary="Follow two links of a chain.", kind="two-hops")
+task.variant(
+    "language/extra-lookup",
+    version=1,
+    of=Extra,
+    summary="Say the digit of a letter.",
+    kind="lookup",
+)
+task.variant(
+    "language/extra-far-lookup",
+    version=1,
+    of=Extra,
+    summary="Say it after a pause.",
+    kind="far-lookup",
+)
+task.variant(
+    "language/extra-inverse",
+    version=1,
+    of=Extra,
+    summary="Say the letter of a digit.",
+    kind="inverse",
+)
+task.variant(
+    "language/extra-two-hops",
+    version=1,
+    of=Extra,
+    summary="Follow two links of a chain.",
+    kind="two-hops",
+)
 task.variant("language/extra-copy", version=1, of=Extra, summary="Say a string again.", kind="copy")
-task.variant("language/extra-reverse", version=1, of=Extra, summary="Say a string from its end.", kind="reverse")
-task.variant("language/extra-first", version=1, of=Extra, summary="Say the first letter of many.", kind="first")
-task.variant("language/extra-order", version=1, of=Extra, summary="Say which of two letters came first.", kind="order")
-task.variant("language/extra-most", version=1, of=Extra, summary="Say which letter is there more often.", kind="most")
-task.variant("language/extra-times", version=1, of=Extra, summary="Say how often a letter was there.", kind="times")
-task.variant("language/extra-parity", version=1, of=Extra, summary="Say whether ones are odd in number.", kind="parity")
-task.variant("language/extra-switch", version=1, of=Extra, summary="Say how a switch was left.", kind="switch")
-task.variant("language/extra-walk", version=1, of=Extra, summary="Say where on a ring a walk ends.", kind="walk")
+task.variant(
+    "language/extra-reverse",
+    version=1,
+    of=Extra,
+    summary="Say a string from its end.",
+    kind="reverse",
+)
+task.variant(
+    "language/extra-first",
+    version=1,
+    of=Extra,
+    summary="Say the first letter of many.",
+    kind="first",
+)
+task.variant(
+    "language/extra-order",
+    version=1,
+    of=Extra,
+    summary="Say which of two letters came first.",
+    kind="order",
+)
+task.variant(
+    "language/extra-most",
+    version=1,
+    of=Extra,
+    summary="Say which letter is there more often.",
+    kind="most",
+)
+task.variant(
+    "language/extra-times",
+    version=1,
+    of=Extra,
+    summary="Say how often a letter was there.",
+    kind="times",
+)
+task.variant(
+    "language/extra-parity",
+    version=1,
+    of=Extra,
+    summary="Say whether ones are odd in number.",
+    kind="parity",
+)
+task.variant(
+    "language/extra-switch",
+    version=1,
+    of=Extra,
+    summary="Say how a switch was left.",
+    kind="switch",
+)
+task.variant(
+    "language/extra-walk",
+    version=1,
+    of=Extra,
+    summary="Say where on a ring a walk ends.",
+    kind="walk",
+)
 task.variant("language/extra-sum", version=1, of=Extra, summary="Add two digits.", kind="sum")
 task.variant(
-    "language/extra-named-sum", version=1, of=Extra, summary="Add the digits of two letters.", kind="named-sum"
+    "language/extra-named-sum",
+    version=1,
+    of=Extra,
+    summary="Add the digits of two letters.",
+    kind="named-sum",
 )
-task.variant("language/extra-image", version=1, of=Extra, summary="Say the image of a letter.", kind="image")
-task.variant("language/extra-least", version=1, of=Extra, summary="Say the least of some letters.", kind="least")
-task.variant("language/extra-since", version=1, of=Extra, summary="Say the letter behind a mark.", kind="since")
-task.variant("language/extra-machine", version=1, of=Extra, summary="Say what a machine has.", kind="machine")
-task.variant("language/extra-brackets", version=1, of=Extra, summary="Close the last open bracket.", kind="brackets")
+task.variant(
+    "language/extra-image", version=1, of=Extra, summary="Say the image of a letter.", kind="image"
+)
+task.variant(
+    "language/extra-least",
+    version=1,
+    of=Extra,
+    summary="Say the least of some letters.",
+    kind="least",
+)
+task.variant(
+    "language/extra-since",
+    version=1,
+    of=Extra,
+    summary="Say the letter behind a mark.",
+    kind="since",
+)
+task.variant(
+    "language/extra-machine", version=1, of=Extra, summary="Say what a machine has.", kind="machine"
+)
+task.variant(
+    "language/extra-brackets",
+    version=1,
+    of=Extra,
+    summary="Close the last open bracket.",
+    kind="brackets",
+)

@@ -13,13 +13,21 @@ from quickstudy.base import catalogue
 from quickstudy.base.catalogue import task
 from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples
-from quickstudy.base.parameters import CONVENTIONS, HANDED_ON, configure, parameter, parse_assignments
+from quickstudy.base.parameters import (
+    CONVENTIONS,
+    HANDED_ON,
+    configure,
+    parameter,
+    parse_assignments,
+)
 from quickstudy.tasks.language.checking import Verdict, judge
 
 
 @dataclass(frozen=True)
 class Translated:
-    """A task in a larger vocabulary: the same sequences of words, with the ids that the words have there."""
+    """A task in a larger vocabulary: the same sequences of words, with the ids that the words have
+    there.
+    """
 
     task: Any
     vocabulary: tuple[str, ...]
@@ -27,7 +35,9 @@ class Translated:
     def __post_init__(self) -> None:
         missing = [word for word in self.task.vocabulary if word not in self.vocabulary]
         if missing:
-            raise UsageError(f'"{missing[0]}", a word of {self.task.id}, is missing in the common vocabulary')
+            raise UsageError(
+                f'"{missing[0]}", a word of {self.task.id}, is missing in the common vocabulary'
+            )
 
     @property
     def id(self) -> str:
@@ -37,9 +47,14 @@ class Translated:
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
         """What the task itself gives, translated."""
         examples: Examples = self.task.sample(rng, count)
-        ids = np.array([self.vocabulary.index(word) for word in self.task.vocabulary], dtype=examples.inputs.dtype)
+        ids = np.array(
+            [self.vocabulary.index(word) for word in self.task.vocabulary],
+            dtype=examples.inputs.dtype,
+        )
         inside = np.arange(examples.steps)[:, None] < examples.lengths
-        inputs, targets = (np.where(inside, ids[tokens], 0) for tokens in (examples.inputs, examples.targets))
+        inputs, targets = (
+            np.where(inside, ids[tokens], 0) for tokens in (examples.inputs, examples.targets)
+        )
         return replace(examples, inputs=inputs, targets=targets)
 
     def check(self, tokens: Any) -> Verdict:
@@ -48,8 +63,9 @@ class Translated:
 
 
 def named_task(text: str, convention: str) -> Any:
-    """A language task from its name without `language/`, with parameters after colons if need be. It is the first
-    version unless the name says otherwise (`qa@2`): what is made of other tasks must not change when they do.
+    """A language task from its name without `language/`, with parameters after colons if need be.
+    It is the first version unless the name says otherwise (`qa@2`): what is made of other tasks
+    must not change when they do.
 
     >>> named_task("periodic:longest=3:length=20", "corrected")
     Periodic(shortest=1, longest=3, length=20)
@@ -57,12 +73,14 @@ def named_task(text: str, convention: str) -> Any:
     name, *given = text.split(":")
     id = f"language/{name}"
     versioned = id if "@" in name else f"{id}@1"
-    return configure(id, catalogue.task.get(versioned), parse_assignments(",".join(given)), convention)
+    return configure(
+        id, catalogue.task.get(versioned), parse_assignments(",".join(given)), convention
+    )
 
 
 def members_verdict(words: list[str], tasks: Sequence[Any]) -> Verdict:
-    """The verdict of the task that finds a sequence right, with the masks of all that do; otherwise of the first that
-    finds it well formed, or of the first.
+    """The verdict of the task that finds a sequence right, with the masks of all that do; otherwise
+    of the first that finds it well formed, or of the first.
     """
     verdicts: list[Verdict] = [task.check(words) for task in tasks]
     best = max(verdicts, key=lambda found: (found.right, found.well_formed))
@@ -71,11 +89,14 @@ def members_verdict(words: list[str], tasks: Sequence[Any]) -> Verdict:
 
 
 def common_vocabulary(tasks: Sequence[Any]) -> tuple[str, ...]:
-    """All words of all tasks, in the order in which they first come. UsageError for a task that has no words."""
+    """All words of all tasks, in the order in which they first come. UsageError for a task that has
+    no words.
+    """
     for member in tasks:
         if not hasattr(member, "vocabulary"):
             raise UsageError(
-                f"{member.id} has no vocabulary; only tasks that read and answer words can be put together"
+                f"{member.id} has no vocabulary; only tasks that read and answer words can be put"
+                " together"
             )
     return tuple(dict.fromkeys(word for member in tasks for word in member.vocabulary))
 
@@ -85,29 +106,38 @@ def common_vocabulary(tasks: Sequence[Any]) -> tuple[str, ...]:
 class Mixed:
     """Do what a sequence asks for, where each may come from another task.
 
-    Sees: a sequence of one of the members, each as likely as the others. The vocabulary is that of all members, in the
-    order in which their words first come; nothing but the words says which member it is.
-    Answers: what that member asks for.
-    Scored: share of right answers, over all members; members that ask more count more.
-    Chance: depends on the members; the controls are the most frequent answer and the token just read.
-    Ceiling: 1 where the words before a question tell its member, as far as the answer depends on it. That is so unless
-    `periodic` and `increasing-period` are mixed, where 0.9998 was reached.
-    Example: members=periodic/qa, `0 1 0 1 0 1 ...` or `I SEE TOM BUT I DO NOT SEE PAUL . DO I SEE TOM ? YES`.
-    Source: Cisneros, Sivic and Mikolov 2022, section 7, and the hybrid task of their task package.
+    Sees: a sequence of one of the members, each as likely as the others. The vocabulary is that of
+    all members, in the order in which their words first come; nothing but the words says which
+    member it is. Answers: what that member asks for.
+    Scored: share of right answers, over all members; members that ask more count more. Chance:
+    depends on the members; the controls are the most frequent answer and the token just read.
+    Ceiling: 1 where the words before a question tell its member, as far as the answer depends on
+    it. That is so unless `periodic` and `increasing-period` are mixed, where 0.9998 was reached.
+    Example: members=periodic/qa, `0 1 0 1 0 1 ...` or `I SEE TOM BUT I DO NOT SEE PAUL . DO I SEE
+    TOM ? YES`. Source: Cisneros, Sivic and Mikolov 2022, section 7, and the hybrid task of their
+    task package.
 
     Departures: none; the members are those of the convention.
     """
 
     members: tuple[str, ...] = parameter(("periodic", "qa"))
-    """Names of language tasks without `language/`, such as periodic/qa, or periodic:longest=5/qa@2 (else version 1)."""
+    """Names of language tasks without `language/`, such as periodic/qa, or periodic:longest=5/qa@2
+    (else version 1).
+    """
     convention: str = parameter("corrected", choices=CONVENTIONS)
     """The convention of the members."""
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = HANDED_ON
 
     def __post_init__(self) -> None:
-        if not self.members or "mixed" in self.members or len(set(self.members)) < len(self.members):
-            raise ValueError(f"members must be different tasks other than mixed, got {'/'.join(self.members)}")
+        if (
+            not self.members
+            or "mixed" in self.members
+            or len(set(self.members)) < len(self.members)
+        ):
+            raise ValueError(
+                f"members must be different tasks other than mixed, got {'/'.join(self.members)}"
+            )
         self.tasks  # noqa: B018  # a member that does not exist is said now
 
     @cached_property
@@ -124,7 +154,9 @@ class Mixed:
         """`count` independent sequences."""
         parts = [Translated(member, self.vocabulary) for member in self.tasks]
         # One by one, so that the draws do not depend on how they are grouped.
-        return Examples.joined([parts[int(rng.random() * len(parts))].sample(rng, 1) for _ in range(count)])
+        return Examples.joined(
+            [parts[int(rng.random() * len(parts))].sample(rng, 1) for _ in range(count)]
+        )
 
     def check(self, tokens: Any) -> Verdict:
         """What the members say; see `members_verdict`."""

@@ -1,4 +1,6 @@
-"""Rules for a task that is made of others: which member a sequence is of, and what that member's own rules answer."""
+"""Rules for a task that is made of others: which member a sequence is of, and what that member's
+own rules answer.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,8 @@ REMEMBERED = 8192
 
 
 class Told(NamedTuple):
-    """For every prefix of a sequence: the number of the member that it is taken for (-1: none), and what the member's
-    oracle answers (-1 where there is none).
+    """For every prefix of a sequence: the number of the member that it is taken for (-1: none), and
+    what the member's oracle answers (-1 where there is none).
     """
 
     member: NDArray[np.int64]
@@ -30,11 +32,12 @@ class Told(NamedTuple):
 
 
 class Members:
-    """Tells members apart by their words, and lets their own rules answer. task: has `tasks` and `vocabulary`.
+    """Tells members apart by their words, and lets their own rules answer. task: has `tasks` and
+    `vocabulary`.
 
-    A prefix is taken for a member whose vocabulary has all its words. Of several, for the one with the fewest words; of
-    those with equally many, for the one whose oracle has foretold the most of the latest tokens without a mistake; of
-    these, for the first.
+    A prefix is taken for a member whose vocabulary has all its words. Of several, for the one with
+    the fewest words; of those with equally many, for the one whose oracle has foretold the most of
+    the latest tokens without a mistake; of these, for the first.
     """
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
@@ -44,9 +47,13 @@ class Members:
         for member in task.tasks:
             if member.oracle not in catalogue.control:
                 raise NotApplicable(f"{member.id} has no oracle: {member.oracle}")
-        self._oracles = [self.rule(number, member.oracle) for number, member in enumerate(task.tasks)]
+        self._oracles = [
+            self.rule(number, member.oracle) for number, member in enumerate(task.tasks)
+        ]
         words = {word: id for id, word in enumerate(task.vocabulary)}
-        self._common = [np.array([words[word] for word in member.vocabulary]) for member in task.tasks]
+        self._common = [
+            np.array([words[word] for word in member.vocabulary]) for member in task.tasks
+        ]
         self._own = [np.full(len(words), -1) for _ in task.tasks]
         for own, common in zip(self._own, self._common, strict=True):
             own[common] = np.arange(len(common))
@@ -80,9 +87,15 @@ class Members:
             if known:
                 said = self.common(number, oracle.predict(ids[:known]))
                 # One word less counts more than any number of tokens foretold.
-                trust = _streaks(said[:-1] == inputs[1:known]) - len(inputs) * len(self._common[number])
+                trust = _streaks(said[:-1] == inputs[1:known]) - len(inputs) * len(
+                    self._common[number]
+                )
                 better = np.flatnonzero(trust > belief[:known])
-                told.member[better], told.answer[better], belief[better] = number, said[better], trust[better]
+                told.member[better], told.answer[better], belief[better] = (
+                    number,
+                    said[better],
+                    trust[better],
+                )
         return told
 
 
@@ -90,36 +103,42 @@ class Members:
 class MixedOracle(FixedRule):
     """Asks the oracles of the members whose vocabularies have all the words read so far.
 
-    Of several it believes the one with the fewest words; of those with equally many the one that has foretold the most
-    of the latest tokens without a mistake; of these the first.
+    Of several it believes the one with the fewest words; of those with equally many the one that
+    has foretold the most of the latest tokens without a mistake; of these the first.
     """
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
         self._members = Members(task, brief, seed)
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """The answer of the oracle that is believed, for every prefix; the token just read where none knows it."""
+        """The answer of the oracle that is believed, for every prefix; the token just read where
+        none knows it.
+        """
         told = self._members.told(inputs)
         return np.where(told.member < 0, inputs, told.answer)
 
 
 @control("best-rule", version=2, role="control")
 class BestRule:
-    """Answers by a control of the member that the words belong to: the one that was right most often so far.
+    """Answers by a control of the member that the words belong to: the one that was right most
+    often so far.
 
-    Of controls that were right equally often, the first that the member names. So beside a mixture or a stream stands
-    what the shortcuts of all its members would get together.
+    Of controls that were right equally often, the first that the member names. So beside a mixture
+    or a stream stands what the shortcuts of all its members would get together.
     """
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
         self._members = Members(task, brief, seed)
         self._rules = [
-            [self._members.rule(number, name) for name in member.controls] for number, member in enumerate(task.tasks)
+            [self._members.rule(number, name) for name in member.controls]
+            for number, member in enumerate(task.tasks)
         ]
         self._right = [np.zeros(len(rules), dtype=np.int64) for rules in self._rules]
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
-        """Count how often each control of the member would have been right, then let each look at the answers."""
+        """Count how often each control of the member would have been right, then let each look at
+        the answers.
+        """
         number = int(self._members.told(inputs).member[-1])
         if number < 0:
             return

@@ -1,4 +1,6 @@
-"""Rules that answer the questions of the question-answering tasks: the oracle, and what the generators leave open."""
+"""Rules that answer the questions of the question-answering tasks: the oracle, and what the
+generators leave open.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,21 @@ from numpy.typing import NDArray
 from quickstudy.base.catalogue import control
 from quickstudy.base.learner import Brief
 from quickstudy.tasks.controls import WordRule, uniform_by_prefix
-from quickstudy.tasks.language.statements import ADJECTIVES, NO, NUMBERS, THINGS, VERBS, YES, Fact, skim_facts
+from quickstudy.tasks.language.statements import (
+    ADJECTIVES,
+    NO,
+    NUMBERS,
+    THINGS,
+    VERBS,
+    YES,
+    Fact,
+    skim_facts,
+)
 
 
 class Question(NamedTuple):
-    """A question: where its question mark stands, its kind, and the verb and the name in it (empty: none).
+    """A question: where its question mark stands, its kind, and the verb and the name in it (empty:
+    none).
 
     kind: `DO` (yes or no), `HOW` (how many), `COLOR` or `SIZE` (what).
     """
@@ -30,8 +42,8 @@ class Question(NamedTuple):
 
 
 def skim_questions(words: Sequence[str]) -> list[Question]:
-    """A question for every question mark, whatever the words are, out of what stands between it and the period or
-    question mark before it.
+    """A question for every question mark, whatever the words are, out of what stands between it and
+    the period or question mark before it.
     """
     found: list[Question] = []
     kind, verb, name = "DO", "", ""
@@ -62,7 +74,9 @@ class Answerer(WordRule, ABC):
         answers = np.full(len(words), self._ids[NO], dtype=np.int64)
         for question in skim_questions(words):
             known = [fact for fact in facts if fact.place < question.place]
-            answers[question.place] = self._ids.get(self._answer(known, question, inputs), self._ids[NO])
+            answers[question.place] = self._ids.get(
+                self._answer(known, question, inputs), self._ids[NO]
+            )
         return answers
 
     @abstractmethod
@@ -79,7 +93,8 @@ def adjective_of(fact: Fact, kind: str) -> str | None:
 class QaOracle(Answerer):
     """Looks up what was affirmed of the verb in question: always right.
 
-    YES if it was affirmed of the name; how many names it was affirmed of; the colour or size of the one asked about.
+    YES if it was affirmed of the name; how many names it was affirmed of; the colour or size of the
+    one asked about.
     """
 
     def _answer(self, facts: Sequence[Fact], question: Question, inputs: NDArray[Any]) -> str:
@@ -94,7 +109,9 @@ class QaOracle(Answerer):
 
 @control("polarity-count", version=1, role="control")
 class PolarityCount(WordRule):
-    """YES if more names of the queried verb are affirmed than denied, NO if fewer, a coin if as many."""
+    """YES if more names of the queried verb are affirmed than denied, NO if fewer, a coin if as
+    many.
+    """
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """The answer that the names mentioned so far with the verb read last lean to."""
@@ -102,7 +119,9 @@ class PolarityCount(WordRule):
         verbs = np.array(list(accumulate(words, _latest_verb)))
         affirmed, denied = np.zeros((2, len(words)), dtype=np.int64)
         for fact in skim_facts(words):
-            (affirmed if fact.affirmed else denied)[fact.place :] += verbs[fact.place :] == fact.verb
+            (affirmed if fact.affirmed else denied)[fact.place :] += (
+                verbs[fact.place :] == fact.verb
+            )
         leaning = self._leaning(affirmed, denied)
         coins = uniform_by_prefix(self._seed, inputs, len(self._vocabulary)) < 0.5
         return np.where((leaning > 0) | ((leaning == 0) & coins), self._ids[YES], self._ids[NO])
@@ -136,8 +155,14 @@ class ByKind(Answerer):
                 self._seen.setdefault(question.kind, Counter())[self._vocabulary[target]] += 1
 
     def _usual(self, kind: str, other_than: str = "") -> str:
-        """The most frequent answer; the one that was shown first among equals; NO before any was shown."""
-        ranking = [answer for answer, _ in self._seen.get(kind, Counter()).most_common() if answer != other_than]
+        """The most frequent answer; the one that was shown first among equals; NO before any was
+        shown.
+        """
+        ranking = [
+            answer
+            for answer, _ in self._seen.get(kind, Counter()).most_common()
+            if answer != other_than
+        ]
         return ranking[0] if ranking else NO
 
     def _answer(self, facts: Sequence[Fact], question: Question, inputs: NDArray[Any]) -> str:
@@ -146,14 +171,17 @@ class ByKind(Answerer):
 
 @control("question-majority", version=1, role="control")
 class QuestionMajority(ByKind):
-    """The most frequent answer so far to this kind of question: by yes or no, how many, what colour, what size."""
+    """The most frequent answer so far to this kind of question: by yes or no, how many, what
+    colour, what size.
+    """
 
 
 @control("latest-adjective", version=1, role="control")
 class LatestAdjective(ByKind):
     """Asked for a colour or a size, the one that was mentioned last with anything affirmed.
 
-    Other questions, and those where none was, get the most frequent answer so far to this kind of question.
+    Other questions, and those where none was, get the most frequent answer so far to this kind of
+    question.
     """
 
     def _answer(self, facts: Sequence[Fact], question: Question, inputs: NDArray[Any]) -> str:
@@ -163,11 +191,12 @@ class LatestAdjective(ByKind):
 
 @control("verb-only", version=1, role="control")
 class VerbOnly(ByKind):
-    """Looks at the statement with the queried verb, not at the name in the question, and does not count.
+    """Looks at the statement with the queried verb, not at the name in the question, and does not
+    count.
 
-    By yes or no: YES if more names of the verb are affirmed than denied, NO if fewer, a coin if as many. How many: ZERO
-    if none is affirmed, else the most frequent other number so far. What colour or size: the one mentioned last among
-    those affirmed of the verb.
+    By yes or no: YES if more names of the verb are affirmed than denied, NO if fewer, a coin if as
+    many. How many: ZERO if none is affirmed, else the most frequent other number so far. What
+    colour or size: the one mentioned last among those affirmed of the verb.
     """
 
     def _answer(self, facts: Sequence[Fact], question: Question, inputs: NDArray[Any]) -> str:
@@ -180,7 +209,9 @@ class VerbOnly(ByKind):
         leaning = 2 * len(affirmed) - len(stated)
         if leaning == 0:
             read = inputs[: question.place + 1]
-            leaning = 1 if uniform_by_prefix(self._seed, read, len(self._vocabulary))[-1] < 0.5 else -1
+            leaning = (
+                1 if uniform_by_prefix(self._seed, read, len(self._vocabulary))[-1] < 0.5 else -1
+            )
         return YES if leaning > 0 else NO
 
 
@@ -196,8 +227,8 @@ def _latest(facts: Sequence[Fact], kind: str) -> str | None:
 
 
 class _ByWords(ByKind):
-    """Answers a question by yes or no out of the words of the prompt and of the question; other questions get the most
-    frequent answer so far to their kind.
+    """Answers a question by yes or no out of the words of the prompt and of the question; other
+    questions get the most frequent answer so far to their kind.
     """
 
     def _answer(self, facts: Sequence[Fact], question: Question, inputs: NDArray[Any]) -> str:
@@ -205,7 +236,9 @@ class _ByWords(ByKind):
         start = max(place for place, word in enumerate([".", *words]) if word in (".", "?"))
         return self._told(facts, question, words[: max(start - 1, 0)], words[start:])
 
-    def _told(self, facts: Sequence[Fact], question: Question, prompt: list[str], asked: list[str]) -> str:
+    def _told(
+        self, facts: Sequence[Fact], question: Question, prompt: list[str], asked: list[str]
+    ) -> str:
         if question.kind != "DO":
             return self._usual(question.kind)
         return YES if self._yes(question, prompt, asked) else NO
@@ -217,7 +250,8 @@ class _ByWords(ByKind):
 
 @control("verbatim", version=1, role="control")
 class Verbatim(_ByWords):
-    """YES if the words of the question, `I VERB NAME`, stood in the prompt one after another, else NO.
+    """YES if the words of the question, `I VERB NAME`, stood in the prompt one after another, else
+    NO.
 
     Other questions get the most frequent answer so far to their kind.
     """
@@ -243,9 +277,9 @@ class NotBefore(_ByWords):
 class LastName(ByKind):
     """Looks at the last name of the prompt alone, with its verb and whether it is affirmed of it.
 
-    Asked for that name with that verb: what was said of it. Asked for another name: the opposite; with another verb:
-    the opposite as well, so that both together leave it as it was. It seeks the asked name nowhere. Other questions get
-    the most frequent answer so far to their kind.
+    Asked for that name with that verb: what was said of it. Asked for another name: the opposite;
+    with another verb: the opposite as well, so that both together leave it as it was. It seeks the
+    asked name nowhere. Other questions get the most frequent answer so far to their kind.
     """
 
     back: ClassVar[int] = 1
@@ -260,7 +294,9 @@ class LastName(ByKind):
 
 @control("inner-name", version=1, role="control")
 class InnerName(LastName):
-    """Looks at the last name but one of the prompt alone, as `last-name` looks at the last: a place inside a clause."""
+    """Looks at the last name but one of the prompt alone, as `last-name` looks at the last: a place
+    inside a clause.
+    """
 
     back: ClassVar[int] = 2
 
@@ -269,12 +305,14 @@ class InnerName(LastName):
 class Composite(Verbatim):
     """Shallow rules together, one for each kind of question.
 
-    By yes or no: `verbatim`. How many: none of the verb's names if nothing is affirmed of it, all if nothing is denied,
-    else half of them, rounded up. What colour or size: the nearest such adjective before the last place of the noun,
-    whatever the verb and the NOT.
+    By yes or no: `verbatim`. How many: none of the verb's names if nothing is affirmed of it, all
+    if nothing is denied, else half of them, rounded up. What colour or size: the nearest such
+    adjective before the last place of the noun, whatever the verb and the NOT.
     """
 
-    def _told(self, facts: Sequence[Fact], question: Question, prompt: list[str], asked: list[str]) -> str:
+    def _told(
+        self, facts: Sequence[Fact], question: Question, prompt: list[str], asked: list[str]
+    ) -> str:
         if question.kind == "DO":
             return super()._told(facts, question, prompt, asked)
         if question.kind == "HOW":

@@ -1,4 +1,6 @@
-"""Reviews of films, the one task of the family that is not made up, and a rule that knows no word of praise."""
+"""Reviews of films, the one task of the family that is not made up, and a rule that knows no word
+of praise.
+"""
 
 from __future__ import annotations
 
@@ -36,21 +38,24 @@ ANSWERS = ("negative", "positive")
 class Reviews:
     """Say whether a review of a film is positive.
 
-    Sees: a review, cut into word pieces out of a vocabulary of `pieces` learned from the reviews themselves, one after
-    the other. Answers: 0 (negative: 1 to 4 stars of 10) or 1 (positive: 7 to 10 stars), after the last piece.
-    Scored: share of right answers on reviews of other films than those learned from.
-    Chance: 1/2, exactly: either label has half of each part. Controls: the most frequent answer; `stated-rating`, which
-    looks for a rating that the writer gives in so many words. Ceiling: unknown.
-    Source: the Large Movie Review Dataset (Maas et al. 2011) in its official split, 25,000 reviews to learn from and
-    25,000 to be tested on; used as Cisneros, Sivic and Mikolov 2022, section 4, use it. It is not part of this package:
-    `QUICKSTUDY_DATA` names the folder that holds it.
+    Sees: a review, cut into word pieces out of a vocabulary of `pieces` learned from the reviews
+    themselves, one after the other. Answers: 0 (negative: 1 to 4 stars of 10) or 1 (positive: 7 to
+    10 stars), after the last piece. Scored: share of right answers on reviews of other films than
+    those learned from. Chance: 1/2, exactly: either label has half of each part. Controls: the most
+    frequent answer; `stated-rating`, which looks for a rating that the writer gives in so many
+    words. Ceiling: unknown. Source: the Large Movie Review Dataset (Maas et al. 2011) in its
+    official split, 25,000 reviews to learn from and 25,000 to be tested on; used as Cisneros, Sivic
+    and Mikolov 2022, section 4, use it. It is not part of this package: `QUICKSTUDY_DATA` names the
+    folder that holds it.
 
-    The split is fixed, so repetitions differ in the order in which reviews are shown and in the learner's own draws.
-    Reviews are decomposed (NFD), put in lower case, rid of accents and cut at whitespace and punctuation.
+    The split is fixed, so repetitions differ in the order in which reviews are shown and in the
+    learner's own draws. Reviews are decomposed (NFD), put in lower case, rid of accents and cut at
+    whitespace and punctuation.
 
-    Departures. Published: the vocabulary is learned from the test reviews' text as well, line breaks stay in the
-    text as `<br />`, and there is no piece for padding or for the unknown. Corrected and written: the vocabulary is
-    learned from the training part alone, line breaks are spaces, pieces 0 and 1 stand for padding and the unknown.
+    Departures. Published: the vocabulary is learned from the test reviews' text as well, line
+    breaks stay in the text as `<br />`, and there is no piece for padding or for the unknown.
+    Corrected and written: the vocabulary is learned from the training part alone, line breaks are
+    spaces, pieces 0 and 1 stand for padding and the unknown.
     """
 
     pieces: int = parameter(30_000, at_least=100)
@@ -58,7 +63,9 @@ class Reviews:
     longest: int | None = parameter(None, at_least=1)
     """Pieces after which a review is cut off; none for whole reviews."""
     training: int | None = parameter(None, at_least=2)
-    """How many reviews can be learned from, the first of either label in equal numbers; none for all."""
+    """How many reviews can be learned from, the first of either label in equal numbers; none for
+    all.
+    """
     test: int | None = parameter(None, at_least=2)
     """The same for the reviews that are tested on."""
     learned_from: str = parameter("train", choices=("train", "all"))
@@ -88,14 +95,18 @@ class Reviews:
         find(IMDB)
 
     def parts(self) -> Split:
-        """The reviews to learn from and those to be tested on. Every call gives the same two objects."""
+        """The reviews to learn from and those to be tested on. Every call gives the same two
+        objects.
+        """
         return _parts(self, self._encoded())
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
         """`count` reviews of the training part: all different, unless there are fewer."""
         train = self.parts().train
         whole, rest = divmod(count, train.count)
-        rounds = [rng.permutation(train.count) for _ in range(whole)] + [rng.permutation(train.count)[:rest]]
+        rounds = [rng.permutation(train.count) for _ in range(whole)] + [
+            rng.permutation(train.count)[:rest]
+        ]
         return train.take(np.concatenate(rounds))
 
     def words(self, numbers: Sequence[int] | NDArray[Any]) -> list[str]:
@@ -131,7 +142,8 @@ def _examples(part: EncodedPart, count: int | None, longest: int | None, name: s
     if longest is not None:
         lengths = np.minimum(lengths, longest)
     starts = (part.ends - part.lengths)[chosen]
-    # By review, then turned: a review's pieces lie side by side in memory, where they are read together.
+    # By review, then turned: a review's pieces lie side by side in memory, where they are read
+    # together.
     inputs = np.zeros((len(chosen), int(lengths.max())), dtype=part.numbers.dtype)
     asked = np.zeros(inputs.shape, dtype=np.bool_)
     for row, start, length in zip(inputs, starts.tolist(), lengths.tolist(), strict=True):
@@ -142,12 +154,18 @@ def _examples(part: EncodedPart, count: int | None, longest: int | None, name: s
 
 
 def _balanced(labels: NDArray[np.int8], count: int, name: str) -> NDArray[np.int64]:
-    """The first reviews of either label, as many of one as of the other; one more negative if the count is odd."""
+    """The first reviews of either label, as many of one as of the other; one more negative if the
+    count is odd.
+    """
     wanted = (count + 1) // 2, count // 2
     found = [np.flatnonzero(labels == label) for label in range(len(ANSWERS))]
     if any(len(those) < number for those, number in zip(found, wanted, strict=True)):
-        raise UsageError(f"reviews/imdb: {count} reviews are asked for, the {name} part has {len(labels)}")
-    return np.sort(np.concatenate([those[:number] for those, number in zip(found, wanted, strict=True)]))
+        raise UsageError(
+            f"reviews/imdb: {count} reviews are asked for, the {name} part has {len(labels)}"
+        )
+    return np.sort(
+        np.concatenate([those[:number] for those, number in zip(found, wanted, strict=True)])
+    )
 
 
 STARS = 10
@@ -156,10 +174,11 @@ STARS = 10
 
 @control("stated-rating", version=1, role="control")
 class StatedRating(AnswerCounter):
-    """Takes the writer's own rating, such as `8/10`, for the answer; the most frequent answer so far without one.
+    """Takes the writer's own rating, such as `8/10`, for the answer; the most frequent answer so
+    far without one.
 
-    The labels of the reviews are their writers' ratings, so a rating in the text gives the answer away. Positive from 6
-    on; of several ratings the last one counts.
+    The labels of the reviews are their writers' ratings, so a rating in the text gives the answer
+    away. Positive from 6 on; of several ratings the last one counts.
     """
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
@@ -172,6 +191,9 @@ class StatedRating(AnswerCounter):
         """One answer per row, from what has been read up to it."""
         answers = np.full(len(inputs), np.argmax(self._counts))
         for place in np.flatnonzero(inputs[1:-1] == self._of) + 1:
-            if inputs[place + 1] == self._numbers[STARS] and int(inputs[place - 1]) in self._numbers:
+            if (
+                inputs[place + 1] == self._numbers[STARS]
+                and int(inputs[place - 1]) in self._numbers
+            ):
                 answers[place + 1 :] = 2 * self._numbers.index(int(inputs[place - 1])) > STARS
         return answers

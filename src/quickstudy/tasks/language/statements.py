@@ -1,4 +1,6 @@
-"""Statements such as `I SEE TOM BUT I DO NOT SEE A BIG CAR`: written, read strictly, skimmed for facts."""
+"""Statements such as `I SEE TOM BUT I DO NOT SEE A BIG CAR`: written, read strictly, skimmed for
+facts.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ JOINTS = ("AND", "BUT")
 
 
 class Statement(NamedTuple):
-    """One verb, the names it is affirmed of and the names it is denied of, in the order in which they stand."""
+    """One verb, the names it is affirmed of and the names it is denied of, in the order in which
+    they stand.
+    """
 
     verb: str
     affirmed: tuple[str, ...]
@@ -50,7 +54,9 @@ class Statement(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """That a verb is affirmed or denied of a name, where the name stands, and the adjectives before it."""
+    """That a verb is affirmed or denied of a name, where the name stands, and the adjectives before
+    it.
+    """
 
     place: int
     verb: str
@@ -66,7 +72,9 @@ TakeName = Callable[[Reader, Collection[str]], str]
 def write_statement(
     verb: str, affirmed: Sequence[str], denied: Sequence[str], affirmed_first: bool, joint: str
 ) -> list[str]:
-    """One clause for each list that is not empty; `joint` stands between the two if there are two."""
+    """One clause for each list that is not empty; `joint` stands between the two if there are
+    two.
+    """
     clauses = [
         [*opening, verb, *" AND ".join(names).split()]
         for opening, names in ((["I"], affirmed), (["I", "DO", "NOT"], denied))
@@ -87,19 +95,27 @@ def plain_names(names: Collection[str]) -> TakeName:
 
 
 def read_statement(
-    reader: Reader, take_name: TakeName, verbs: Collection[str], used: Collection[str] = (), again: bool = False
+    reader: Reader,
+    take_name: TakeName,
+    verbs: Collection[str],
+    used: Collection[str] = (),
+    again: bool = False,
 ) -> Statement:
-    """The statement that stands next: one clause, or two of opposite polarity about one verb, no name twice (again:
-    none twice in one clause) and none that was used before.
+    """The statement that stands next: one clause, or two of opposite polarity about one verb, no
+    name twice (again: none twice in one clause) and none that was used before.
     """
     verb, is_affirmed, first = read_clause(reader, take_name, verbs, used)
     second: tuple[str, ...] = ()
     if reader.sees(JOINTS):
         reader.take(JOINTS, "AND or BUT")
         start = reader.index
-        _, other, second = read_clause(reader, take_name, (verb,), used if again else (*used, *first))
+        _, other, second = read_clause(
+            reader, take_name, (verb,), used if again else (*used, *first)
+        )
         if other == is_affirmed:
-            raise Malformed(start, "two clauses of one statement must not be both affirmed or both denied")
+            raise Malformed(
+                start, "two clauses of one statement must not be both affirmed or both denied"
+            )
     return Statement(verb, first, second) if is_affirmed else Statement(verb, second, first)
 
 
@@ -121,8 +137,9 @@ def read_clause(
 
 
 def skim_facts(words: Sequence[str]) -> list[Fact]:
-    """All that is stated before the first question, whatever the words are. What it finds up to an index depends on
-    nothing after it. A question begins with HOW, with WHAT, or where DO does not follow I.
+    """All that is stated before the first question, whatever the words are. What it finds up to an
+    index depends on nothing after it. A question begins with HOW, with WHAT, or where DO does not
+    follow I.
     """
     facts: list[Fact] = []
     verb, affirmed = "", True
@@ -171,7 +188,12 @@ def adjectives_of(phrase: str) -> dict[str, str]:
     >>> adjectives_of("A BIG RED CAR")
     {'SIZE': 'BIG', 'COLOR': 'RED'}
     """
-    return {kind: word for word in phrase.split()[1:-1] for kind, known in ADJECTIVES.items() if word in known}
+    return {
+        kind: word
+        for word in phrase.split()[1:-1]
+        for kind, known in ADJECTIVES.items()
+        if word in known
+    }
 
 
 def phrases(nouns: Sequence[str], colours: Sequence[str], sizes: Sequence[str]) -> TakeName:
@@ -183,10 +205,15 @@ def phrases(nouns: Sequence[str], colours: Sequence[str], sizes: Sequence[str]) 
         size = reader.take(sizes, "a size") if reader.sees(SIZES) else ""
         colour = reader.take(colours, "a colour") if reader.sees(COLOURS) else ""
         known = {noun_of(phrase) for phrase in used}
-        noun = reader.take([noun for noun in nouns if noun not in known], "a noun not yet mentioned")
+        noun = reader.take(
+            [noun for noun in nouns if noun not in known], "a noun not yet mentioned"
+        )
         phrase = write_phrase(size, colour, noun)
         if not phrase.startswith(f"{article} "):
-            raise Malformed(start, f'"{phrase.split()[0]}" must stand before "{first_word(phrase)}", not "{article}"')
+            raise Malformed(
+                start,
+                f'"{phrase.split()[0]}" must stand before "{first_word(phrase)}", not "{article}"',
+            )
         return phrase
 
     return take
@@ -195,12 +222,17 @@ def phrases(nouns: Sequence[str], colours: Sequence[str], sizes: Sequence[str]) 
 def described(statements: Sequence[Statement]) -> list[tuple[str, str]]:
     """The affirmed things that have an adjective, each after its verb."""
     return [
-        (statement.verb, phrase) for statement in statements for phrase in statement.affirmed if adjectives_of(phrase)
+        (statement.verb, phrase)
+        for statement in statements
+        for phrase in statement.affirmed
+        if adjectives_of(phrase)
     ]
 
 
 def contrasts(statements: Sequence[Statement]) -> list[tuple[str, str, dict[str, list[str]]]]:
-    """Each verb and COLOR or SIZE of which its affirmed things have two or more, with the things by adjective."""
+    """Each verb and COLOR or SIZE of which its affirmed things have two or more, with the things by
+    adjective.
+    """
     found = []
     for verb, affirmed, _ in statements:
         for sort in ADJECTIVES:

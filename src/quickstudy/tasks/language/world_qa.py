@@ -1,4 +1,6 @@
-"""Language tasks 7 and 8, question answering about several statements, without and with counting."""
+"""Language tasks 7 and 8, question answering about several statements, without and with
+counting.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,15 @@ from quickstudy.tasks.language.conversations import (
     write_prompt,
 )
 from quickstudy.tasks.language.qa import CONTROLS, Cast
-from quickstudy.tasks.language.statements import NAMES, NO, NUMBERS, VERBS, YES, Statement, plain_names
+from quickstudy.tasks.language.statements import (
+    NAMES,
+    NO,
+    NUMBERS,
+    VERBS,
+    YES,
+    Statement,
+    plain_names,
+)
 from quickstudy.tasks.sampling import pick
 
 
@@ -35,34 +45,36 @@ from quickstudy.tasks.sampling import pick
 class WorldQa(Cast, Conversation):
     """Say whether something was affirmed or denied of a name, out of several statements.
 
-    Sees: s names, s uniform in fewest .. most, spread over v verbs, v uniform in 1 .. min(verbs, s): v different cuts
-    out of 0 .. s-1 divide the names, each verb gets those from its cut to the next, those before the first cut are
-    not used. For each verb a statement as in `language/qa` (k of its m names affirmed, k uniform in 0 .. m), with a
-    period between two statements. Then `. DO I VERB NAME ?` with one of the verbs and one of its names, and the
-    answer. (With most_questions above 1 the number of questions drawn is uniform in 1 .. most_questions; repetitions
-    are left out; each follows the answer to the one before, after a period.)
-    Answers: YES or NO after each question mark; nothing else is asked.
-    Scored: share of right answers.
-    Chance: 1/2. Controls: the most frequent answer; `polarity` and `polarity-count`, which look at the statement with
-    the queried verb but not at the name. In the published form, with 1200 different sequences, they reach 0.89 and
-    0.92, and the best published reservoir 0.66; in the balanced form they stay at 1/2.
-    Ceiling: 1, by looking the name up.
+    Sees: s names, s uniform in fewest .. most, spread over v verbs, v uniform in 1 .. min(verbs,
+    s): v different cuts out of 0 .. s-1 divide the names, each verb gets those from its cut to the
+    next, those before the first cut are not used. For each verb a statement as in `language/qa` (k
+    of its m names affirmed, k uniform in 0 .. m), with a period between two statements. Then `. DO
+    I VERB NAME ?` with one of the verbs and one of its names, and the answer. (With most_questions
+    above 1 the number of questions drawn is uniform in 1 .. most_questions; repetitions are left
+    out; each follows the answer to the one before, after a period.) Answers: YES or NO after each
+    question mark; nothing else is asked. Scored: share of right answers.
+    Chance: 1/2. Controls: the most frequent answer; `polarity` and `polarity-count`, which look at
+    the statement with the queried verb but not at the name. In the published form, with 1200
+    different sequences, they reach 0.89 and 0.92, and the best published reservoir 0.66; in the
+    balanced form they stay at 1/2. Ceiling: 1, by looking the name up.
     Example: `I SEE LEO . I CALL MARC BUT I DO NOT CALL LISA . DO I CALL LISA ? NO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 7.
 
-    Balanced or not. Not balanced (published, written): the question is about a uniform verb and a uniform one of its
-    names. Most statements are then about one name or all of one kind, and the verb alone tells the answer. Balanced
-    (corrected): one of the verbs, each as likely as the others, gets a name more than it would and has both clauses;
-    the question is about a uniform one of the statements with both clauses; the answer is a fair coin, and the name
-    uniform among those that have it. For independent draws with one question these rules are then right with
+    Balanced or not. Not balanced (published, written): the question is about a uniform verb and a
+    uniform one of its names. Most statements are then about one name or all of one kind, and the
+    verb alone tells the answer. Balanced (corrected): one of the verbs, each as likely as the
+    others, gets a name more than it would and has both clauses; the question is about a uniform one
+    of the statements with both clauses; the answer is a fair coin, and the name uniform among those
+    that have it. For independent draws with one question these rules are then right with
     probability 1/2 exactly:
-    - every rule that looks at the prompt and at the queried verb only, since the coin is thrown without regard to them;
-    - every rule that looks at everything but which clauses hold the NOT: exchanging affirmed and denied everywhere
-      turns each sequence into an equally likely one with the other answer.
+    - every rule that looks at the prompt and at the queried verb only, since the coin is thrown
+      without regard to them;
+    - every rule that looks at everything but which clauses hold the NOT: exchanging affirmed and
+      denied everywhere turns each sequence into an equally likely one with the other answer.
 
-    Departures. Published: always one question, 1 to 12 names. Written: the text speaks of an unknown number of
-    questions; 1 to 8 are drawn, the number that it gives for tasks 9 and 10. Corrected: one question, 2 to 12 names,
-    balanced.
+    Departures. Published: always one question, 1 to 12 names. Written: the text speaks of an
+    unknown number of questions; 1 to 8 are drawn, the number that it gives for tasks 9 and 10.
+    Corrected: one question, 2 to 12 names, balanced.
     """
 
     names: int = parameter(13, at_least=1, at_most=len(NAMES))
@@ -76,7 +88,9 @@ class WorldQa(Cast, Conversation):
     most_questions: int = parameter(1, at_least=1)
     """Most questions drawn."""
     balanced: bool = True
-    """Whether questions are about statements with both clauses and their answers are drawn first."""
+    """Whether questions are about statements with both clauses and their answers are drawn
+    first.
+    """
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "published": {"fewest": 1, "balanced": False},
@@ -101,12 +115,16 @@ class WorldQa(Cast, Conversation):
     def _read_prompt(self, reader: Reader) -> list[Statement]:
         statements = read_prompt(reader, plain_names(self.people), self.actions, self.most)
         if self.balanced and not any(statement.mixed for statement in statements):
-            raise Malformed(reader.index, "the prompt ends here without a statement that affirms and denies")
+            raise Malformed(
+                reader.index, "the prompt ends here without a statement that affirms and denies"
+            )
         return statements
 
     def _read_question(self, reader: Reader, statements: list[Statement]) -> ReadQuestion:
         reader.phrase("DO I")
-        statement = read_verb(reader, (known for known in statements if known.mixed or not self.balanced))
+        statement = read_verb(
+            reader, (known for known in statements if known.mixed or not self.balanced)
+        )
         name = reader.take(statement.affirmed + statement.denied, "a name that goes with the verb")
         reader.phrase("?")
         return ReadQuestion(YES if name in statement.affirmed else NO, (YES, NO))
@@ -115,32 +133,41 @@ class WorldQa(Cast, Conversation):
 @task(
     "language/world-qa-counting",
     version=1,
-    controls=["majority", "question-majority", "verb-only", "verbatim", "not-before", "last-name", "composite"],
+    controls=[
+        "majority",
+        "question-majority",
+        "verb-only",
+        "verbatim",
+        "not-before",
+        "last-name",
+        "composite",
+    ],
     oracle="qa-oracle",
 )
 @dataclass(frozen=True)
 class WorldQaCounting(WorldQa):
     """Say whether something was affirmed of a name, or of how many, out of several statements.
 
-    Sees: a prompt as in `language/world-qa`; then, with probability `counts`, `. HOW MANY PEOPLE DO I VERB ?` with a
-    uniform one of its verbs, otherwise a question as there; then the answer.
-    Answers: the number of affirmed names of the verb, as a word from ZERO to TWELVE; or YES or NO. Nothing else is
-    asked.
+    Sees: a prompt as in `language/world-qa`; then, with probability `counts`, `. HOW MANY PEOPLE DO
+    I VERB ?` with a uniform one of its verbs, otherwise a question as there; then the answer.
+    Answers: the number of affirmed names of the verb, as a word from ZERO to TWELVE; or YES or NO.
+    Nothing else is asked.
     Scored: share of right answers.
-    Chance: 0.28, the share of the most frequent answer (published: 0.26). Other controls: `question-majority`, the most
-    frequent answer to each kind of question, 0.54 (0.47); `verb-only`, which looks at the statement with the queried
-    verb but neither at the name nor at how many there are, 0.64 (0.86). Best published reservoir: 0.59.
-    Ceiling: 1, by looking the name up and by counting.
+    Chance: 0.28, the share of the most frequent answer (published: 0.26). Other controls:
+    `question-majority`, the most frequent answer to each kind of question, 0.54 (0.47);
+    `verb-only`, which looks at the statement with the queried verb but neither at the name nor at
+    how many there are, 0.64 (0.86). Best published reservoir: 0.59. Ceiling: 1, by looking the name
+    up and by counting.
     Example: `I SMELL TOM AND LUKE BUT I DO NOT SMELL LEO . HOW MANY PEOPLE DO I SMELL ? TWO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 8.
 
-    Balanced or not: the questions by yes or no as in `language/world-qa`, with the same proof that rules without the
-    name, or without the NOT, are right with probability 1/2 on them. What is left open: most counts are ZERO and ONE,
-    since most statements are short; telling these two apart is part of the task, and `verb-only` shows what it is
-    worth.
+    Balanced or not: the questions by yes or no as in `language/world-qa`, with the same proof that
+    rules without the name, or without the NOT, are right with probability 1/2 on them. What is left
+    open: most counts are ZERO and ONE, since most statements are short; telling these two apart is
+    part of the task, and `verb-only` shows what it is worth.
 
-    Departures. Published: always one question, 1 to 12 names. Written: 1 to 8 questions are drawn, as in
-    `language/world-qa`. Corrected: one question, 2 to 12 names, balanced.
+    Departures. Published: always one question, 1 to 12 names. Written: 1 to 8 questions are drawn,
+    as in `language/world-qa`. Corrected: one question, 2 to 12 names, balanced.
     """
 
     counts: float = parameter(0.5, at_least=0, at_most=1)

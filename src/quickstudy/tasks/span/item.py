@@ -1,4 +1,5 @@
-"""What all span items of sequences share: a grid of difficulties, its bins, and equal numbers of every size.
+"""What all span items of sequences share: a grid of difficulties, its bins, and equal numbers of
+every size.
 
 An item has a difficulty axis in natural units: symbols copied, pairs looked up, brackets nested.
 Lessons mix all difficulties; tests have equally many sequences in every bin.
@@ -17,15 +18,20 @@ from numpy.typing import NDArray
 from quickstudy.base.examples import Examples
 
 GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
-"""Difficulties of every item, as far as its own axis goes. Point j stands for the bin (d_{j-1}, d_j]."""
+"""Difficulties of every item, as far as its own axis goes. Point j stands for the bin (d_{j-1},
+d_j].
+"""
 RULES = ("rote", "by-last", "by-length", "by-length-parity", "by-position", "by-bigram", "by-bag")
-"""Baselines of every item of symbols: tables fitted to one shallow feature, and a rote memoriser."""
+"""Baselines of every item of symbols: tables fitted to one shallow feature, and a rote
+memoriser.
+"""
 
 _MARK = re.compile(r"([a-z][a-z-]+)\s+(\d+(?:\.\d+)?)\b")
 
 
 class Axis:
-    """A difficulty axis. Items have `longest`, the last difficulty, and say the rest by class attributes.
+    """A difficulty axis. Items have `longest`, the last difficulty, and say the rest by class
+    attributes.
 
     least: the difficulty that costs nothing (d_0 of the span): 0, or 1 where the axis begins at 2.
     unit: what is counted, for labels ("symbols copied"). can: the sentence on a card, with a blank.
@@ -51,7 +57,9 @@ class Axis:
 
     @classmethod
     def marks(cls) -> dict[str, float]:
-        """Baselines that go far, with their spans: those after `Marks:` on the sheet (`by-bag 2.1`)."""
+        """Baselines that go far, with their spans: those after `Marks:` on the sheet (`by-bag
+        2.1`).
+        """
         sheet = (cls.__doc__ or "").partition("Marks:")[2].partition("\n\n")[0]
         return {name: float(value) for name, value in _MARK.findall(sheet) if name in cls.controls}
 

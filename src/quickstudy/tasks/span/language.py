@@ -1,4 +1,6 @@
-"""Items after two language tasks: question answering by number of facts, symbol counting by count."""
+"""Items after two language tasks: question answering by number of facts, symbol counting by
+count.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +35,15 @@ ASK = LETTERS
 class FactsItem(SymbolItem):
     """Answer a question about one of n facts.
 
-    Sees: n sentences, `I VERB NAME .` or `I DO NOT VERB NAME .`, with one of 2 verbs and a different
-    name each, in random order, from two on at least one of each kind; then `DO I VERB NAME ?` with one
-    of the names.
-    Answers: YES or NO; from two on equally likely, whatever the sentences say. Chance: 1/2. Ceiling: 1.
-    Source: after `language/qa@1` in its balanced form (Cisneros et al. 2022), by its sentences. There
-    one sentence affirms and denies lists of names, and a rule that looks for NOT before the name
-    (not-before) gets half of what can be gained at every n; here every name has its own sentence.
-    Marks: last-name 4.0 reads one fact, the last, and not-before 2.5 finds the name without its fact.
+    Sees: n sentences, `I VERB NAME .` or `I DO NOT VERB NAME .`, with one of 2 verbs and a
+    different name each, in random order, from two on at least one of each kind; then `DO I VERB
+    NAME ?` with one of the names.
+    Answers: YES or NO; from two on equally likely, whatever the sentences say. Chance: 1/2.
+    Ceiling: 1. Source: after `language/qa@1` in its balanced form (Cisneros et al. 2022), by its
+    sentences. There one sentence affirms and denies lists of names, and a rule that looks for NOT
+    before the name (not-before) gets half of what can be gained at every n; here every name has its
+    own sentence. Marks: last-name 4.0 reads one fact, the last, and not-before 2.5 finds the name
+    without its fact.
 
     longest: facts of the longest list.
     """
@@ -61,8 +64,8 @@ class FactsItem(SymbolItem):
 
     def made(self, rng: np.random.Generator, sizes: NDArray[np.int64]) -> Examples:
         """The answer first; then a name that has it."""
-        # The number of affirmed names goes round with every further list of one size: `DO NOT` is two
-        # words more, and lengths must not depend on the seed.
+        # The number of affirmed names goes round with every further list of one size: `DO NOT` is
+        # two words more, and lengths must not depend on the seed.
         ids = {word: id for id, word in enumerate(self.vocabulary)}
         tokens = []
         for size, number in zip(sizes, numbered(sizes), strict=True):
@@ -98,8 +101,8 @@ class CountingItem(SymbolItem):
     Answers: how often that symbol was shown, one token for each number: 0 .. n, equally likely.
     Chance: 1/(n + 1). Ceiling: 1.
     Source: after `language/symbol-counting` (Cisneros et al. 2022). Departures: its generator draws
-    every symbol uniformly, so that counts gather at a third of the length and follow from each other;
-    here the count is uniform, there is one question, and numbers are not written in digits.
+    every symbol uniformly, so that counts gather at a third of the length and follow from each
+    other; here the count is uniform, there is one question, and numbers are not written in digits.
 
     longest: the largest count.
     """

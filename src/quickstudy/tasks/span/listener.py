@@ -21,12 +21,18 @@ from quickstudy.tasks.span.item import RULES, SequenceItem
 Rows = NDArray[Any]
 DIMENSIONS, CANDIDATES = 3, 2
 QUERIES = 3
-"""Query games of an episode. The smallest space has 4 query meanings. In the first 3 games the other
-candidate is still to come as a target: a listener that ignores the message is at 1/2."""
+"""Query games of an episode. The smallest space has 4 query meanings. In the first 3 games the
+other candidate is still to come as a target: a listener that ignores the message is at 1/2.
+"""
 
 
-@task("span/listener", version=1, protocol="span", controls=(*RULES, "newest-candidate"),
-      oracle="listener-lookup")  # fmt: skip
+@task(
+    "span/listener",
+    version=1,
+    protocol="span",
+    controls=(*RULES, "newest-candidate"),
+    oracle="listener-lookup",
+)
 @dataclass(frozen=True)
 class ListenerItem(SequenceItem):
     """Understand names of new combinations after a few named things: the referential game.
@@ -63,9 +69,15 @@ class ListenerItem(SequenceItem):
     def game(self, size: int) -> Listener:
         """The game with so many values per dimension; all sizes share one compiled program."""
         return Listener(
-            dimensions=DIMENSIONS, fewest=size, most=size, tested_most=self.longest,
-            words=self.longest, length=DIMENSIONS, distractors=CANDIDATES - 1, descriptive=False,
-        )  # fmt: skip
+            dimensions=DIMENSIONS,
+            fewest=size,
+            most=size,
+            tested_most=self.longest,
+            words=self.longest,
+            length=DIMENSIONS,
+            distractors=CANDIDATES - 1,
+            descriptive=False,
+        )
 
     def chance(self, size: int) -> float:
         """One of two candidates."""
@@ -85,13 +97,20 @@ class ListenerItem(SequenceItem):
             lengths[own] = drawn.support + QUERIES
             at = np.arange(steps)[:, None]
             inside, query = at < lengths[own], at >= drawn.support
-            shown = np.where(query[..., None, None], _by_step(drawn.listener_means, steps),
-                             _by_step(drawn.speaker_means, steps))  # fmt: skip
+            shown = np.where(
+                query[..., None, None],
+                _by_step(drawn.listener_means, steps),
+                _by_step(drawn.speaker_means, steps),
+            )
             # Tokens count from 1. In the support, only the target itself is shown.
-            said = drawn.renamed[
-                np.arange(len(own))[:, None, None], np.arange(DIMENSIONS),
-                drawn.message[:, :steps, :DIMENSIONS],
-            ].swapaxes(0, 1) - 1  # fmt: skip
+            said = (
+                drawn.renamed[
+                    np.arange(len(own))[:, None, None],
+                    np.arange(DIMENSIONS),
+                    drawn.message[:, :steps, :DIMENSIONS],
+                ].swapaxes(0, 1)
+                - 1
+            )
             one_hot = np.eye(self.longest, dtype=np.float32)
             seen = one_hot[shown]
             seen[:, :, 1:] *= query[:, :, None, None, None]

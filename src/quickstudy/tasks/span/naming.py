@@ -17,9 +17,9 @@ from quickstudy.tasks.span.recall import Recombine
 class Values(Recombine):
     """Name things that were just named: `span/recombine` with combinations that were shown.
 
-    Sees: n things, each a shape of 8 and a colour of 8 with their two words; every value once, words
-    new in every sequence. A bar; then twice one of these things, and which of its two words is
-    wanted. Answers: that word. Chance: 1/8. Ceiling: 1. Knowing which words were shown, but not
+    Sees: n things, each a shape of 8 and a colour of 8 with their two words; every value once,
+    words new in every sequence. A bar; then twice one of these things, and which of its two words
+    is wanted. Answers: that word. Chance: 1/8. Ceiling: 1. Knowing which words were shown, but not
     where, gives 1/n, a span of 1.7 (the baseline among-shown).
     Source: ours, after the recall of Denamganai et al. 2022. Vocabulary, lengths and axis are those
     of `span/recombine`, so that the difference of the two spans is what new combinations cost. Here

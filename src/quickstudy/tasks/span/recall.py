@@ -28,8 +28,8 @@ class Copy(SymbolItem):
     Answers: the letters in order; each is shown after it was asked for.
     Scored: every letter. Chance: 1/8. Ceiling: 1.
     Source: ours; the copy task of sequence models.
-    Marks: by-position 2.3 and by-bag 2.1 know the first letter, which is 1/n of the answers; rote 2.1
-    was shown nearly all strings of two letters.
+    Marks: by-position 2.3 and by-bag 2.1 know the first letter, which is 1/n of the answers; rote
+    2.1 was shown nearly all strings of two letters.
 
     longest: letters of the longest string.
     """
@@ -83,7 +83,10 @@ class Select(SymbolItem):
         """Letters and noise at random positions."""
         pairs = []
         for size in sizes:
-            letters, mixed = rng.integers(len(LETTERS), size=size), rng.integers(9, 13, size=2 * size)
+            letters, mixed = (
+                rng.integers(len(LETTERS), size=size),
+                rng.integers(9, 13, size=2 * size),
+            )
             mixed[np.sort(rng.permutation(2 * size)[:size])] = letters
             pairs.append(([*mixed, 8], letters))
         return Examples.from_pairs(pairs)
@@ -101,11 +104,11 @@ class Select(SymbolItem):
 class Periodic(SymbolItem):
     """Continue a periodic string.
 
-    Sees: a word of n letters of 8, twice. Answers: the word once more; each letter is shown after it
-    was asked for. Difficulty: the period n. Scored: every letter. Chance: 1/8. Ceiling: 1.
+    Sees: a word of n letters of 8, twice. Answers: the word once more; each letter is shown after
+    it was asked for. Difficulty: the period n. Scored: every letter. Chance: 1/8. Ceiling: 1.
     Source: ours, after `language/periodic` (Cisneros et al. 2022).
-    Marks: by-position 2.3 and by-bag 2.1 know the first letter, which is 1/n of the answers; rote 2.2
-    was shown nearly all periods of two letters.
+    Marks: by-position 2.3 and by-bag 2.1 know the first letter, which is 1/n of the answers; rote
+    2.2 was shown nearly all periods of two letters.
 
     longest: letters of the longest period.
     """
@@ -180,8 +183,8 @@ class Lookup(SymbolItem):
     for every two pairs, four at most. Answers: the value of each key, which is shown afterwards.
     Scored: every value. Chance: 1/16. Ceiling: 1.
     Source: ours, after Arora et al. 2023.
-    Marks: among-shown 2.0 knows which values were shown, but not with which key, and is right in 1/n.
-    Many learners stay there: a span of 2 is a memory of values without a lookup.
+    Marks: among-shown 2.0 knows which values were shown, but not with which key, and is right in
+    1/n. Many learners stay there: a span of 2 is a memory of values without a lookup.
 
     longest: pairs of the longest list.
     """
@@ -193,7 +196,9 @@ class Lookup(SymbolItem):
     )
     unit: ClassVar[str] = "pairs looked up"
     can: ClassVar[str] = "looks up {} pairs"
-    instruction: ClassVar[str] = "Keys (k) have values (v). Type the value of each key after the bar."
+    instruction: ClassVar[str] = (
+        "Keys (k) have values (v). Type the value of each key after the bar."
+    )
     family: ClassVar[str] = "language"
     longest: int = parameter(16, at_least=2, at_most=PAIRS)
 
@@ -210,7 +215,9 @@ class Lookup(SymbolItem):
         """Pairs in random order, and queries in random order."""
         tokens, asked = [], []
         for size in sizes:
-            pairs = np.stack([rng.permutation(PAIRS), PAIRS + rng.permutation(PAIRS)], axis=1)[:size]
+            pairs = np.stack([rng.permutation(PAIRS), PAIRS + rng.permutation(PAIRS)], axis=1)[
+                :size
+            ]
             chosen = pairs[rng.permutation(size)[: self.queries(size)]]
             tokens.append([*pairs.ravel(), 2 * PAIRS, *chosen.ravel()])
             asked.append(2 * size + 2 + 2 * np.arange(len(chosen)))
@@ -233,10 +240,10 @@ class Lookup(SymbolItem):
 class Recombine(SymbolItem):
     """Name new combinations of values that were just named: the listener's problem in symbols.
 
-    Sees: n things, each a shape of 8 and a colour of 8 with their two words; every value once, words
-    new in every sequence. A bar; then twice a combination that was not shown, and which of its two
-    words is wanted. Answers: that word. Chance: 1/8. Ceiling: 1. Knowing which words were shown, but
-    not where, gives 1/n, a span of 1.7 (the baseline among-shown).
+    Sees: n things, each a shape of 8 and a colour of 8 with their two words; every value once,
+    words new in every sequence. A bar; then twice a combination that was not shown, and which of
+    its two words is wanted. Answers: that word. Chance: 1/8. Ceiling: 1. Knowing which words were
+    shown, but not where, gives 1/n, a span of 1.7 (the baseline among-shown).
     Source: ours, after Denamganai et al. 2022.
 
     longest: things of the longest list.
@@ -254,7 +261,9 @@ class Recombine(SymbolItem):
     least: ClassVar[int] = 1
     unit: ClassVar[str] = "values recombined"
     can: ClassVar[str] = "recombines {} values"
-    instruction: ClassVar[str] = "Shapes have words u, colours words w. Type the word that ?u or ?w wants."
+    instruction: ClassVar[str] = (
+        "Shapes have words u, colours words w. Type the word that ?u or ?w wants."
+    )
     family: ClassVar[str] = "games"
     longest: int = parameter(8, at_least=2, at_most=VALUES)
 
@@ -269,7 +278,9 @@ class Recombine(SymbolItem):
             kinds = [VALUES * kind + rng.permutation(VALUES)[:size] for kind in range(4)]
             things = np.stack(kinds, axis=1)  # shape, colour and their words, thing by thing
             row, positions = [*things.ravel(), 4 * VALUES], []
-            for wanted in rng.permutation(2):  # one of each kind: neither answer helps with the other
+            for wanted in rng.permutation(
+                2
+            ):  # one of each kind: neither answer helps with the other
                 shape, colour = self.combination(rng, size)
                 answer = things[(shape, colour)[wanted], 2 + wanted]
                 row += [things[shape, 0], things[colour, 1], 4 * VALUES + 1 + wanted, answer]

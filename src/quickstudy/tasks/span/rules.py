@@ -1,4 +1,5 @@
-"""Baselines of span items of symbols: shallow tables, a rote memoriser, guesses among what was shown; the oracle.
+"""Baselines of span items of symbols: shallow tables, a rote memoriser, guesses among what was
+shown; the oracle.
 
 A table maps one shallow feature of what was read to the most frequent answer. It never composes
 anything, so a table with a long span means that the item has a shortcut.
@@ -21,7 +22,9 @@ from quickstudy.tasks.controls import FixedRule, uniform_by_prefix
 
 
 class TableRule(ABC):
-    """The most frequent answer to questions with the same feature; the most frequent of all else."""
+    """The most frequent answer to questions with the same feature; the most frequent of all
+    else.
+    """
 
     @staticmethod
     @abstractmethod
@@ -124,7 +127,9 @@ class ByBag(TableRule):
     def features(tokens: Sequence[Any]) -> Iterable[Hashable]:
         """What the table is indexed by, after every symbol."""
         first: frozenset[Any] = frozenset()
-        return list(itertools.accumulate(tokens, lambda seen, token: seen | {token}, initial=first))[1:]
+        return list(
+            itertools.accumulate(tokens, lambda seen, token: seen | {token}, initial=first)
+        )[1:]
 
 
 @control("among-shown", version=1, role="control")

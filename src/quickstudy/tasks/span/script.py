@@ -1,4 +1,6 @@
-"""Worlds whose cues and right actions are fixed beforehand: only the reward depends on the action."""
+"""Worlds whose cues and right actions are fixed beforehand: only the reward depends on the
+action.
+"""
 
 from __future__ import annotations
 
@@ -82,14 +84,18 @@ class ScriptWorld(World):
 
 
 class ScriptLives:
-    """Fresh worlds of one task, one per lane, for `ActorPupil.live_in`: all have equally many steps."""
+    """Fresh worlds of one task, one per lane, for `ActorPupil.live_in`: all have equally many
+    steps.
+    """
 
     def __init__(self, worlds: Sequence[ScriptWorld]) -> None:
         self._worlds = worlds
 
     @property
     def world(self) -> tuple[Any, Any]:
-        """`step` and `halts` of a state: (cues, actions, steps taken of the chunk, steps it has)."""
+        """`step` and `halts` of a state: (cues, actions, steps taken of the chunk, steps it
+        has).
+        """
         return _functions()
 
     @property
@@ -112,13 +118,19 @@ class ScriptLives:
         return (cues, actions, begin, end), cues[:, 0]
 
     def lived(self, lived: Any) -> list[Life]:
-        """Move the worlds to where a program has come, and check the rewards that it has counted."""
+        """Move the worlds to where a program has come, and check the rewards that it has
+        counted.
+        """
         taken, lives = int(lived.steps), []
-        for world, done, gained in zip(self._worlds, np.asarray(lived.done), np.asarray(lived.gained), strict=True):
+        for world, done, gained in zip(
+            self._worlds, np.asarray(lived.done), np.asarray(lived.gained), strict=True
+        ):
             script, at = world.script, world.at % world.script.steps
             rewards = script.rewards(at, done[:taken])
             if (rewards != gained[:taken]).any():
-                raise RuntimeError("rewards of a compiled rollout differ from its world: a defect of quickstudy")
+                raise RuntimeError(
+                    "rewards of a compiled rollout differ from its world: a defect of quickstudy"
+                )
             world.at = at + taken
             cues = script.cue[at : at + taken].tolist()
             over = world.at == script.steps

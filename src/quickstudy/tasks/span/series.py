@@ -50,7 +50,9 @@ class SeriesItem(Axis):
         """(time, difficulty): the targets at some steps of the signal."""
 
     def drive(self, rng: np.random.Generator) -> Series:
-        """A fresh series; the signal has a margin on either side for the longest delay or horizon."""
+        """A fresh series; the signal has a margin on either side for the longest delay or
+        horizon.
+        """
         steps, margin = WASHOUT + self.training + VALIDATION + self.test, self.longest + 2
         signal = self.signal(rng, steps + 2 * margin)
         now = np.arange(margin, margin + steps)
@@ -58,8 +60,13 @@ class SeriesItem(Axis):
         return Series(signal[now, None], answers, WASHOUT, self.training, VALIDATION, self.test)
 
 
-@task("span/delay", version=1, controls=["last-input"], protocol="span-series",
-      oracle="a shift register holds every delay: 1 by construction")  # fmt: skip
+@task(
+    "span/delay",
+    version=1,
+    controls=["last-input"],
+    protocol="span-series",
+    oracle="a shift register holds every delay: 1 by construction",
+)
 @dataclass(frozen=True)
 class Delay(SeriesItem):
     """Remember what was read d steps ago, for all d of the grid at once.
@@ -86,11 +93,17 @@ class Delay(SeriesItem):
         return np.stack([signal[now - delay] for delay in self.grid], axis=1)
 
 
-@task("span/product", version=1, controls=["last-input"], protocol="span-series",
-      oracle="a shift register and one product: 1 by construction")  # fmt: skip
+@task(
+    "span/product",
+    version=1,
+    controls=["last-input"],
+    protocol="span-series",
+    oracle="a shift register and one product: 1 by construction",
+)
 @dataclass(frozen=True)
 class Product(Delay):
-    """Compute the product of two inputs d and d + 1 steps ago (nonlinear memory), for all d at once.
+    """Compute the product of two inputs d and d + 1 steps ago (nonlinear memory), for all d at
+    once.
 
     Sees: white noise, uniform in -1 .. 1. Answers: one product for each delay.
     Scored: r^2 at each delay. Chance: 0. Ceiling: 1.
@@ -109,8 +122,13 @@ class Product(Delay):
         return np.asarray(np.sqrt(3.0) * np.stack(pairs, axis=1))
 
 
-@task("span/ahead", version=1, controls=["last-input"], protocol="span-series",
-      oracle="the equation itself, from the true state: not known from the series alone")  # fmt: skip
+@task(
+    "span/ahead",
+    version=1,
+    controls=["last-input"],
+    protocol="span-series",
+    oracle="the equation itself, from the true state: not known from the series alone",
+)
 @dataclass(frozen=True)
 class Ahead(SeriesItem):
     """Predict a chaotic series d steps ahead, for all d of the grid at once.
@@ -120,8 +138,8 @@ class Ahead(SeriesItem):
     Source: the series of `dynamics/mackey-glass` (Jaeger 2001).
     Marks: last-input 7.9 is persistence: the series is smooth.
 
-    longest: the longest horizon. test: steps that are scored; the series is nearly periodic, so that
-    r^2 over 1,000 steps varies by a quarter of the span from seed to seed.
+    longest: the longest horizon. test: steps that are scored; the series is nearly periodic, so
+    that r^2 over 1,000 steps varies by a quarter of the span from seed to seed.
     """
 
     unit: ClassVar[str] = "steps predicted ahead"
@@ -137,7 +155,9 @@ class Ahead(SeriesItem):
 
     def signal(self, rng: np.random.Generator, steps: int) -> NDArray[np.float64]:
         """The series of `dynamics/mackey-glass`, standardised by constants."""
-        world = MackeyGlass(washout=0, training=steps - 2 * MackeyGlass().ahead, test=2, free=0, starts=1)
+        world = MackeyGlass(
+            washout=0, training=steps - 2 * MackeyGlass().ahead, test=2, free=0, starts=1
+        )
         series = world.drive(rng)
         return np.asarray(series.inputs[:steps, 0] * 5.0)
 

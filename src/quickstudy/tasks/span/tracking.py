@@ -129,10 +129,10 @@ class Nest(Grammar):
     """Close brackets in order.
 
     Sees: n opening brackets of 4 kinds, and a bar.
-    Answers: the closing ones, last opened first; each is shown after it was asked for.
-    Scored: every bracket. Chance: 1/4. Ceiling: 1. Source: ours; Dyck-4 at its deepest.
-    Marks: by-position 2.1 and by-bigram 2.5 know the bracket of one step, 1/n of the answers; by-bag
-    3.0 knows nestings of one kind; rote 3.6 was shown nearly all nestings of up to 3.
+    Answers: the closing ones, last opened first; each is shown after it was asked for. Scored:
+    every bracket. Chance: 1/4. Ceiling: 1. Source: ours; Dyck-4 at its deepest. Marks: by-position
+    2.1 and by-bigram 2.5 know the bracket of one step, 1/n of the answers; by-bag 3.0 knows
+    nestings of one kind; rote 3.6 was shown nearly all nestings of up to 3.
 
     longest: depth of the longest test. taught: depth of the longest lesson.
     """
@@ -170,7 +170,8 @@ class Count(Grammar):
     Answers: the letter that came more often. Difficulty: x. Chance: 1/2. Ceiling: 1.
     Source: ours. Whether a string of a^n b^n has ended follows from the parity of its length; this
     question does not.
-    Marks: rote 8.1 was shown all 48 strings up to x = 8. A span of 8 is memory, a longer one counting.
+    Marks: rote 8.1 was shown all 48 strings up to x = 8. A span of 8 is memory, a longer one
+    counting.
 
     longest: x in the longest test. taught: x in the longest lesson.
     """
@@ -203,7 +204,8 @@ class Abc(Grammar):
     Sees: a^x b^y c^z, of which two are x and one is x + j, j one of 1, 2, 3; an equals sign.
     Answers: the letter that came more often. Difficulty: x. Chance: 1/3. Ceiling: 1.
     Source: ours; a^n b^n c^n as a comparison.
-    Marks: rote 8.0 was shown all 72 strings up to x = 8. A span of 8 is memory, a longer one counting.
+    Marks: rote 8.0 was shown all 72 strings up to x = 8. A span of 8 is memory, a longer one
+    counting.
 
     longest: x in the longest test. taught: x in the longest lesson.
     """
@@ -230,8 +232,8 @@ class Abc(Grammar):
 
 def _compared(rng: np.random.Generator, sizes: NDArray[np.int64], letters: int) -> Examples:
     """Letters in order, each `size` times, one of them 1 to 3 times more."""
-    # The difference goes round with every further string of one size, so that lengths do not depend on
-    # the seed and every size has all differences; which letter it belongs to is random.
+    # The difference goes round with every further string of one size, so that lengths do not depend
+    # on the seed and every size has all differences; which letter it belongs to is random.
     more = 1 + numbered(sizes) % 3
     which = rng.permuted(np.arange(len(sizes)) % letters)
     pairs = []
