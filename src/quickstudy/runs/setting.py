@@ -5,7 +5,8 @@ and its identity.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 from quickstudy.base import catalogue
@@ -46,12 +47,20 @@ class Setting:
         ):  # what every reader of a folder, SQL among them, can hold
             raise UsageError(f"the root seed must be a whole number of 64 bits, got {self.root}")
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels to another process: what was typed, and nothing made from it."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
     def resolve(self) -> Parts:
-        """The task, the learner and the protocol themselves. Raises UsageError for anything that
-        does not exist.
+        """The task, the learner and the protocol themselves, made once for this object. Raises
+        UsageError for anything that does not exist.
 
         Data from outside need not be here: what was run elsewhere is read without it.
         """
+        return self._parts
+
+    @cached_property
+    def _parts(self) -> Parts:
         with strangers() as around:
             task = catalogue.typed_task(self.task, self.convention)
             protocol_name = protocol_of(task)
