@@ -10,14 +10,12 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from quickstudy.api.options import DEFAULT_SEEDS, RunOptions, gather_options, takes_options
-from quickstudy.api.run import defined_here
 from quickstudy.base.blocks import Page
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import check_convention
-from quickstudy.base.registry import included_files
 from quickstudy.base.study import find_study
 from quickstudy.learners.outside import reached_by_study
 from quickstudy.pages.page import page_of
@@ -31,14 +29,12 @@ from quickstudy.pages.request import (
 )
 from quickstudy.render.files import write_page
 from quickstudy.render.html import blocks_html
-from quickstudy.report.build import gather
-from quickstudy.report.page import write_report
-from quickstudy.runs.execute import Execution, execute
-from quickstudy.runs.folder import RUNS, TRACES, prepare_folder, write_aside
-from quickstudy.runs.plan import Plan, make_plan
-from quickstudy.runs.scoring import check_scores
 
-PACKED = f"{RUNS}.zip"
+if TYPE_CHECKING:
+    from quickstudy.runs.execute import Execution
+    from quickstudy.runs.plan import Plan
+
+PACKED = "runs.zip"
 """What `quickstudy pack` made of a results folder, where one is stored so."""
 MOST_UNPACKED, MOST_TIMES = 1 << 28, 200
 """An archive that unpacks to more bytes than the first is refused where it grows by more than the
@@ -94,6 +90,9 @@ def reproduce(study: str, options: RunOptions | None = None, **named: Any) -> St
     page = page_of(wider, options.command)
     path = write_page(page, folder, wider.name)
     if not page.whole:
+        from quickstudy.report.build import gather
+        from quickstudy.report.page import write_report
+
         write_report(
             gather([folder], options.command, {folder: wider.shelf.reading()}),
             folder / "report.html",
@@ -105,10 +104,16 @@ def run_stages(request: Request, options: RunOptions) -> tuple[Execution, list[i
     """Run what a request lacks, stage by stage; how that went, and the repetitions of each stage
     that had any.
     """
-    if defined_here():
-        options = options.in_this_process()
-    execution, repetitions = Execution(), []
+    from quickstudy.runs.execute import Execution
+
+    execution, repetitions = Execution(), list[int]()
     for stage in (stage for stage in stages_of(request) if stage.settings):
+        # Here: a study of computed quantities runs nothing, and needs none of it.
+        from quickstudy.api.run import defined_here
+        from quickstudy.runs.execute import execute
+
+        if defined_here():
+            options = options.in_this_process()
         reading = request.shelf.reading()
         plan = plan_stage(request, stage)
         done = execute(plan, request.folder, options, reading=reading)
@@ -121,6 +126,9 @@ def run_stages(request: Request, options: RunOptions) -> tuple[Execution, list[i
 
 def plan_stage(request: Request, stage: Stage) -> Plan:
     """What a stage of a request would run, without running it."""
+    from quickstudy.base.registry import included_files
+    from quickstudy.runs.plan import make_plan
+
     reading = request.shelf.reading()
     return make_plan(stage.settings, stage.seeds, reading=reading, includes=included_files())
 
@@ -135,7 +143,10 @@ def request_study(study: str, options: RunOptions | None = None, **named: Any) -
     given, exact = options.protocol, options.exact
     whole = by_protocol(found, convention, given, exact)
     asked = whole.only(options.only)
-    check_scores(asked)
+    if asked.scores:
+        from quickstudy.runs.scoring import check_scores
+
+        check_scores(asked)
     folder = pathlib.Path("results", asked.runs) if options.out is None else options.out
     return Request(
         asked,
@@ -172,6 +183,8 @@ def take_over(stored: pathlib.Path, folder: pathlib.Path) -> int:
 
 
 def _taken_over(archive: zipfile.Path | None, stored: pathlib.Path, folder: pathlib.Path) -> int:
+    from quickstudy.runs.folder import RUNS, TRACES, prepare_folder, write_aside
+
     rooms: list[Any] = [*archive.iterdir()] if archive else [stored]
     files = [path for room in rooms for name in (RUNS, TRACES) for path in _files(room / name)]
     if not files:

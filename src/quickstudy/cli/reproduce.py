@@ -81,6 +81,9 @@ def reproduce(
         if found := reached_by_study(request.study):
             _name_reached(request, found, json)
             return
+        if not request.columns and not json:
+            say(f"{request.study.id} runs nothing: its numbers are computed from the tasks")
+            return
         # What comes after the first stage follows from its results.
         preview(plan_stage(request, next(stages_of(request))), options, json)
         return
