@@ -8,7 +8,7 @@ import shutil
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from quickstudy.api.options import DEFAULT_SEEDS, RunOptions, gather_options, ta
 from quickstudy.base.blocks import Page
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import check_convention
+from quickstudy.base.renaming import Renaming
 from quickstudy.base.study import find_study
 from quickstudy.learners.outside import reached_by_study
 from quickstudy.pages.page import page_of
@@ -137,6 +138,8 @@ def request_study(study: str, options: RunOptions | None = None, **named: Any) -
     """What `reproduce` would make, without making it."""
     options = gather_options("reproduce", options, named)
     found = find_study(study)
+    if found.scores:
+        found = replace(found, scores=tuple(map(Renaming().score, found.scores)))
     convention = options.convention or found.convention
     check_convention(convention)
     blocks_of(found)

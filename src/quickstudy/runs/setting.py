@@ -18,6 +18,7 @@ from quickstudy.base.parameters import (
     changed_parameters,
     configure,
     parameters_of,
+    recorded_id,
     settings_version,
     write_assignments,
 )
@@ -118,7 +119,8 @@ def check_control(parts: Parts) -> None:
     learner, task = parts.learner, parts.task
     if learner.role == "learner":
         return
-    id, own = learner.what["id"], controls_of(task)
+    id = catalogue.control.current(learner.what["id"])
+    own = list(map(catalogue.control.current, controls_of(task)))
     rule = catalogue.control.get(id)
     if id not in own and not getattr(rule, "anywhere", False) and is_ours(rule):
         raise UsageError(f"{id} is a rule of other tasks; {task.id} has {', '.join(own) or 'none'}")
@@ -199,7 +201,7 @@ def task_labels(task: Any, convention: str) -> dict[str, str]:
 def component(instance: Any) -> dict[str, Any]:
     """A task or a protocol as a part of an identity."""
     return {
-        "id": instance.id,
+        "id": recorded_id(instance),
         "version": min(instance.version, settings_version(instance)),
         "parameters": parameters_of(instance),
         **code_of(type(instance)),
