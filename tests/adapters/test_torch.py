@@ -417,7 +417,7 @@ def test_check_finds_global_randomness_of_a_torch_that_is_imported_late(tmp_path
 
 
 def test_show_lists_the_parameters_of_a_class_and_no_functions(tmp_path):
-    from quickstudy.cli.show import _parameters
+    from quickstudy.api.show import parameter_table as _parameters
 
     rows = {row["name"]: row for row in _parameters(ByBuild, "corrected")}
     assert rows["width"]["value"] == 16

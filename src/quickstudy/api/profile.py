@@ -77,10 +77,11 @@ def profile(learner: Any, options: RunOptions | None = None, **named: Any) -> Ca
 
     The budget is a study of its own with a version (`profile-quick`, ...); its cards share a
     folder. The cards of tuned learners are in another one, and so are those of a new version of the
-    study if the first folder has cards of an old one: these are never mixed. With `tuned`, the settings
-    of the learner are chosen in each family on a task and seeds that are not reported: those that
-    the name stands for (`lstm:rate=0.001|0.01`), or three learning rates around the usual one; the
-    card has what that costs. The time limit is that of the study unless one is given.
+    study if the first folder has cards of an old one: these are never mixed. With `tuned`, the
+    settings of the learner are chosen in each family on a task and seeds that are not reported:
+    those that the name stands for (`lstm:rate=0.001|0.01`), or three learning rates around the
+    usual one; the card has what that costs. The time limit is that of the study unless one is
+    given.
 
     A learner that fails in one family still has the others. Raises UsageError for a name or value
     that cannot be, before anything is run.

@@ -249,6 +249,7 @@ ALL: tuple[Registry[Any], ...] = (
     quantity,
     block,
     figure,
+    engine,
 )
 """Every registry, in the order in which a name is looked for."""
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
 import pathlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
-from quickstudy.base.errors import UsageError, nearest
+from quickstudy.base.errors import UsageError
 from quickstudy.cli.output import (
     INCLUDE,
     JSON,
@@ -33,7 +31,7 @@ def ls(
         ...,
         help=(
             "tasks, learners, cores, trainings, controls, oracles, measures, protocols, quantities,"
-            " blocks, figures or studies."
+            " blocks, figures, engines or studies."
         ),
     ),
     where: list[str] = typer.Option(
@@ -48,73 +46,16 @@ def ls(
     include: list[str] = INCLUDE,
 ) -> None:
     """List what there is, with versions."""
-    from quickstudy.base import catalogue
-    from quickstudy.base.study import find_study, study_names
+    from quickstudy.api.show import ls as make
 
     include_files(include)
-    lists = {
-        f"{registry.kind}s": [registry]
-        for registry in catalogue.ALL
-        if registry is not catalogue.quantity
-    }
-    lists |= {
-        "learners": [catalogue.core, catalogue.learner, catalogue.control],
-        "quantities": [catalogue.quantity],
-    }
-    found: list[tuple[Any, str, str]]
-    if kind == "studies":
-        found = [
-            (study, study.kind, f"{study.title}. {study.source}.")
-            for study in map(find_study, study_names())
-        ]
-    elif kind in ("controls", "oracles"):
-        # Whether a rule is an oracle is not in its first line: here the rules are imported.
-        found = [
-            (entry, kind.removesuffix("s"), entry.summary)
-            for entry in catalogue.control.entries()
-            if (getattr(catalogue.control.get(entry.id), "role", "") == "oracle")
-            == (kind == "oracles")
-        ]
-    elif kind not in lists:
-        raise UsageError(f'cannot list "{kind}"; {nearest(kind, [*lists, "oracles", "studies"])}')
-    else:
-        found = [
-            (entry, registry.kind, entry.summary)
-            for registry in lists[kind]
-            for entry in registry.entries()
-        ]
-    if where:
-        found = [one for one in found if _stands_at(kind, one[0].id, where)]
-        if not found:
-            raise UsageError(
-                f"no task has {' and '.join(where)} in its taxonomy; quickstudy show TASK prints it"
-            )
+    found = make(kind, where)
     if json:
-        print_lines(
-            {"id": one.id, "version": one.version, "kind": of, "summary": said}
-            for one, of, said in found
-        )
+        print_lines(found)
     else:
-        print_table([(one.id, f"v{one.version}", of, said) for one, of, said in found])
-
-
-def _stands_at(kind: str, id: str, places: list[str]) -> bool:
-    """Whether a task's taxonomy has all these entries, each `name=value`. One without a taxonomy
-    stands nowhere.
-    """
-    from quickstudy.base import catalogue
-    from quickstudy.base.parameters import parse_assignments
-
-    if kind != "tasks":
-        raise UsageError(f"--where is for tasks; {kind} have no taxonomy")
-    stands = {
-        name: str(value).lower()
-        for name, value in getattr(catalogue.task.get(id), "taxonomy", {}).items()
-    }
-    wanted = {name: value for place in places for name, value in parse_assignments(place).items()}
-    return bool(stands) and all(
-        value.lower() in stands.get(name, "").split(" and ") for name, value in wanted.items()
-    )
+        print_table(
+            [(one["id"], f"v{one['version']}", one["kind"], one["summary"]) for one in found]
+        )
 
 
 def show(
@@ -140,8 +81,9 @@ def show(
     include: list[str] = INCLUDE,
 ) -> None:
     """The spec sheet: what is seen, asked and scored; parameters, controls, source, departures."""
-    from quickstudy.base.parameters import check_convention
-    from quickstudy.base.study import find_study, study_names
+    from quickstudy.api.show import FACTS
+    from quickstudy.api.show import show as make
+    from quickstudy.base.study import find_study
 
     include_files(include)
     if svg is not None and not machine:
@@ -150,37 +92,21 @@ def show(
         check_target(svg)
         _show_machine(name, convention or "corrected", svg, json)
         return
-    if name in study_names() or name.endswith(".toml"):
-        from quickstudy.runs.scoring import check_scores
-
-        study = find_study(name)
-        check_convention(convention or study.convention)
-        check_scores(study)
-        _show_study(study, convention or study.convention, json)
-        return
-    convention = convention or "corrected"
-    kind, found = _find(name)
-    facts = {
-        "id": getattr(found, "id", name),
-        "version": getattr(found, "version", "by its code"),
-        "kind": kind,
-        "sheet": inspect.cleandoc(found.__doc__ or ""),
-        "parameters": _parameters(found, convention),
-        **_declared(found),
-    }
-    if kind == "file":
-        facts.pop("usual", None)  # the table of parameters has it
-    if kind == "measure":
-        facts["scores"] = {score.name: score.as_facts() for score in found.scores}
+    facts = make(name, convention)
     if json:
         print_json(facts)
         return
+    kind = facts["kind"]
+    if kind == "study":
+        study = find_study(name)
+        _show_study(study, convention or study.convention)
+        return
     say(f"{facts['id']}  version {facts['version']}  ({kind})\n\n{facts['sheet']}\n")
     if facts["parameters"]:
-        say(f"Parameters ({convention}):")
+        say(f"Parameters ({convention or 'corrected'}):")
         rows = [(row["name"], str(row["value"]), row["range"]) for row in facts["parameters"]]
         print_table(rows, indent="  ")
-    for fact in _FACTS:
+    for fact in FACTS:
         if fact in facts:
             value = facts[fact]
             say(
@@ -188,9 +114,10 @@ def show(
                 f" {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}"
             )
     if kind == "measure":
+        from quickstudy.base import catalogue
         from quickstudy.report.words import described
 
-        say(f"Scores: {'; '.join(map(described, found.scores))}")
+        say(f"Scores: {'; '.join(map(described, catalogue.measure.get(name).scores))}")
 
 
 def _show_machine(name: str, convention: str, svg: pathlib.Path | None, json: bool) -> None:
@@ -220,76 +147,9 @@ def _show_machine(name: str, convention: str, svg: pathlib.Path | None, json: bo
 
 
 _MOST_NAMED = 12
-_FACTS = (
-    "controls",
-    "oracle",
-    "taxonomy",
-    "role",
-    "unit",
-    "direction",
-    "range",
-    "chance",
-    "equation",
-    "question",
-    "measures",
-    "headline",
-    "second",
-    "columns",
-    "exact",
-    "usual",
-)
 
 
-def _declared(found: Any) -> dict[str, Any]:
-    """What a class says of itself. A method or a property that has the name of such a fact by
-    chance is none.
-    """
-    said = {fact: getattr(found, fact, None) for fact in _FACTS}
-    return {
-        fact: value
-        for fact, value in said.items()
-        if value not in (None, "", (), {})
-        and not callable(value)
-        and not isinstance(value, property)
-    }
-
-
-def _find(name: str) -> tuple[str, Any]:
-    from quickstudy.base import catalogue
-    from quickstudy.base.study import study_names
-
-    file, colon, rest = name.partition(".py:")
-    if colon:
-        return _find_in_file(f"{file}.py", rest.partition(":")[0])
-    for registry in catalogue.ALL:
-        if name in registry:
-            return registry.kind, registry.get(name)
-    known = [*(one for registry in catalogue.ALL for one in registry.names()), *study_names()]
-    # `qa` alone is near no id, but it is the whole of what comes after a family.
-    inside = [one for one in known if one.rpartition("/")[2] == name]
-    hint = f'did you mean "{inside[0]}"?' if inside else nearest(name, known)
-    raise UsageError(f'nothing is called "{name}"; {hint}')
-
-
-def _find_in_file(file: str, name: str) -> tuple[str, Any]:
-    from quickstudy.base.registry import include
-
-    module = include(file)
-    classes = {
-        key: one
-        for key, one in vars(module).items()
-        if getattr(one, "__module__", "") == module.__name__
-    }
-    if name not in classes:
-        raise UsageError(f'nothing is called "{name}" in {file}; {nearest(name, classes)}')
-    return "file", classes[name]
-
-
-def _show_study(study: Study, convention: str, json: bool) -> None:
-    if json:
-        facts = dataclasses.asdict(study)
-        print_json({**facts, "kind": "study", "sheet": f"{study.title}. {study.source}."})
-        return
+def _show_study(study: Study, convention: str) -> None:
     notes = "\n".join(
         str(one).strip() for one in (study.notes, study.settings.get("limits")) if one
     )
@@ -328,46 +188,3 @@ def _listed(learners: Sequence[str | None]) -> str:
         if len(names) <= _MOST_NAMED
         else f"{names[0]} ... {names[-1]} ({len(names)})"
     )
-
-
-def _parameters(found: Any, convention: str) -> list[dict[str, Any]]:
-    from quickstudy.base.parameters import all_parameters, check_convention, configure
-
-    check_convention(convention)
-    if callable(found) and not dataclasses.is_dataclass(found):
-        return _host_parameters(found)
-    if not isinstance(found, type):
-        return []
-    values = all_parameters(configure(found.__name__, found, {}, convention))
-    return [
-        {"name": field.name, "value": values[field.name], "range": _range(field.metadata)}
-        for field in dataclasses.fields(found)
-    ]
-
-
-def _host_parameters(found: Any) -> list[dict[str, Any]]:
-    """Of a host class: what can be set in its name, and where the default depends on what is asked,
-    all of these.
-    """
-    from quickstudy.base.task import ASKED
-    from quickstudy.learners.choice import shown_parameters
-
-    by_kind = {asked: shown_parameters(found, asked) for asked in ASKED}
-    rows = []
-    for name, value in by_kind["symbols"].items():
-        others = {asked: own[name] for asked, own in by_kind.items() if own[name] != value}
-        rows.append(
-            {
-                "name": name,
-                "value": value,
-                "range": ", ".join(f"{a}: {v}" for a, v in others.items()),
-            }
-        )
-    return rows
-
-
-def _range(bounds: Any) -> str:
-    if "choices" in bounds:
-        return "one of " + ", ".join(map(str, bounds["choices"]))
-    words = {"at_least": "at least", "above": "above", "at_most": "at most"}
-    return ", ".join(f"{words[bound]} {bounds[bound]}" for bound in words if bound in bounds)

@@ -12,7 +12,7 @@ import numpy as np
 from quickstudy.base import catalogue
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.learner import Brief, name_of, pace_of
-from quickstudy.base.parameters import configure, write_assignments
+from quickstudy.base.parameters import configure, recorded_id, write_assignments
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import asked_of
 from quickstudy.learners.host import Hosted
@@ -48,7 +48,7 @@ def recorded_lines(
                 f"{learner} is compiled; recorded are learners in plain Python, as file.py:Class"
             )
     declared = (inner.declared or inner.make) if inner else None
-    streams = Streams(root, task.id, repetition)
+    streams = Streams(root, recorded_id(task), repetition)
     if inner is None and runs_free(task, streams):
         without = "give the task free=0, or " if getattr(task, "free", 0) else ""
         raise UsageError(

@@ -4,13 +4,11 @@ elsewhere.
 
 from __future__ import annotations
 
-import math
 import pathlib
 from typing import Any
 
 import typer
 
-from quickstudy.base.errors import UsageError
 from quickstudy.cli.output import JSON, print_json, print_table, say
 
 
@@ -50,47 +48,22 @@ def capacity(
     fitted to the first rows and tested on the others. Singular values are those of the states as
     they are, not centred. A constant state is left out of everything, and counted (`constant`).
     """
-    from quickstudy.data.recordings import read_states
-    from quickstudy.data.tables import read_table
-    from quickstudy.measures.memory import Harvest
-    from quickstudy.measures.memory_terms import describe
+    from quickstudy.api.score.capacity import capacity as score
 
-    drive = read_table(inputs)
-    if drive.shape[1] != 1:
-        raise UsageError(
-            f"{inputs} has {drive.shape[1]} columns; capacities are of a system with one input"
-        )
-    states = read_states(file)
-    if len(states) != len(drive):
-        raise UsageError(
-            f"{file} has {len(states)} rows, but {inputs} has {len(drive)}; give one row per input"
-        )
-    if not 0 <= washout < len(states):
-        raise UsageError(
-            f"--washout must be from 0 to below the {len(states)} rows of the series, got {washout}"
-        )
-    if not 0 < p < 1 or not 0 < factor < math.inf:
-        raise UsageError(
-            f"--p must lie between 0 and 1, and --factor above 0, got {p:g} and {factor:g}"
-        )
-    harvest = Harvest(states[washout:])
-    found = describe(harvest, drive[:, 0], largest_delays(delays), train, basis, p, factor)
+    found = score(
+        file,
+        inputs=inputs,
+        washout=washout,
+        delays=delays,
+        train=train,
+        basis=basis,
+        p=p,
+        factor=factor,
+    )
     if json:
         print_json(found)
     else:
         _show(found)
-
-
-def largest_delays(text: str) -> list[int] | None:
-    """`40,14,8,5` as numbers. Raises UsageError for anything that is no list of delays."""
-    if not text:
-        return None
-    parts = text.split(",")
-    if not all(part.strip().isdigit() for part in parts):
-        raise UsageError(
-            f"--delays must be whole numbers from 0, one per degree, as 40,14,8,5; got {text}"
-        )
-    return [int(part) for part in parts]
 
 
 def _show(found: dict[str, Any]) -> None:

@@ -4,13 +4,11 @@ be?
 
 from __future__ import annotations
 
-import json as json_module
 import pathlib
 from typing import Any
 
 import typer
 
-from quickstudy.base.errors import UsageError, nearest
 from quickstudy.cli.output import (
     CONVENTION,
     INCLUDE,
@@ -20,12 +18,6 @@ from quickstudy.cli.output import (
     print_table,
     say,
 )
-
-_KINDS = {
-    "topological": "topological_complexity",
-    "uniform": "complexity_uniform",
-    "right": "complexity_right",
-}
 
 
 def curriculum(
@@ -46,30 +38,17 @@ def curriculum(
     begins with the least complex task has a greater sum, over tasks, of the resemblance to the best
     task before each.
     """
-    from quickstudy.base.errors import NotApplicable
-    from quickstudy.machines.curricula import Compared
-    from quickstudy.machines.finite import machine_of
-    from quickstudy.machines.likeness import resemblances
-    from quickstudy.runs.setting import make_task
+    from quickstudy.api.score.curriculum import curriculum as score
 
     include_files(include)
-    if by not in _KINDS:
-        raise UsageError(f'no complexity "{by}"; {nearest(by, _KINDS)}')
-    names = _tasks(file)
-    try:
-        found = [machine_of(make_task(name, convention)) for name in names]
-    except NotApplicable as error:
-        raise UsageError(str(error)) from error
-    complexities = [float(one.figures()[_KINDS[by]]) for one in found]
-    compared = Compared(names, complexities, resemblances([one.recurrent for one in found]))
-    facts: dict[str, Any] = {"by": by, **compared.facts()}
+    facts = score(file, by=by, convention=convention)
     if json:
         print_json(facts)
         return
     print_table(
         [
             ("task", "bits"),
-            *((name, f"{one:.4f}") for name, one in zip(names, complexities, strict=True)),
+            *((one["task"], f"{one['complexity']:.4f}") for one in facts["tasks"]),
         ]
     )
     say(
@@ -93,20 +72,3 @@ def _correlated(facts: dict[str, Any]) -> str:
         if facts["tau"] is None
         else f"; Kendall's tau with the position {facts['tau']:.3f}, p = {facts['p']:.4f}"
     )
-
-
-def _tasks(path: pathlib.Path) -> list[str]:
-    from quickstudy.data.tables import read_content
-
-    try:
-        content = json_module.loads(read_content(path).decode("utf-8"))
-    except (ValueError, RecursionError):
-        raise UsageError(f"{path} is not JSON") from None
-    names = content.get("tasks") if isinstance(content, dict) else content
-    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise UsageError(
-            f'{path} must be a JSON object with "tasks": a list of names of tasks, got {names!r}'[
-                :300
-            ]
-        )
-    return names

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import pathlib
 
 import typer
 
-from quickstudy.base.errors import UsageError
 from quickstudy.cli.output import JSON
-from quickstudy.cli.score.language import check_even, check_numbers, read_tables, show
+from quickstudy.cli.score.language import show
 
 
 def disentanglement(
@@ -24,20 +22,6 @@ def disentanglement(
     between its extremes. The FactorVAE score needs what draws codes with one factor fixed, not
     rows: see the study s2b-disentanglement.
     """
-    from quickstudy.measures.disentanglement import disentanglement_scores
+    from quickstudy.api.score.disentanglement import disentanglement as score
 
-    found = read_tables(file, "factors", "codes")
-    for name, rows in found.items():
-        check_even(file, name, rows)
-    check_numbers(file, "codes", found["codes"])
-    for number, column in enumerate(zip(*found["codes"], strict=True)):
-        if math.isinf(max(map(float, column)) - min(map(float, column))):
-            raise UsageError(
-                f"{file}: codes, column {number}: least and greatest number are too far apart to"
-                " be cut"
-            )
-    if len(found["factors"]) != len(found["codes"]):
-        raise UsageError(
-            f"{file}: {len(found['factors'])} rows of factors but {len(found['codes'])} of codes"
-        )
-    show(disentanglement_scores(found["factors"], found["codes"]), json)
+    show(score(file), json)

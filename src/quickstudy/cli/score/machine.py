@@ -26,10 +26,9 @@ def machine(
     States that are left for ever do not count. A transducer is driven by uniform inputs without
     memory.
     """
-    from quickstudy.machines.files import describe, read_machine
+    from quickstudy.api.score.machine import machine as score
 
-    found = describe(read_machine(file))
-    facts = found.figures()
+    facts = score(file)
     if json:
         print_json(facts)
         return

@@ -41,36 +41,24 @@ def mdl(
 
     With --zlib the sum is, as in the original's option, of bytes and bits.
     """
-    import zlib
+    from quickstudy.api.score.mdl import mdl as score
 
-    from quickstudy.base.errors import UsageError, nearest
-    from quickstudy.cli.score.grammar import check_alphabet, language_task
-    from quickstudy.learners.mdl.evaluation import Tree
-    from quickstudy.learners.mdl.genes import NAMES
-    from quickstudy.learners.mdl.network import Network
-
-    task, network = language_task(language), Network.read(file)
-    check_alphabet(network, task, file)
-    allowed = [name.strip() for name in activations.replace("/", ",").split(",")]
-    for name in allowed:
-        if name not in NAMES:
-            raise UsageError(f'no activation "{name}"; {nearest(name, NAMES)}')
-    if missing := sorted({*network.activations} - {*allowed, "linear"}):
-        # The bits are still well defined: as many are paid for a choice as there are names, and
-        # what each needs.
-        say(
-            f"{file} has units with {', '.join(missing)}, which --activations does not name",
-            err=True,
-        )
-    tree = Tree.of_strings(task.released_strings(100, size), network.symbols)
-    described, data = network.all_bits(tree, allowed, softmax)
-    if packed:
-        described = len(zlib.compress(network.code(allowed).encode()))
-    facts = {"h_bits": described, "d_bits": data, "mdl_bits": described + data}
+    found = score(
+        file,
+        language=language,
+        size=size,
+        activations=activations,
+        softmax=softmax,
+        packed=packed,
+    )
+    if found["unnamed"]:
+        missing = ", ".join(found["unnamed"])
+        say(f"{file} has units with {missing}, which --activations does not name", err=True)
+    facts = {name: found[name] for name in ("h_bits", "d_bits", "mdl_bits")}
     if json:
         print_json({name: "inf" if math.isinf(value) else value for name, value in facts.items()})
     else:
         say(
-            f"|H| {described}  |D:H| {data:.3f}  in all {described + data:.3f} bits  ({size}"
-            f" strings of {task.id})"
+            f"|H| {facts['h_bits']}  |D:H| {facts['d_bits']:.3f}  in all {facts['mdl_bits']:.3f}"
+            f" bits  ({size} strings of {found['task']})"
         )

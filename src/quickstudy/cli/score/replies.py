@@ -6,7 +6,6 @@ import pathlib
 
 import typer
 
-from quickstudy.base.errors import UsageError
 from quickstudy.cli.output import CONVENTION, JSON, print_json, print_table
 
 
@@ -23,18 +22,10 @@ def replies(
     A reply is heard byte by byte, as in a run: it is judged at its first period, in the tasks 1 to
     5 as soon as it is as long as the expected one, and what comes behind is left out.
     """
-    from quickstudy.cli.replay import lines_of, task_of
-    from quickstudy.tasks.curriculum.recordings import looked_through
+    from quickstudy.api.score.replies import judged_replies
 
     table = [["task", "reply", "finished", "correct", "reward"]]
-    for number, line in lines_of(file):
-        try:
-            found = looked_through(line, "replies")
-        except UsageError as error:
-            raise UsageError(f"{file}, line {number}: {error}") from error
-        judged = task_of(found, convention).judge.judged(
-            found["question"], found["expected"], found["reply"]
-        )
+    for found, judged in judged_replies(file, convention):
         if json:
             print_json(judged)
         else:

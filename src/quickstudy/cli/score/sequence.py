@@ -32,10 +32,10 @@ def sequence(
     Pasts with the same future are one state, as far as chi-squared tests can tell. Complexity and
     entropy rate are of the data as they were, followed through the machine.
     """
+    from quickstudy.api.score.sequence import sequence as score
     from quickstudy.cli.score.machine import say_complexity
-    from quickstudy.machines.files import read_sequence
 
-    facts = read_sequence(file, history, level).figures()
+    facts = score(file, history=history, level=level)
     if facts["steps"] < facts["enough"]:
         say(
             f"warning: {facts['steps']:,} symbols are few for histories of {facts['history']}:"

@@ -39,15 +39,21 @@ def wade(
     written; under published it is `--preset published-nets` for networks and `--preset
     published-reservoirs` for readouts.
     """
-    from quickstudy.measures.curvefile import score_file
+    from quickstudy.api.score.wade import wade as score
 
-    scored = score_file(file, preset, thresholds, tokens_per_sequence, constant)
-    if scored.ignored:
+    scored = score(
+        file,
+        preset=preset,
+        thresholds=thresholds,
+        tokens_per_sequence=tokens_per_sequence,
+        constant=constant,
+    )
+    if ignored := scored["ignored"]:
         say(
-            f"{file}: {scored.ignored} evaluations before step 1 were left out; time counts from 1",
+            f"{file}: {ignored} evaluations before step 1 were left out; time counts from 1",
             err=True,
         )
     if json:
-        print_json({"wade": scored.value})
+        print_json({"wade": scored["wade"]})
     else:
-        say(f"WADE {scored.value:.6f}  ({preset}, {scored.thresholds} thresholds)")
+        say(f"WADE {scored['wade']:.6f}  ({preset}, {scored['thresholds']} thresholds)")
