@@ -6,8 +6,8 @@ that what a model knows of words does not count. A sequence is a line of letters
 which something is asked stands the answer, `a c>b d`. A question is the lines shown so far and the
 line in question up to its `>`:
 
-    Each line is a sequence of symbols. After > stands the answer to what was read so far in its
-    line. a c>b d
+    Each line is a sequence of symbols. After > stands the answer to what was read so far in its line.
+    a c>b d
     c a>
 """
 
