@@ -12,9 +12,9 @@ import tempfile
 
 import numpy as np
 
+from quickstudy.api.study import take_over
 from quickstudy.report.build import build_report
 from quickstudy.report.results import read_folders
-from quickstudy.reproducing import take_over
 from quickstudy.stats.intervals import mean_band, median_interval
 
 STORED = pathlib.Path(__file__).resolve().parent.parent / "published" / "wade-table4"

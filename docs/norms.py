@@ -16,6 +16,7 @@ from typing import Any
 
 from anchors import stored as stored_anchors
 
+from quickstudy.api.study import request_study, take_over
 from quickstudy.pages.profile.battery import (
     FAMILY_PARTS,
     ITEM_PARTS,
@@ -32,7 +33,6 @@ from quickstudy.pages.profile.spans import Profile, profile_of
 from quickstudy.pages.request import Request
 from quickstudy.render.numbers import span_text
 from quickstudy.render.plot import plot_drawings
-from quickstudy.reproducing import request_study, take_over
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NORMS = ROOT / "src" / "quickstudy" / "norms" / "battery.json"

@@ -23,9 +23,9 @@ from typing import Any
 from pages import ROOT, Block, blocks, commands, pages
 from results import stored
 
+from quickstudy.api.study import take_over
 from quickstudy.base import catalogue
 from quickstudy.base.registry import Registry
-from quickstudy.reproducing import take_over
 
 COMPONENTS = ROOT / "docs" / "reference" / "components.md"
 WORK = ROOT / "results" / "pages"

@@ -17,12 +17,12 @@ from typing import Any
 import typer.main
 from pages import ROOT
 
+from quickstudy.api.study import PACKED, request_study, take_over
 from quickstudy.base.parameters import parse_assignments
 from quickstudy.cli.main import app
 from quickstudy.pages.page import page_of, screen_page
 from quickstudy.pages.request import Request
 from quickstudy.render.terminal import as_text
-from quickstudy.reproducing import PACKED, request_study, take_over
 
 PAGE = ROOT / "docs" / "reference" / "results.md"
 STORED = ROOT / "published"

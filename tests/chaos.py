@@ -24,7 +24,7 @@ import traceback
 import numpy as np
 from tally import Tally, chosen, generator
 
-from quickstudy.api import run
+from quickstudy.api.run import run
 from quickstudy.base.canonical import canonical, digest, guarded
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.learner import Snapshot

@@ -15,14 +15,15 @@ from typing import Any
 __version__ = "0.1.0"
 
 _PUBLIC = {
-    "run": "quickstudy.api",
-    "reproduce": "quickstudy.reproducing",
-    "profile": "quickstudy.profiling",
+    "run": "quickstudy.api.run",
+    "reproduce": "quickstudy.api.study",
+    "profile": "quickstudy.api.profile",
     "compare": "quickstudy.report.compare",
     "include": "quickstudy.base.registry",
     "grammar": "quickstudy.tasks.grammar.languages",
     "best": "quickstudy.pages.networks",
-    "Results": "quickstudy.api",
+    "Results": "quickstudy.api.run",
+    "RunOptions": "quickstudy.api.options",
     "query": "quickstudy.runs.sql",
     "load_trace": "quickstudy.runs.traces",
     "lanes_for": "quickstudy.learners.choice",

@@ -31,8 +31,6 @@ RANKS = {
     "pages": 9,
     "studies": 10,
     "api": 10,
-    "reproducing": 11,
-    "profiling": 12,
     "web": 13,
     **dict.fromkeys(("adapters", "cli"), 14),
     "__main__": 15,

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from quickstudy.api import run
+from quickstudy.api.run import run
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import Record
 from quickstudy.cli.main import main

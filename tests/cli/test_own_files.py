@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 import quickstudy as qs
-from quickstudy.api import _by_family
+from quickstudy.api.run import _by_family
 from quickstudy.base import catalogue
 from quickstudy.base.errors import LearnerFault, UsageError, nearest
 from quickstudy.base.learner import Brief
@@ -144,7 +144,7 @@ def test_a_task_alone_in_a_file_need_not_be_named(tmp_path):
 
 
 def test_a_parameter_of_one_family_is_refused_with_how_to_set_it():
-    from quickstudy.api import plan_runs
+    from quickstudy.api.run import plan_runs
     from quickstudy.runs.reader import Reading
 
     with pytest.raises(

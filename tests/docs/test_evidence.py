@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from quickstudy.api.study import take_over
 from quickstudy.base.errors import UsageError
 from quickstudy.base.study import find_study
-from quickstudy.reproducing import take_over
 from quickstudy.runs.pack import pack
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent

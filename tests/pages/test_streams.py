@@ -17,8 +17,8 @@ from quickstudy.figures.learning_curve import stream_plot
 from quickstudy.pages.page import page_of
 from quickstudy.pages.request import Request, stages_of
 from quickstudy.render.svg import drawn
-from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import execute
+from quickstudy.runs.options import ExecuteOptions
 from quickstudy.runs.plan import make_plan
 
 Make = Callable[..., Any]
@@ -127,7 +127,7 @@ protocol = {sequences = 40}
     declared = find_study(str(study))
     request = Request(declared, tmp_path / "results", "corrected", 2)
     for stage in stages_of(request):
-        execute(make_plan(stage.settings, stage.seeds), request.folder, choose_engine(0))
+        execute(make_plan(stage.settings, stage.seeds), request.folder, ExecuteOptions(workers=0))
     shown = list(every(page_of(request).blocks))
     plots = [one for one in shown if isinstance(one, Plot)]
     tables = [one for one in shown if isinstance(one, Table)]

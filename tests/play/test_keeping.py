@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from quickstudy.api import run
+from quickstudy.api.run import run
 from quickstudy.base.blocks import PERSON
 from quickstudy.base.errors import UsageError
 from quickstudy.cli.main import app

@@ -118,7 +118,7 @@ def test_a_card_has_a_machine_readable_and_a_latex_file(made: tuple[Path, Any, A
 def test_a_terminal_shows_the_chart_one_sentence_and_what_limits_it(
     made: tuple[Path, Any, Any],
 ) -> None:
-    from quickstudy.profiling import screen_page
+    from quickstudy.api.profile import screen_page
     from quickstudy.render.terminal import as_text
 
     lines = as_text(screen_page(made[1].page), 80).splitlines()
@@ -154,7 +154,7 @@ def test_cards_of_an_old_version_are_left_alone(tmp_path: Path, monkeypatch: Any
     """Whoever says no folder gets one of his own beside them; whoever names theirs is told what to
     do.
     """
-    from quickstudy.profiling import request_profile
+    from quickstudy.api.profile import request_profile
 
     monkeypatch.chdir(tmp_path)
     usual = Path("results", "profile-quick")
@@ -172,7 +172,7 @@ def test_cards_of_an_old_version_are_left_alone(tmp_path: Path, monkeypatch: Any
 
 def test_several_may_be_examined_in_one_folder_at_once(tmp_path: Path, monkeypatch: Any) -> None:
     """All stand in its index: nobody writes what another has read before him."""
-    from quickstudy import profiling
+    from quickstudy.api import profile as profiling
 
     def read_slowly(folder: Path) -> Any:
         found = read_index(folder)
@@ -285,8 +285,8 @@ def main_command() -> Any:
 
 
 def test_tuning_is_on_tasks_and_seeds_that_are_not_reported() -> None:
+    from quickstudy.api.profile import BUDGETS, request_profile
     from quickstudy.pages.profile.tuning import candidates, tuning_settings
-    from quickstudy.profiling import BUDGETS, request_profile
 
     for budget in set(BUDGETS) - {"context"}:
         request = request_profile("lstm", budget=budget, tuned=True)
@@ -323,8 +323,8 @@ TINY = {"start", "rows", "stage", "_where", "_started", "scored", "_with_an_axis
 
 def counted(learner: str, out: Path, **asked: Any) -> tuple[int, list[str]]:
     """Programs that a dry run says, and those that were compiled, in a fresh process."""
+    from quickstudy.api.profile import request_profile
     from quickstudy.pages.request import stages_of
-    from quickstudy.profiling import request_profile
     from quickstudy.runs.plan import make_plan
 
     stage = next(stages_of(request_profile(learner, out=out, **asked)))

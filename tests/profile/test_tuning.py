@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 import quickstudy as qs
+from quickstudy.api.profile import request_profile
 from quickstudy.pages.profile import tuning
-from quickstudy.profiling import request_profile
 
 MODEL = """
 class Model:

@@ -17,9 +17,9 @@ from quickstudy.measures.learning_curve import (
 )
 from quickstudy.measures.wade import published_imdb
 from quickstudy.protocols.reviews import ReviewsProtocol, exam_points
-from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import execute
 from quickstudy.runs.job import examine
+from quickstudy.runs.options import ExecuteOptions
 from quickstudy.runs.plan import make_plan
 from quickstudy.runs.reader import read_results
 from quickstudy.runs.setting import Setting
@@ -146,22 +146,22 @@ class TestRuns:
 
     def test_data_is_asked_for_only_where_something_is_to_be_run(self, tmp_path, monkeypatch):
         out, setting = tmp_path / "out", Setting(TASK, "bag+sparse:passes=1")
-        execute(make_plan([setting], 1), out, choose_engine(0))
+        execute(make_plan([setting], 1), out, ExecuteOptions(workers=0))
         monkeypatch.setenv("QUICKSTUDY_DATA", str(out))
         reading = read_results(out)
-        assert execute(make_plan([setting], 1, reading=reading), out, choose_engine(0)).found == {
-            "ok": 1
-        }
+        assert execute(
+            make_plan([setting], 1, reading=reading), out, ExecuteOptions(workers=0)
+        ).found == {"ok": 1}
         more, elsewhere = make_plan([setting], 2, reading=reading), tmp_path / "elsewhere"
         for asked in (
             partial(preview, more, False, 0, True),
-            partial(execute, more, elsewhere, choose_engine(0)),
+            partial(execute, more, elsewhere, ExecuteOptions(workers=0)),
         ):
             with pytest.raises(UsageError, match=r"no imdb_labelled\.tsv\.xz"):
                 asked()
         assert not elsewhere.exists()
         with pytest.raises(UsageError, match=r"no imdb_labelled\.tsv\.xz"):
-            execute(more, out, choose_engine(0), rerun=True)
+            execute(more, out, ExecuteOptions(workers=0, rerun=True))
         assert read_results(out).statuses() == reading.statuses(), (
             "nothing is put aside before it can be run"
         )

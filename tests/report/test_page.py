@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quickstudy.api import Results
+from quickstudy.api.run import Results
 from quickstudy.base import catalogue
 from quickstudy.base.blocks import Page, Plot, Section, Table, Terms, Text, every
 from quickstudy.base.errors import UsageError

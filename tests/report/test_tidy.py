@@ -30,7 +30,9 @@ def results(tmp_path):
 def test_curves_have_a_row_for_every_point(results, monkeypatch):
     frame = SimpleNamespace(DataFrame=dict)
     monkeypatch.setitem(sys.modules, "pandas", frame)
-    monkeypatch.setattr("quickstudy.api.importlib.util.find_spec", lambda name: name == "pandas")
+    monkeypatch.setattr(
+        "quickstudy.api.run.importlib.util.find_spec", lambda name: name == "pandas"
+    )
     curves = results.curves()
     assert list(curves) == [
         "task",

@@ -7,8 +7,8 @@ import pytest
 
 from quickstudy.base import registry
 from quickstudy.base.registry import include
-from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import execute
+from quickstudy.runs.options import ExecuteOptions
 from quickstudy.runs.plan import make_plan
 from quickstudy.runs.reader import read_results
 from quickstudy.runs.traces import load_trace
@@ -33,7 +33,9 @@ class Lab:
         )
 
     def run(self, folder, learners, seeds, workers=0, tasks=("specimen/a",), **options):
-        return execute(self.plan(learners, seeds, tasks), folder, choose_engine(workers), **options)
+        return execute(
+            self.plan(learners, seeds, tasks), folder, ExecuteOptions(workers=workers, **options)
+        )
 
     def driver(self, folder, workers, tasks, learners, seeds, **options):
         arguments = [str(folder), str(workers), ",".join(tasks), ",".join(learners), str(seeds)]

@@ -7,8 +7,9 @@ import pathlib
 import sys
 
 from quickstudy.base.registry import include
-from quickstudy.runs.engines import Begun, Done, choose_engine
+from quickstudy.runs.engines import Begun, Done
 from quickstudy.runs.execute import Stopping, execute
+from quickstudy.runs.options import ExecuteOptions
 from quickstudy.runs.plan import make_plan
 
 if __name__ == "__main__":
@@ -30,6 +31,6 @@ if __name__ == "__main__":
         if isinstance(event, Begun | Done | Stopping):
             say(type(event).__name__)
 
-    execution = execute(plan, folder, choose_engine(int(workers)), report=report)
+    execution = execute(plan, folder, ExecuteOptions(workers=int(workers), progress=report))
     say(json.dumps({"ok": execution.ok, "found": sum(execution.found.values())}))
     sys.exit(execution.exit_status)

@@ -75,10 +75,10 @@ def plan(seeds, learner="Slow"):
 
 
 if __name__ == "__main__":
-    from quickstudy.runs.engines import choose_engine
     from quickstudy.runs.execute import execute
+    from quickstudy.runs.options import ExecuteOptions
 
     folder, workers, seeds = sys.argv[1:]
     sys.stdout.write("begins\n")
     sys.stdout.flush()
-    sys.exit(execute(plan(int(seeds)), folder, choose_engine(int(workers))).exit_status)
+    sys.exit(execute(plan(int(seeds)), folder, ExecuteOptions(workers=int(workers))).exit_status)

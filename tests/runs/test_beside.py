@@ -24,7 +24,7 @@ NAMES = [
 SETTINGS = [Setting("grammar/an-bn", name, "corrected", 0, GIVEN) for name in NAMES]
 
 
-def test_a_plan_knows_what_may_run_beside_what(monkeypatch):
+def test_a_plan_knows_what_may_run_beside_what():
     others = [
         Setting("grammar/an-bn", name, "corrected", 0, GIVEN)
         for name in ("lstm:units=4", "esn", "bigram")
@@ -37,8 +37,7 @@ def test_a_plan_knows_what_may_run_beside_what(monkeypatch):
     (beside,) = (cells for cells in groups.values() if len(cells) == 6)
     assert {(cell.wanted, cell.lanes) for cell in beside} == {(6, 6)}
     assert max(map(len, execute.cut(plan.cells, 1))) == 2  # a processor takes one after the other
-    monkeypatch.setattr(execute, "has_gpu", lambda: True)
-    assert max(map(len, execute.cut(plan.cells, 1))) == 6
+    assert max(map(len, execute.cut(plan.cells, 1, on_gpu=True))) == 6
 
 
 def test_each_has_the_numbers_it_has_alone(monkeypatch):

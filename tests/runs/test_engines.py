@@ -19,12 +19,12 @@ from quickstudy.runs.engines import (
     Finished,
     Ready,
     choose_engine,
-    message_line,
-    read_message,
 )
+from quickstudy.runs.engines.messages import message_line, read_message
 from quickstudy.runs.engines.process import ProcessEngine
 from quickstudy.runs.execute import Execution, Started, execute
 from quickstudy.runs.journal import Journal
+from quickstudy.runs.options import ExecuteOptions
 from quickstudy.runs.plan import make_plan
 from quickstudy.runs.reader import read_results
 from quickstudy.runs.setting import Setting
@@ -182,8 +182,8 @@ def test_a_learner_that_hangs_is_stopped_at_the_limit(lab, tmp_path, workers):
 def test_the_limit_must_be_positive(lab, tmp_path):
     with pytest.raises(UsageError, match="above 0"):
         lab.run(tmp_path, ["good"], 1, limit_seconds=0)
-    with pytest.raises(UsageError, match="at least 0"):
-        choose_engine(-1)
+    with pytest.raises(UsageError, match="whole number from 0"):
+        ExecuteOptions(workers=-1)
 
 
 def test_failed_cells_run_again_only_when_asked(lab, tmp_path, monkeypatch):
@@ -206,7 +206,7 @@ def test_trained_learners_are_kept_on_demand(lab, tmp_path):
 
 def test_the_report_hears_every_event_once(lab, tmp_path):
     events = []
-    lab.run(tmp_path, ["good"], 3, report=events.append)
+    lab.run(tmp_path, ["good"], 3, progress=events.append)
     assert isinstance(events[0], Started)
     assert (len(events[0].cells), events[0].found) == (3, 0)
     done = [event.key for event in events if isinstance(event, Done)]
@@ -237,9 +237,11 @@ def test_results_that_cannot_be_written_stop_the_run_with_one_line(lab, tmp_path
     class Vandal:
         """Puts a file where the journals belong, once the folder has been prepared."""
 
-        def __init__(self):
-            self.engine = choose_engine(workers)
-            self.workers = self.engine.workers
+        here = False
+
+        def open(self):
+            self.engine = choose_engine(workers).open()
+            return self
 
         def __getattr__(self, name):
             return getattr(self.engine, name)
@@ -250,7 +252,7 @@ def test_results_that_cannot_be_written_stop_the_run_with_one_line(lab, tmp_path
             return self.engine.results()
 
     with pytest.raises(QuickstudyError) as caught:
-        execute(lab.plan(["good"], 2), tmp_path, Vandal())
+        execute(lab.plan(["good"], 2), tmp_path, ExecuteOptions(engine=Vandal()))
     assert "cannot write" in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -274,7 +276,7 @@ def test_workers_that_cannot_start_stop_the_run(lab, tmp_path, monkeypatch):
 def test_what_a_worker_cannot_include_stops_the_run_with_one_line(lab, tmp_path):
     plan = replace(lab.plan(["good"], 1), includes=("/nowhere.py",))
     with pytest.raises(UsageError, match=r"no file /nowhere\.py"):
-        execute(plan, tmp_path, choose_engine(1))
+        execute(plan, tmp_path, ExecuteOptions(workers=1))
 
 
 def test_an_object_of_this_process_runs_here_and_not_in_workers(tmp_path):
@@ -290,8 +292,8 @@ def test_an_object_of_this_process_runs_here_and_not_in_workers(tmp_path):
 
     plan = make_plan([Setting("language/periodic", bring(Zero))], 1)
     with pytest.raises(UsageError, match='no learner "Zero"'):
-        execute(plan, tmp_path, choose_engine(1))
-    assert counts(execute(plan, tmp_path, choose_engine(0))) == (1, 0, 0)
+        execute(plan, tmp_path, ExecuteOptions(workers=1))
+    assert counts(execute(plan, tmp_path, ExecuteOptions(workers=0))) == (1, 0, 0)
 
 
 def test_real_learners_have_the_same_numbers_whatever_the_workers(lab, tmp_path):
@@ -299,7 +301,11 @@ def test_real_learners_have_the_same_numbers_whatever_the_workers(lab, tmp_path)
     settings = [Setting("language/qa", learner) for learner in learners]
     for workers in (0, 2):
         folder = tmp_path / str(workers)
-        assert counts(execute(make_plan(settings, 2), folder, choose_engine(workers))) == (4, 0, 0)
+        assert counts(execute(make_plan(settings, 2), folder, ExecuteOptions(workers=workers))) == (
+            4,
+            0,
+            0,
+        )
     assert lab.numbers(tmp_path / "0") == lab.numbers(tmp_path / "2")
     extended = make_plan(settings, 3, reading=read_results(tmp_path / "0"))
     assert (extended.summary().found, extended.summary().measured) == (4, 2)

@@ -7,7 +7,7 @@ import pathlib
 import numpy as np
 import pytest
 
-from quickstudy.api import Results, run
+from quickstudy.api.run import Results, run
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError
 from quickstudy.base.lesson import Exam

@@ -11,9 +11,10 @@ from quickstudy.learners import lanes as lanes_module
 from quickstudy.learners.choice import LANES, fewer_lanes, lanes_for
 from quickstudy.learners.lanes import check_room
 from quickstudy.learners.naming import bring, choose_learner
-from quickstudy.runs.engines import Begun, choose_engine
+from quickstudy.runs.engines import Begun
 from quickstudy.runs.execute import execute
 from quickstudy.runs.job import examine
+from quickstudy.runs.options import ExecuteOptions
 from quickstudy.runs.plan import make_plan
 from quickstudy.runs.reader import read_results
 from quickstudy.runs.setting import Setting
@@ -66,7 +67,9 @@ def test_a_call_that_does_not_fit_is_halved_and_the_record_says_its_lanes(
     Hungry.begun.clear()
     setting = Setting("language/qa", bring(Hungry(room)), protocol=SMALL)
     events = []
-    execution = execute(make_plan([setting], 5), tmp_path, choose_engine(0), report=events.append)
+    execution = execute(
+        make_plan([setting], 5), tmp_path, ExecuteOptions(workers=0, progress=events.append)
+    )
     assert Hungry.begun == begun
     calls = [len(event.keys) for event in events if isinstance(event, Begun)]
     assert calls == [5, *(min(begun[-1], 5 - first) for first in range(begun[-1], 5, begun[-1]))]
@@ -88,7 +91,7 @@ def test_a_call_that_does_not_fit_is_halved_and_the_record_says_its_lanes(
 def test_more_seeds_later_may_have_other_lanes(gpu, tmp_path):
     setting = Setting("language/qa", "esn:units=10", protocol=SMALL)
     for seeds in (2, 8):
-        execute(make_plan([setting], seeds), tmp_path, choose_engine(0))
+        execute(make_plan([setting], seeds), tmp_path, ExecuteOptions(workers=0))
     lanes = {
         record.what["repetition"]: record.where["lanes"]
         for record in read_results(tmp_path).records.values()
@@ -102,9 +105,9 @@ def test_what_is_missing_has_the_lanes_that_the_whole_has(gpu, tmp_path):
     """
     setting = Setting("language/qa", "esn:units=10", protocol=SMALL)
     plan = make_plan([setting], 5)
-    execute(plan, tmp_path / "whole", choose_engine(0))
-    execute(replace(plan, cells=plan.cells[:2]), tmp_path / "parts", choose_engine(0))
-    execute(plan, tmp_path / "parts", choose_engine(0))
+    execute(plan, tmp_path / "whole", ExecuteOptions(workers=0))
+    execute(replace(plan, cells=plan.cells[:2]), tmp_path / "parts", ExecuteOptions(workers=0))
+    execute(plan, tmp_path / "parts", ExecuteOptions(workers=0))
     scores = [
         {
             key: (record.scores, record.where["lanes"])

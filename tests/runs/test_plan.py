@@ -185,8 +185,7 @@ def test_one_setting_is_cut_for_all_workers(lab):
     assert cut([], 4) == []
 
 
-def test_on_a_gpu_a_piece_fills_the_lanes(monkeypatch):
-    monkeypatch.setattr("quickstudy.runs.execute.has_gpu", lambda: True)
+def test_on_a_gpu_a_piece_fills_the_lanes():
     setting, control = Setting("t", "esn"), Setting("t", "majority")
 
     def made(setting, lanes):
@@ -195,13 +194,13 @@ def test_on_a_gpu_a_piece_fills_the_lanes(monkeypatch):
             Cell(f"{setting.learner}/{number}", setting, number, *shown) for number in range(250)
         ]
 
-    assert [len(piece) for piece in cut(made(setting, 100), 8)] == [
+    assert [len(piece) for piece in cut(made(setting, 100), 8, on_gpu=True)] == [
         83,
         83,
         84,
     ]  # three calls whatever we do
-    assert [len(piece) for piece in cut(made(setting, 50), 8)] == [50] * 5
-    assert len(cut(made(control, 1), 8)) == 16  # no lanes, no limit
+    assert [len(piece) for piece in cut(made(setting, 50), 8, on_gpu=True)] == [50] * 5
+    assert len(cut(made(control, 1), 8, on_gpu=True)) == 16  # no lanes, no limit
 
 
 def test_controls_may_be_run_more_often_than_learners():

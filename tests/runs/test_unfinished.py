@@ -18,11 +18,11 @@ from quickstudy.protocols import examination
 from quickstudy.protocols.language import LanguageProtocol
 from quickstudy.runs import unfinished
 from quickstudy.runs.doctor import examine_folder, repair
-from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import execute
 from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.job import examine
 from quickstudy.runs.journal import Journal
+from quickstudy.runs.options import ExecuteOptions
 from quickstudy.runs.pack import pack
 from quickstudy.runs.reader import read_results
 from quickstudy.runs.setting import Setting
@@ -259,7 +259,7 @@ def noted(notes):
 
 def test_killed_at_any_moment_and_run_again(tmp_path, lab, rng):
     long = include(LONG)
-    execute(long.plan(2), tmp_path / "whole", choose_engine(0))
+    execute(long.plan(2), tmp_path / "whole", ExecuteOptions(workers=0))
     notes = tmp_path / "notes"
     attempts = killed_runs(tmp_path / "killed", {**os.environ, "NOTES": str(notes)}, rng)
     assert lab.numbers(tmp_path / "killed") == lab.numbers(tmp_path / "whole")
@@ -275,7 +275,7 @@ def test_killed_at_any_moment_and_run_again(tmp_path, lab, rng):
 def test_a_run_whose_worker_died_goes_on_in_another(tmp_path, monkeypatch):
     monkeypatch.setenv("NOTES", str(tmp_path / "notes"))
     long = include(LONG)
-    died = execute(long.plan(1, "Dies"), tmp_path, choose_engine(1))
+    died = execute(long.plan(1, "Dies"), tmp_path, ExecuteOptions(workers=1))
     assert (died.ok, died.failed) == (1, 0)
     assert examine_folder(tmp_path) == []
     assert len((tmp_path / "notes").read_text().splitlines()) == long.SHOWN + 1

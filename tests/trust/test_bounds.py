@@ -8,6 +8,7 @@ import zipfile
 
 import pytest
 
+from quickstudy.api.study import take_over
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.record import Record
 from quickstudy.cli.main import main
@@ -16,7 +17,6 @@ from quickstudy.learners.mdl.network import Network
 from quickstudy.learners.recorded import read_recording
 from quickstudy.measures.compositionality import language_scores
 from quickstudy.report.build import gather
-from quickstudy.reproducing import take_over
 from quickstudy.runs.doctor import examine_folder, repair
 from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.journal import Journal

@@ -13,7 +13,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from quickstudy.api import Results
+from quickstudy.api.run import Results
 from quickstudy.base.canonical import digest, guarded
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.file_origin import content_version

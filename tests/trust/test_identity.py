@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from quickstudy.api.study import request_study
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import OK, Record
 from quickstudy.cli.main import main
@@ -14,7 +15,6 @@ from quickstudy.pages.page import page_of
 from quickstudy.report.build import build_report
 from quickstudy.report.compare import compare
 from quickstudy.report.page import FORMS
-from quickstudy.reproducing import request_study
 from quickstudy.runs.identity import outdated, task_groups
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.sql import query

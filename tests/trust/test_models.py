@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import quickstudy as qs
-from quickstudy.api import Results
+from quickstudy.api.run import Results
 from quickstudy.base import catalogue, registry
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.examples import Examples

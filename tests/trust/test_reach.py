@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from quickstudy.api.study import reproduce
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Brief, Snapshot
 from quickstudy.base.spaces import Tokens
@@ -11,7 +12,6 @@ from quickstudy.base.study import find_study, study_names
 from quickstudy.cli.main import main
 from quickstudy.learners.naming import revive
 from quickstudy.learners.outside import reached, reached_by_study
-from quickstudy.reproducing import reproduce
 
 STUDY = """
 version = 1

@@ -22,8 +22,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from quickstudy.api import Results
-from quickstudy.api import run as run_here
+from quickstudy.api.run import Results
+from quickstudy.api.run import run as run_here
 from quickstudy.base.errors import Stopped, UsageError, nearest, was_interrupted
 from quickstudy.base.record import OK, Record
 from quickstudy.base.wording import LINES, shortened, visible

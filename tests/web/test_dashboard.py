@@ -18,7 +18,7 @@ import pytest
 
 import browser
 from browser import FLAGS, chromium
-from quickstudy.api import run
+from quickstudy.api.run import run
 from quickstudy.base.record import OK, Record
 from quickstudy.base.trace import Trace
 from quickstudy.cli.main import main

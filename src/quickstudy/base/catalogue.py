@@ -24,6 +24,7 @@ _ROOMS = (
     "pages",
     "studies",
     "adapters",
+    "runs.engines",
 )
 
 
@@ -90,6 +91,13 @@ learner: Registry[Any] = Registry(
     """A learner that is whole by itself: `@learner("mine", version=1)` on a frozen dataclass with
     begin(brief, streams), or on a host class made by make(brief, seed) with `learn` and `predict`.
     """,
+)
+
+engine: Registry[Any] = Registry(
+    "engine",
+    _sources,
+    """Who does the work: `@engine("mine", version=1)` on a frozen dataclass with `here`,
+    planned_workers() and open() (`quickstudy.runs.engines` has the rules).""",
 )
 
 DECLARED: dict[str, Any] = {

@@ -139,7 +139,7 @@ class Legend:
 
 
 _SAID = tuple(field.name for field in fields(Legend) if field.name != "scores")
-_READ = tuple(field.name for field in fields(Score) if field.name not in ("name", "range"))
+_READ = tuple(field.name for field in fields(Score) if field.name not in ("name", "range", "alias"))
 
 
 def check_reading(protocol: Any) -> None:

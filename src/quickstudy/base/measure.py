@@ -45,7 +45,8 @@ class Score:
     `median`, where infinity is a possible value. read: `linear`, or `log` where orders of magnitude
     count: means are then geometric, and a difference is one of decimal logarithms. least: the
     smallest difference that matters, in the unit of differences; nan for the usual one. words: what
-    is written instead of a value, by the value (`inf`) or its side of a bound (`<1`).
+    is written instead of a value, by the value (`inf`) or its side of a bound (`<1`). alias: the
+    name that it had first; records that have it are read by the present one.
 
     >>> Score("steps-to-0.9", better="lower", words={"inf": "never"}).word(float("inf"))
     'never'
@@ -60,6 +61,7 @@ class Score:
     read: str = LINEAR
     least: float = math.nan
     words: Mapping[str, str] = field(default_factory=dict, hash=False)
+    alias: str = ""
 
     def __post_init__(self) -> None:
         if not is_score_name(self.name):

@@ -27,6 +27,11 @@ numbers of some settings only leaves the keys of all other runs as they are: the
 number than that of the decorator is recorded as the version; a higher one is recorded as the
 parameter `course`.
 
+A parameter that is renamed keeps its first name as an alias: `parameter(0.9, alias="peak")`. Both may
+be typed; identities keep the first name, so that runs keep their keys; tables show the new one. An
+id is renamed in the same way, by `@core("new", version=1, alias="old")`
+(`quickstudy.base.renaming`).
+
 A parameter that says where something is found, and not what it is, is marked `place=True` and is
 never part of the identity: another parameter, or the component itself, stands for what was found
 there. That one, which the component works out, is marked `derived=True` and is never typed.
@@ -72,11 +77,14 @@ def parameter(
     added: bool = False,
     place: bool = False,
     derived: bool = False,
+    alias: str = "",
 ) -> Any:
     """A dataclass field with a default and the range of values that make sense; added: later than
-    recorded runs; place: where something is found; derived: worked out from the others.
+    recorded runs; place: where something is found; derived: computed from the others; alias: the
+    name that it had first.
     """
-    bounds = {"at_least": at_least, "at_most": at_most, "above": above, "choices": choices}
+    bounds: dict[str, Any] = {"at_least": at_least, "at_most": at_most, "above": above}
+    bounds |= {"choices": choices, "alias": alias or None}
     bounds |= {"added": added or None, "place": place or None, "derived": derived or None}
     return dataclasses.field(
         default=default,
@@ -105,6 +113,7 @@ def configure(
     """
     check_convention(convention)
     hints, fields = _fields(component)
+    given = current_names(name, component, given)
     values: dict[str, Any] = {
         **getattr(component, "conventions", {}).get(convention, {}),
         **getattr(component, "usual", {}).get(asked, {}),
@@ -134,6 +143,35 @@ def configure(
     return made
 
 
+def aliases_of(component: Any) -> dict[str, str]:
+    """The present names of the parameters of a component by the names that they had first."""
+    fields = _fields(component)[1].values()
+    return {one.metadata["alias"]: one.name for one in fields if "alias" in one.metadata}
+
+
+def current_names(name: str, component: Any, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Parameters by their present names. Raises UsageError for one that is given by both."""
+    aliases = aliases_of(component)
+    for old, new in aliases.items():
+        if old in given and new in given:
+            raise UsageError(f"{name}: {old} is the earlier name of {new}; give one of them")
+    return {aliases.get(one, one): value for one, value in given.items()} if aliases else given
+
+
+def recorded_id(component: Any) -> str:
+    """The id that identities have: the first one that a component had."""
+    # Of the class itself: a variant of it has an id of its own.
+    declared = isinstance(component, type | types.FunctionType)
+    own = vars(component if declared else type(component))
+    return str(own.get("alias") or component.id)
+
+
+def recorded_parameters(instance: Any) -> dict[str, Any]:
+    """All parameters by the names that identities have."""
+    first = {new: old for old, new in aliases_of(type(instance)).items()}
+    return {first.get(name, name): value for name, value in all_parameters(instance).items()}
+
+
 def settings_version(instance: Any) -> int:
     """The version of the numbers that the settings of a component give."""
     version: int = getattr(instance, "settings_version", instance.version)
@@ -141,7 +179,8 @@ def settings_version(instance: Any) -> int:
 
 
 def parameters_of(instance: Any) -> dict[str, Any]:
-    """The parameters of a component that its identity rests on, by name, in plain JSON types.
+    """The parameters of a component that its identity rests on, by the names they had first, in plain JSON
+    types.
 
     Places are left out. Those that were added later are, while they have their default, unless a
     convention presets them.
@@ -151,7 +190,7 @@ def parameters_of(instance: Any) -> dict[str, Any]:
     newer = getattr(instance, "settings_version", 0) > getattr(instance, "version", 0)
     course = {COURSE: instance.settings_version} if newer else {}
     return course | {
-        name: value
+        fields[name].metadata.get("alias", name): value
         for name, value in all_parameters(instance).items()
         if not fields[name].metadata.get("place")
         and (

@@ -33,7 +33,8 @@ _included: list[str] = []
 # `@task("family/name", version=1` at the start of a line, then everything up to the end of the
 # spec sheet.
 _DECORATOR = re.compile(
-    r'^@(?:\w+\.)?(?P<kind>\w+)\(\s*"(?P<id>[^"]+)",\s*version=(?P<version>\d+).*?"""(?P<sheet>.*?)"""',
+    r'^@(?:\w+\.)?(?P<kind>\w+)\(\s*"(?P<id>[^"]+)",\s*version=(?P<version>\d+)'
+    r'(?:,\s*alias="(?P<alias>[^"]+)")?.*?"""(?P<sheet>.*?)"""',
     re.MULTILINE | re.DOTALL,
 )
 # `task.variant("family/other", version=1, of=Task, summary="What it is.", ...)` at the start of a
@@ -64,7 +65,7 @@ def split_sheet(sheet: str) -> tuple[str, str]:
 @dataclass(frozen=True)
 class Entry(Generic[T]):
     """One version of one component. `module` is imported to get it; `target` is the component once
-    it is there.
+    it is there; alias: the id that it had first; renames: something of it may have an earlier name.
     """
 
     id: str
@@ -73,6 +74,8 @@ class Entry(Generic[T]):
     origin: str
     module: str | None = None
     target: T | None = None
+    alias: str = ""
+    renames: bool = False
 
 
 @dataclass
@@ -88,6 +91,7 @@ class Registry(Generic[T]):
     sources: Callable[[], Iterator[tuple[str, pathlib.Path]]]
     use: str = ""
     _entries: dict[tuple[str, int], Entry[T]] = field(default_factory=dict)
+    _current: dict[str, str] = field(default_factory=dict)
     _scanned: bool = False
 
     def __post_init__(self) -> None:
@@ -98,7 +102,7 @@ class Registry(Generic[T]):
 
     def __call__(self, id: str, *, version: int | None = None, **facts: Any) -> Callable[[T], T]:
         """The decorator: `@task("family/name", version=1, controls=[...])`. Facts become attributes
-        of the target.
+        of the target. alias: right after the version, the id that it had first.
         """
         if not isinstance(version, int):
             raise UsageError(
@@ -151,7 +155,10 @@ class Registry(Generic[T]):
         if known is not None and known.origin != origin:
             raise self._twice(known, origin)
         summary = known.summary if known else split_sheet(getattr(target, "__doc__", None) or "")[0]
-        self._entries[id, version] = Entry(id, version, summary, origin, module, target)
+        alias = str(getattr(target, "__dict__", {}).get("alias") or "")
+        entry = Entry(id, version, summary, origin, module, target, alias, renames=True)
+        self._entries[id, version] = entry
+        self._note_alias(entry)
 
     def entries(self) -> list[Entry[T]]:
         """The newest version of every component, by id. Imports no implementation."""
@@ -169,6 +176,7 @@ class Registry(Generic[T]):
         """The entry for `id`, or for `id@version`. Raises UsageError with the nearest name."""
         self._scan()
         id, _, version = name.partition("@")
+        id = self.current(id)
         versions = sorted(number for known, number in self._entries if known == id)
         if not versions:
             raise UsageError(f'no {self.kind} "{id}"; {nearest(id, self.names())}')
@@ -178,6 +186,20 @@ class Registry(Generic[T]):
                 f" {', '.join(map(str, versions))}"
             )
         return self._entries[id, int(version) if version else versions[-1]]
+
+    def current(self, id: str) -> str:
+        """The present id of a component, if this is the one that it had first."""
+        self._scan()
+        return self._current.get(id, id)
+
+    def _note_alias(self, entry: Entry[T]) -> None:
+        if not entry.alias:
+            return
+        taken = {id for id, _ in self._entries if id == entry.alias}
+        if taken or self._current.setdefault(entry.alias, entry.id) != entry.id:
+            raise UsageError(
+                f'{self.kind} "{entry.id}": its alias "{entry.alias}" is the name of another one'
+            )
 
     def get(self, name: str) -> T:
         """The component itself; its module is imported now if it was not."""
@@ -195,6 +217,7 @@ class Registry(Generic[T]):
     def __contains__(self, name: str) -> bool:
         self._scan()
         wanted, _, version = name.partition("@")
+        wanted = self.current(wanted)
         return any(id == wanted and version in ("", str(number)) for id, number in self._entries)
 
     def _scan(self) -> None:
@@ -206,6 +229,7 @@ class Registry(Generic[T]):
 
     def _announce(self, entry: Entry[T]) -> None:
         known = self._entries.setdefault((entry.id, entry.version), entry)
+        self._note_alias(entry)
         if known.origin != entry.origin:
             # A file included before the first look must not quietly take the place of what is
             # announced.
@@ -239,7 +263,13 @@ def _announced(
             else:
                 summary, _ = split_sheet(said["sheet"])
             entry: Entry[Any] = Entry(
-                match["id"], int(match["version"]), summary, str(path), module
+                match["id"],
+                int(match["version"]),
+                summary,
+                str(path),
+                module,
+                alias=match.groupdict().get("alias") or "",
+                renames='alias="' in text,
             )
             found.setdefault(match["kind"], []).append(entry)
     return found

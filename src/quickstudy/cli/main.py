@@ -43,6 +43,8 @@ VERBS = {
 name.
 """
 
+RENAMED: dict[str, str] = {}
+"""Verbs by the names that they had first. Those still work, and are not in the help."""
 OUTPUTS = ("--out", "-o")
 """Options that name what is written: an empty name would be the current folder."""
 _PIPE_CLOSED = 141
@@ -88,10 +90,11 @@ def options(
 
 for verb, module in VERBS.items():
     made = getattr(importlib.import_module(f"quickstudy.cli.{module}"), verb)
-    if isinstance(made, typer.Typer):
-        app.add_typer(made, name=verb)
-    else:
-        app.command(verb)(made)
+    for name in (verb, *(old for old, new in RENAMED.items() if new == verb)):
+        if isinstance(made, typer.Typer):
+            app.add_typer(made, name=name, hidden=name != verb)
+        else:
+            app.command(name, hidden=name != verb)(made)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -6,18 +6,18 @@ import pathlib
 import sys
 import textwrap
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
+from quickstudy.api.options import RunOptions
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.wording import counted
+from quickstudy.cli.options import takes_run_options
 from quickstudy.cli.output import (
-    CONVENTION,
     DATA,
     INCLUDE,
     JSON,
-    MEASURE,
     TRACEBACK,
     command_line,
     include_files,
@@ -28,60 +28,23 @@ from quickstudy.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from quickstudy.api import Results
+    from quickstudy.api.run import Results
     from quickstudy.runs.plan import Plan
 
 
+@takes_run_options("run")
 def run(
+    *,
     tasks: list[str] = typer.Argument(
         ..., help="Tasks: language/qa, language/periodic:longest=5 or 'language/*'."
     ),
     learner: list[str] = typer.Option(
         ..., "--learner", "-l", help="A learner: esn, esn+rls:units=200, file.py:Class."
     ),
-    seeds: int = typer.Option(6, "--seeds", "-s", help="Repetitions 0 .. N-1."),
-    out: pathlib.Path = typer.Option(
-        pathlib.Path("results"), "--out", "-o", help="Results folder."
-    ),
-    convention: str = CONVENTION,
-    root: int = typer.Option(0, "--root", help="Root seed of all random streams."),
-    set_: list[str] = typer.Option(
-        [],
-        "--set",
-        help=(
-            "A parameter of the protocol: --set sequences=600, or of one family's: --set"
-            " language.sequences=600."
-        ),
-    ),
-    controls: bool = typer.Option(True, help="Also run each task's controls and oracle."),
-    control_seeds: int | None = typer.Option(
-        None, "--control-seeds", help="Repetitions of controls and oracle; default: as --seeds."
-    ),
-    measure: list[str] = MEASURE,
-    workers: int | None = typer.Option(
-        None,
-        "--workers",
-        "-j",
-        help="Processes; 0 for none. Default: one per core, three on a GPU.",
-    ),
-    limit: float | None = typer.Option(
-        None, "--limit", help="Seconds, not samples: a run that takes longer fails."
-    ),
-    retry_failed: bool = typer.Option(
-        False, "--retry-failed", help="Run again what has failed before."
-    ),
-    rerun: bool = typer.Option(
-        False, "--rerun", help="Run again what is there already; the old is put aside."
-    ),
-    keep_learners: bool = typer.Option(
-        False, "--keep-learners", help="Save every trained learner."
-    ),
-    keep_answers: bool = typer.Option(
-        False, "--keep-answers", help="Keep every answer of the last test of a run."
-    ),
+    options: RunOptions,
     traceback: bool = TRACEBACK,
     dry_run: bool = typer.Option(
-        False, "--dry-run", help="Say what would be done, and do nothing."
+        False, "--dry-run", help="Print what would be done, and do nothing."
     ),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no tables."),
     json: bool = JSON,
@@ -97,49 +60,28 @@ def run(
 
     # before NumPy is imported, so that runs in this process give the bits of runs in workers
     pin_threads()
-    from quickstudy.api import default_workers, expand_learners, plan_runs
-    from quickstudy.api import run as make
-    from quickstudy.base.parameters import parse_assignments
+    from quickstudy.api.run import expand_learners, plan_runs
+    from quickstudy.api.run import run as make
     from quickstudy.runs.progress import choose_progress
     from quickstudy.runs.reader import read_results
     from quickstudy.runs.scoring import find_measures
 
     name_data(data)
     include_files(include)
-    find_measures(measure)  # one that does not exist is said before anything is run
-    meant: dict[str, Any] = {
-        "seeds": seeds,
-        "convention": convention,
-        "root": root,
-        "controls": controls,
-        "control_seeds": control_seeds,
-        "protocol": parse_assignments(",".join(set_)),
-    }
+    find_measures(options.measures)  # one that does not exist is reported before anything is run
+    out = pathlib.Path(options.out or "results")
     if dry_run:
-        planned = plan_runs(tasks, expand_learners(learner), reading=read_results(out), **meant)
-        number = default_workers() if workers is None else workers
-        preview(replace(planned, found={}) if rerun else planned, retry_failed, number, json)
+        planned = plan_runs(tasks, expand_learners(learner), options, reading=read_results(out))
+        preview(replace(planned, found={}) if options.rerun else planned, options, json)
         return
-    results = make(
-        tasks,
-        learner,
-        **meant,
-        out=out,
-        workers=workers,
-        retry_failed=retry_failed,
-        rerun=rerun,
-        keep_learners=keep_learners,
-        keep_answers=keep_answers,
-        limit_seconds=limit,
-        progress=choose_progress(quiet=quiet or json, stream=sys.stderr),
-    )
+    progress = choose_progress(quiet=quiet or json, stream=sys.stderr)
+    results = make(tasks, learner, replace(options, progress=progress))
     execution, plan = results.execution, results.plan
     assert execution is not None  # it was run
     assert plan is not None
     asked = {cell.key for cell in plan.cells}
-    if measure and not execution.interrupted:
-        for left_out in results.score(measure, keys=asked).left_out:
-            say(f"not scored: {left_out}", err=True)
+    for left_out in results.scoring.left_out if results.scoring else ():
+        say(f"not scored: {left_out}", err=True)
     page = _page(results)
     if json:
         facts = {
@@ -159,7 +101,7 @@ def run(
             results.show(keys=asked)
         for damage in execution.damage:
             say(f"{damage}; type: quickstudy doctor {out}", err=True)
-        for what in ["learner"] * keep_learners + ["answers"] * keep_answers:
+        for what in ["learner"] * options.keep_learners + ["answers"] * options.keep_answers:
             for line in _lacking(results, plan, what):
                 say(line, err=True)
         if page:
@@ -214,7 +156,7 @@ def _page(results: Results) -> pathlib.Path | None:
         return None
 
 
-def preview(plan: Plan, retry_failed: bool, workers: int, json: bool) -> None:
+def preview(plan: Plan, options: RunOptions, json: bool) -> None:
     """Print what a plan would do."""
     import dataclasses
     from collections import Counter
@@ -224,6 +166,7 @@ def preview(plan: Plan, retry_failed: bool, workers: int, json: bool) -> None:
     from quickstudy.runs.plan import check_data
     from quickstudy.runs.timing import duration
 
+    retry_failed = options.retry_failed
     missing = plan.missing(retry_failed=retry_failed)
     check_data(missing)
     summary, asked = plan.summary(retry_failed=retry_failed), asked_of(missing)
@@ -237,9 +180,10 @@ def preview(plan: Plan, retry_failed: bool, workers: int, json: bool) -> None:
             }
         )
         return
+    workers, here = options.chosen_engine.planned_workers(), options.chosen_engine.here
     say(
-        f"{counted(summary.cells, 'run')}: {summary.found} found, {summary.to_do} to do, on"
-        f" {workers} workers"
+        f"{counted(summary.cells, 'run')}: {summary.found} found, {summary.to_do} to do,"
+        f" {'in this process' if here else f'on {workers} workers'}"
     )
     if not summary.to_do:
         return

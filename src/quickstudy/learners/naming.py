@@ -23,11 +23,14 @@ from quickstudy.base.guests import note_module, note_stranger
 from quickstudy.base.learner import Brief, Keeping, Learner, Pupil, Snapshot, face
 from quickstudy.base.origin import code_of, is_ours, object_origin, origin_of
 from quickstudy.base.parameters import (
+    aliases_of,
     changed_parameters,
     configure,
+    current_names,
     cut_assignments,
     parameters_of,
     parse_assignments,
+    recorded_id,
     write_assignments,
 )
 from quickstudy.base.registry import include, included_files
@@ -130,9 +133,8 @@ def choose_named(
     if name in catalogue.learner:
         found = catalogue.learner.get(name)
         chosen = whole_learner(found.id, found, given, convention, found.version, asked)
-        return dataclasses.replace(
-            chosen, what={**chosen.what, **code_of(found)}, origins=_origins(found)
-        )
+        own = {"id": recorded_id(found), **code_of(found)}
+        return dataclasses.replace(chosen, what={**chosen.what, **own}, origins=_origins(found))
     core, _, training = name.partition("+")
     if core not in catalogue.core:
         raise UsageError(f'no learner "{core}"; {nearest(core, learner_names())}')
@@ -190,7 +192,12 @@ def _control(name: str, given: Mapping[str, Any]) -> Choice:
     control = catalogue.control.get(name)
     if given:
         raise UsageError(f"{name}: a control has no parameters, got {', '.join(given)}")
-    what = {"id": control.id, "version": control.version, "parameters": {}, **code_of(control)}
+    what = {
+        "id": recorded_id(control),
+        "version": control.version,
+        "parameters": {},
+        **code_of(control),
+    }
     compiled = bool(getattr(control, "compiled", False))
 
     def maker(task: Any) -> Learner:
@@ -203,7 +210,7 @@ def _control(name: str, given: Mapping[str, Any]) -> Choice:
         return Hosted(lambda brief, seed: control(task, brief, seed), control, control=True)
 
     role = getattr(control, "role", "control")
-    return Choice(name, what, role, maker, int(compiled), compiled, origins=_origins(control))
+    return Choice(control.id, what, role, maker, int(compiled), compiled, origins=_origins(control))
 
 
 def _origins(*components: Any) -> tuple[Origin, ...]:
@@ -221,6 +228,7 @@ def _trained(
     from quickstudy.learners.trained import Trained, default_training
 
     core_class = catalogue.core.get(core_name)
+    core_name = core_class.id
     try:
         usual = default_training(core_class, convention, asked)
     except NotApplicable as reason:
@@ -229,6 +237,9 @@ def _trained(
         usual = ""
     training_name = training_name or usual
     training_class = catalogue.training.get(training_name)
+    training_name = training_class.id
+    for owner in (core_class, training_class):
+        given = current_names(f"{core_name}+{training_name}", owner, given)
     core_fields, training_fields = _names(core_class), _names(training_class)
     unknown = [name for name in given if name not in core_fields | training_fields]
     if unknown:
@@ -267,7 +278,7 @@ def _trained(
     shown = core_name if training_name == usual else f"{core_name}+{training_name}"
     parameters = {**parameters_of(core), **parameters_of(training)}
     what = {
-        "id": f"{core_class.id}+{training_class.id}",
+        "id": f"{recorded_id(core_class)}+{recorded_id(training_class)}",
         "version": f"{core_class.version}.{training_class.version}",
         "parameters": parameters,
         **code_of(core_class, training_class),
@@ -301,13 +312,14 @@ def _untrained(
     """A core that nothing here trains for what is asked: not applicable, with the reason, when it
     is to begin.
     """
+    given = current_names(name, core_class, given)
     known = _names(core_class)
     core = configure(
         name, core_class, {n: v for n, v in given.items() if n in known}, convention, asked
     )
     of_training = {parameter: value for parameter, value in given.items() if parameter not in known}
     what = {
-        "id": core_class.id,
+        "id": recorded_id(core_class),
         "version": f"{core_class.version}",
         "parameters": {**parameters_of(core), **of_training},
         **code_of(core_class),
@@ -321,7 +333,7 @@ def _untrained(
 
 
 def _names(component: Any) -> set[str]:
-    return {field.name for field in dataclasses.fields(component)}
+    return {field.name for field in dataclasses.fields(component)} | {*aliases_of(component)}
 
 
 def place(text: str) -> str:

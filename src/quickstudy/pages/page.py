@@ -60,10 +60,13 @@ def screen_page(page: Page) -> Page:
 
 def _record(request: Request, command: str, whole: bool) -> Iterator[Block]:
     """Where everything comes from, and where more of it is."""
+    study = request.study
+    # A study of computed quantities has no learners, runs nothing and reads no folder.
+    records = request.found.records if request.columns else []
     if command:
-        yield Text("The command that made this page; given again, it runs nothing twice.")
+        again = "; given again, it runs nothing twice" if request.columns else ""
+        yield Text(f"The command that made this page{again}.")
         yield Text(command, "command")
-    study, records = request.study, request.found.records
     items = [("study", f"{study.id}, version {study.version}", "")]
     if days := days_of(records):
         items.append(

@@ -15,11 +15,12 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from quickstudy.base.errors import QuickstudyError, UsageError
-from quickstudy.base.machine import has_gpu
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK
-from quickstudy.runs.engines import Begun, Broken, Bundle, Done, Engine, Lost, Tick
+from quickstudy.runs.engines import Engine
+from quickstudy.runs.engines.messages import Begun, Broken, Bundle, Done, Lost, Tick
 from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.journal import Journal
+from quickstudy.runs.options import ExecuteOptions
 from quickstudy.runs.pack import forget
 from quickstudy.runs.plan import Cell, Plan, check_data, failed_record
 from quickstudy.runs.reader import Damage, Reading, read_results
@@ -86,59 +87,45 @@ Report = Callable[[Event], None]
 def execute(
     plan: Plan,
     folder: str | pathlib.Path,
-    engine: Engine,
+    options: ExecuteOptions | None = None,
     *,
-    retry_failed: bool = False,
-    rerun: bool = False,
-    keep_learners: bool = False,
-    keep_answers: bool = False,
-    limit_seconds: float | None = None,
     reading: Reading | None = None,
-    report: Report = lambda event: None,
 ) -> Execution:
-    """Run the cells that the folder does not hold, and give the counts. `report` hears everything
-    on the way.
+    """Run the cells that the folder does not hold, and give the counts.
 
-    limit_seconds: how long the call that a repetition is part of may take. keep_learners,
-    keep_answers: of the runs that are made now. Cells that have failed before run again only with
-    retry_failed, and all of them with rerun, which first puts what is there aside
-    (`quickstudy.runs.pack`). reading: of the folder, if it has just been read. The engine is shut
-    down at the end. Raises QuickstudyError if results cannot be written, UsageError if the data of
-    a run that is to be made is not here.
+    Cells that have failed before run again only with `retry_failed`, and all of them with `rerun`,
+    which first puts what is there aside (`quickstudy.runs.pack`). The engine is opened here, and
+    shut down at the end. Raises QuickstudyError if results cannot be written, UsageError if the
+    data of a run that is to be made is not here or the engine cannot work.
+
+    Parameters
+    ----------
+    plan:
+        What is to be run.
+    folder:
+        The results folder.
+    options:
+        How; by default one process per core. `options.progress` hears every event.
+    reading:
+        What the folder holds, if it has just been read.
+
     """
-    if limit_seconds is not None and not limit_seconds > 0:
-        raise UsageError(f"the time limit must be above 0 seconds, got {limit_seconds}")
+    options = options or ExecuteOptions()
+    report = options.report
     began, folder = time.monotonic(), pathlib.Path(folder).absolute()
     reading = reading or read_results(folder)
-    statuses = {} if rerun else reading.statuses()
-    missing = plan.missing(statuses, retry_failed=retry_failed)
+    statuses = {} if options.rerun else reading.statuses()
+    missing = plan.missing(statuses, retry_failed=options.retry_failed)
     check_data(missing)  # before anything is written or put aside
+    engine = options.chosen_engine.open()
     prepare_folder(folder)
-    if rerun and forget(folder, {cell.key for cell in plan.cells}):
+    if options.rerun and forget(folder, {cell.key for cell in plan.cells}):
         reading = read_results(folder)
     to_do = {cell.key: cell for cell in missing}
     found = Counter(statuses[cell.key] for cell in plan.cells if cell.key not in to_do)
     report(Started(tuple(missing), sum(found.values()), engine.workers))
-    for cells in cut(missing, engine.workers):
-        engine.submit(
-            Bundle(
-                cells[0].setting,
-                tuple(cell.repetition for cell in cells),
-                tuple(cell.key for cell in cells),
-                str(folder),
-                cells[0].wanted,
-                plan.includes if cells[0].room else (),
-                plan.examiner,
-                keep_learners,
-                limit_seconds,
-                cells[0].room,
-                plan.apart(cells[0]),
-                keep_answers,
-                tuple(cell.setting for cell in cells)
-                if len({id(cell.setting) for cell in cells}) > 1
-                else (),
-            )
-        )
+    for cells in cut(missing, engine.workers, engine.on_gpu):
+        engine.submit(_bundle(cells, plan, str(folder), options))
     counts: Counter[str] = Counter()
     interrupts = Interrupts(engine.finish)
     stopped_now = True
@@ -165,6 +152,27 @@ def execute(
     )
     report(execution)
     return execution
+
+
+def _bundle(cells: Sequence[Cell], plan: Plan, folder: str, options: ExecuteOptions) -> Bundle:
+    first = cells[0]
+    return Bundle(
+        setting=first.setting,
+        repetitions=tuple(cell.repetition for cell in cells),
+        keys=tuple(cell.key for cell in cells),
+        folder=folder,
+        wanted=first.wanted,
+        includes=plan.includes if first.room else (),
+        examiner=plan.examiner,
+        keep_learners=options.keep_learners,
+        limit_seconds=options.limit_seconds,
+        room=first.room,
+        apart=plan.apart(first),
+        keep_answers=options.keep_answers,
+        beside=tuple(cell.setting for cell in cells)
+        if len({id(cell.setting) for cell in cells}) > 1
+        else (),
+    )
 
 
 def _watch(
@@ -194,14 +202,13 @@ def _watch(
             yield message
 
 
-def cut(cells: Sequence[Cell], workers: int) -> list[list[Cell]]:
+def cut(cells: Sequence[Cell], workers: int, on_gpu: bool = False) -> list[list[Cell]]:
     """Cells of one setting together, on a GPU also those that may run beside them; long settings in
     several pieces, so that every worker has work.
 
     No number depends on the cut; time does: each piece may compile its programs again, and one of
     fewer repetitions than there are lanes takes as long as a full one.
     """
-    on_gpu = has_gpu()
     groups: dict[str | int, list[Cell]] = {}
     for cell in cells:
         groups.setdefault(cell.beside if on_gpu else id(cell.setting), []).append(cell)

@@ -22,7 +22,12 @@ from quickstudy.base.blocks import PERSON
 from quickstudy.base.canonical import spelled
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.legend import Legend, read_legend
-from quickstudy.base.parameters import CONVENTIONS, all_parameters, configure, parse_assignments
+from quickstudy.base.parameters import (
+    CONVENTIONS,
+    configure,
+    parse_assignments,
+    recorded_parameters,
+)
 from quickstudy.base.record import STATUSES, Record
 
 LEARNER = "learner"
@@ -269,7 +274,9 @@ def _not_standard(record: Record) -> set[str]:
 @cache
 def _standard(protocol: str, convention: str) -> Mapping[str, Any]:
     try:
-        return all_parameters(configure(protocol, catalogue.protocol.get(protocol), {}, convention))
+        return recorded_parameters(
+            configure(protocol, catalogue.protocol.get(protocol), {}, convention)
+        )
     except (QuickstudyError, ImportError):
         return {}
 

@@ -25,6 +25,7 @@ from quickstudy.base.file_origin import Origin
 from quickstudy.base.learner import Brief, Learner, Pupil, Snapshot
 from quickstudy.base.legend import Legend
 from quickstudy.base.origin import is_ours, origin_of
+from quickstudy.base.parameters import recorded_id
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
@@ -114,7 +115,7 @@ def _call(
     # A short call is filled up with lanes whose results are dropped: the program, and so the
     # numbers, stay the same.
     filled = [*seats, *[seats[-1]] * (lanes - len(seats))]
-    streams = [Streams(setting.root, parts.task.id, seat.repetition) for seat in filled]
+    streams = [Streams(setting.root, recorded_id(parts.task), seat.repetition) for seat in filled]
     whats = [identity(seat.setting, seat.parts, seat.repetition) for seat in seats]
     origins = _origins(parts)
     place = {

@@ -150,7 +150,8 @@ def make_plan(
     choices: dict[str, list[Any]] = {}
     called: dict[tuple[str, ...], tuple[str, Any]] = {}
     for typed in _ordered(list(settings)):
-        setting = replace(typed, learner=place(typed.learner))
+        where = place(typed.learner)
+        setting = typed if where == typed.learner else replace(typed, learner=where)
         parts = setting.resolve()
         check_control(parts)
         names = labels(setting, parts)

@@ -18,6 +18,7 @@ from typing import Any
 
 from quickstudy.base.canonical import canonical
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
+from quickstudy.base.renaming import Renaming
 from quickstudy.runs.lines import read_lines
 
 _RANKS = {OK: 2, NOT_APPLICABLE: 1, FAILED: 0}
@@ -82,8 +83,9 @@ def read_results(folder: str | pathlib.Path, *, expected: bool = False) -> Readi
                 best[line.key] = max(order, known[0]), _merged(known[1], line.record)
             elif known is None or order > known[0]:
                 best[line.key] = order, line.record
+    renaming = Renaming()
     records = {
-        key: record
+        key: renaming.canonical(record)
         for key, (_, record) in sorted(best.items(), key=lambda item: _place(item[0], item[1][1]))
     }
     return Reading(records, torn, tuple(damage), lines)

@@ -5,7 +5,8 @@ and its identity.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 from quickstudy.base import catalogue
@@ -17,6 +18,7 @@ from quickstudy.base.parameters import (
     changed_parameters,
     configure,
     parameters_of,
+    recorded_id,
     settings_version,
     write_assignments,
 )
@@ -46,12 +48,20 @@ class Setting:
         ):  # what every reader of a folder, SQL among them, can hold
             raise UsageError(f"the root seed must be a whole number of 64 bits, got {self.root}")
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels to another process: what was typed, and nothing made from it."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
     def resolve(self) -> Parts:
-        """The task, the learner and the protocol themselves. Raises UsageError for anything that
-        does not exist.
+        """The task, the learner and the protocol themselves, made once for this object. Raises
+        UsageError for anything that does not exist.
 
         Data from outside need not be here: what was run elsewhere is read without it.
         """
+        return self._parts
+
+    @cached_property
+    def _parts(self) -> Parts:
         with strangers() as around:
             task = catalogue.typed_task(self.task, self.convention)
             protocol_name = protocol_of(task)
@@ -109,7 +119,8 @@ def check_control(parts: Parts) -> None:
     learner, task = parts.learner, parts.task
     if learner.role == "learner":
         return
-    id, own = learner.what["id"], controls_of(task)
+    id = catalogue.control.current(learner.what["id"])
+    own = list(map(catalogue.control.current, controls_of(task)))
     rule = catalogue.control.get(id)
     if id not in own and not getattr(rule, "anywhere", False) and is_ours(rule):
         raise UsageError(f"{id} is a rule of other tasks; {task.id} has {', '.join(own) or 'none'}")
@@ -190,7 +201,7 @@ def task_labels(task: Any, convention: str) -> dict[str, str]:
 def component(instance: Any) -> dict[str, Any]:
     """A task or a protocol as a part of an identity."""
     return {
-        "id": instance.id,
+        "id": recorded_id(instance),
         "version": min(instance.version, settings_version(instance)),
         "parameters": parameters_of(instance),
         **code_of(type(instance)),

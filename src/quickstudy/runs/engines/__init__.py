@@ -1,149 +1,91 @@
-"""Engines: who does the work, in this process or in worker processes; the bundles of work they are
-given, and what they tell the driver. Results never travel: workers write them down themselves.
+"""Engines: who does the work. `--engine NAME`, or `--engine NAME://ADDRESS?parameter=value`.
+
+An engine is one file with two classes. The first says what the user has typed: a frozen dataclass
+whose fields are the parameters of the engine, with ranges as for any other component
+(`quickstudy.base.parameters`). It is registered by its decorator and found by its name, here, in an
+installed package (entry point group `quickstudy`) or in a file given by `--include`:
+
+    @engine("mine", version=1)
+    @dataclass(frozen=True)
+    class Mine:
+        \"""What it does, in a line. The rest of this text is shown by `quickstudy show mine`.\"""
+
+        address: str = parameter("")            # what stands between :// and ?, if anything may
+        workers: int | None = parameter(None, at_least=1)     # what --workers gives
+        here: ClassVar[bool] = False
+
+        def planned_workers(self) -> int: ...   # for --dry-run; asks nobody and starts nothing
+        def open(self) -> Engine: ...           # imports what it needs, and checks that it answers
+
+`here` is True for an engine that runs everything in the driver's own process: only there can it run
+objects that were defined in a script or notebook. `version` is 1 for ever: no number depends on an
+engine.
+
+`open` gives the second one, the engine itself (`Engine` below). `execute` opens it, submits bundles
+of work (`quickstudy.runs.engines.messages.Bundle`), and reads messages from `results` until there
+are no more. These rules make it safe:
+
+- `open` raises UsageError within ten seconds if the engine cannot work: MissingExtra for a library
+  that is not installed, else what is wrong, the value and what to do.
+- A worker runs a bundle by `quickstudy.runs.engines.worker.work(bundle, journal, stopping)`, which
+  writes every result into a journal of its own and yields the messages for the driver. It writes
+  into `bundle.folder`, which must be the same folder on the worker's machine.
+- An engine yields `Begun` and `Done` for every call and repetition, and `Lost` with the reason for
+  repetitions whose worker is gone: the driver records those as failed. It may yield `Tick` at any
+  time. `Broken` ends the run.
+- A process that has imported a user's file (`bundle.room`) runs no bundle with another room.
+- A call that takes longer than `bundle.limit_seconds` is stopped, and its keys are `Lost`.
+- Running a bundle twice is harmless: records are merged by key. `bundle.without(keys)` is what is
+  left of it.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, fields, replace
-from typing import Protocol
+from collections.abc import Iterator
+from typing import Any, ClassVar, Protocol
+from urllib.parse import parse_qsl
 
+from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError
-from quickstudy.runs.plan import EXAMINER
-from quickstudy.runs.setting import Setting
+from quickstudy.base.parameters import configure
+from quickstudy.runs.engines.messages import (
+    Begun,
+    Broken,
+    Bundle,
+    Done,
+    Finished,
+    Lost,
+    Message,
+    Ready,
+    Tick,
+)
 
-
-@dataclass(frozen=True)
-class Bundle:
-    """Repetitions of one setting, or of several that may run side by side, and their keys. Complete
-    in itself: any machine could run it.
-
-    folder: where results are written, absolute. wanted: how many repetitions of the setting the
-    plan has, in all its bundles and found ones included. limit_seconds: how long one call may take.
-    room: the modules from outside this package that it needs; a process that has imported them runs
-    nothing else, so that what they do to it changes no other number. apart: it must not run in the
-    driver's own process. beside: the setting of each repetition, where they are several; they then
-    differ only in what changes no program.
-    """
-
-    setting: Setting
-    repetitions: tuple[int, ...]
-    keys: tuple[str, ...]
-    folder: str
-    wanted: int = 1
-    includes: tuple[str, ...] = ()
-    examiner: str = EXAMINER
-    keep_learners: bool = False
-    limit_seconds: float | None = None
-    room: tuple[str, ...] = ()
-    apart: bool = False
-    keep_answers: bool = False
-    beside: tuple[Setting, ...] = ()
-
-    def without(self, keys: Collection[str]) -> Bundle:
-        """The same bundle, less some repetitions."""
-        left = [place for place, key in enumerate(self.keys) if key not in keys]
-        return replace(
-            self,
-            repetitions=tuple(self.repetitions[place] for place in left),
-            keys=tuple(self.keys[place] for place in left),
-            beside=tuple(self.beside[place] for place in left if self.beside),
-        )
-
-    def setting_of(self, place: int) -> Setting:
-        """Of one of its repetitions."""
-        return self.beside[place] if self.beside else self.setting
-
-
-@dataclass(frozen=True)
-class Ready:
-    """A worker has started and can be given work."""
-
-
-@dataclass(frozen=True)
-class Begun:
-    """A call has begun; keys: its repetitions, which run side by side."""
-
-    keys: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Done:
-    """A repetition is in the journal. seconds: how long we waited for it (a call's first one
-    carries the call).
-    """
-
-    key: str
-    status: str
-    reason: str = ""
-    seconds: float = 0.0
-
-
-@dataclass(frozen=True)
-class Lost:
-    """The repetitions of a call died with their worker: the driver writes them down as failed."""
-
-    keys: tuple[str, ...]
-    reason: str
-    seconds: float = 0.0
-
-
-@dataclass(frozen=True)
-class Finished:
-    """A worker has nothing more to do for its bundle."""
-
-
-@dataclass(frozen=True)
-class Broken:
-    """Nothing more can be done (full disk, folder gone): the run ends with this line. usage: the
-    user's mistake.
-    """
-
-    reason: str
-    usage: bool = False
-
-
-@dataclass(frozen=True)
-class Tick:
-    """Some time has passed."""
-
-
-Message = Ready | Begun | Done | Lost | Finished | Broken | Tick
-
-
-LONGEST_MESSAGE = 1 << 20
-"""Bytes of a message from a worker: a call has at most a hundred keys."""
-_KINDS = {kind.__name__: kind for kind in (Ready, Begun, Done, Finished, Broken)}
-"""What a worker may send."""
-_READ_AS = {"str": str, "bool": bool, "float": float, "tuple[str, ...]": list}
-"""Types of its fields as JSON has them."""
-
-
-def message_line(message: Message) -> bytes:
-    """A message as a line of JSON. A learner can write into the pipe too: JSON runs no code."""
-    return json.dumps([type(message).__name__, vars(message)]).encode() + b"\n"
-
-
-def read_message(line: bytes) -> Message:
-    """The inverse of `message_line`. Raises ValueError for anything else."""
-    try:
-        name, facts = json.loads(line)
-        kind = _KINDS[name]
-        if any(not isinstance(facts[one.name], _READ_AS[str(one.type)]) for one in fields(kind)):
-            raise TypeError(name)
-        message = kind(**facts)
-        return Begun(tuple(map(str, message.keys))) if isinstance(message, Begun) else message
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise ValueError("not a message") from error
+__all__ = [
+    "Begun",
+    "Broken",
+    "Bundle",
+    "Done",
+    "Engine",
+    "EngineSpec",
+    "Finished",
+    "Lost",
+    "Message",
+    "Ready",
+    "Tick",
+    "choose_engine",
+]
 
 
 class Engine(Protocol):
     """Runs bundles. Workers write the results down themselves; the driver only hears what
     happened.
+
+    workers: how many of them share the work. on_gpu: they compute on a GPU, so that settings which
+    share a program are put into one bundle.
     """
 
     workers: int
+    on_gpu: bool
 
     def submit(self, bundle: Bundle) -> None:
         """Take a bundle; it is run once `results` is asked for."""
@@ -158,16 +100,77 @@ class Engine(Protocol):
         """Let the workers go: when they are idle, or now, whatever they do."""
 
 
-def choose_engine(workers: int) -> Engine:
-    """0: in this process, which can hold objects that have no name in others; else that many worker
-    processes.
+class EngineSpec(Protocol):
+    """An engine as the user has typed it: a frozen dataclass of its parameters."""
+
+    id: ClassVar[str]
+    here: ClassVar[bool]
+
+    def planned_workers(self) -> int:
+        """How many workers it will have, or is expected to have, without starting it."""
+
+    def open(self) -> Engine:
+        """The engine itself. Raises UsageError if it cannot work."""
+
+
+def choose_engine(workers: int | None = None, engine: str | EngineSpec | None = None) -> EngineSpec:
+    """The engine that a user has named, with its parameters checked; nothing is started.
+
+    Parameters
+    ----------
+    workers:
+        The number of worker processes; 0 is the engine `serial`; None leaves it to the engine.
+    engine:
+        `process` (the default), `serial`, or any other registered engine, as
+        `NAME://ADDRESS?parameter=value&parameter=value`.
+
+    Raises UsageError for an engine that does not exist, with the nearest name, and for a parameter
+    or number of workers that cannot be.
+
     """
-    if workers < 0:
-        raise UsageError(f"workers must be at least 0, got {workers}")
-    if workers == 0:
-        from quickstudy.runs.engines.serial import SerialEngine
+    if workers is not None and (
+        not isinstance(workers, int) or isinstance(workers, bool) or workers < 0
+    ):
+        raise UsageError(
+            f"workers must be a whole number from 0, or None for one per core, got {workers!r}"
+        )
+    if engine is None:
+        engine = "serial" if workers == 0 else "process"
+    if not isinstance(engine, str):
+        if workers is not None:
+            raise UsageError(f"give the workers to the engine itself, not workers={workers}")
+        return engine
+    name, given = parse_engine(engine)
+    kind = catalogue.engine.get(name)
+    if workers is not None and not (kind.here and workers == 0):
+        if kind.here:
+            raise UsageError(f"the engine {name} has no workers; leave out workers={workers}")
+        if "workers" in given:
+            raise UsageError(f"{engine} and workers={workers}: give the number of workers once")
+        given["workers"] = workers
+    spec: EngineSpec = configure(f"engine {name}", kind, given)
+    return spec
 
-        return SerialEngine()
-    from quickstudy.runs.engines.process import ProcessEngine
 
-    return ProcessEngine(workers)
+def parse_engine(text: str) -> tuple[str, dict[str, Any]]:
+    """The name of an engine and its parameters.
+
+    >>> parse_engine("dask://127.0.0.1:8786?workers=2")
+    ('dask', {'address': '127.0.0.1:8786', 'workers': '2'})
+    >>> parse_engine("process")
+    ('process', {})
+    """
+    name, _, rest = text.partition("?")
+    name, _, address = name.partition("://")
+    try:
+        pairs = parse_qsl(rest, keep_blank_values=True, strict_parsing=bool(rest))
+    except ValueError as error:
+        raise UsageError(
+            f'engine "{text}": what follows ? must be parameter=value&parameter=value'
+        ) from error
+    given: dict[str, Any] = {"address": address} if address else {}
+    for parameter, value in pairs:
+        if parameter in given:
+            raise UsageError(f'engine "{text}": {parameter} is given twice')
+        given[parameter] = value
+    return name, given

@@ -21,11 +21,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator
-from typing import Any, BinaryIO, cast
+from dataclasses import dataclass
+from typing import Any, BinaryIO, ClassVar, cast
 
+from quickstudy.base.catalogue import engine
 from quickstudy.base.guests import clean_environment, clean_path
-from quickstudy.base.machine import descendants, gpu_memory, is_crowded, one_thread
-from quickstudy.runs.engines import (
+from quickstudy.base.machine import cores, descendants, gpu_memory, has_gpu, is_crowded, one_thread
+from quickstudy.base.parameters import parameter
+from quickstudy.runs.engines.messages import (
     LONGEST_MESSAGE,
     Begun,
     Broken,
@@ -45,6 +48,33 @@ PATIENCE_SECONDS = 2.0
 """How long a worker that was told to leave may take, before it is killed."""
 
 MOST_FAILED_STARTS = 3
+GPU_WORKERS = 3
+"""Processes that share a GPU: one computes while others sample data and compile."""
+
+
+def default_workers() -> int:
+    """One per core; with a GPU a few."""
+    return min(GPU_WORKERS, cores()) if has_gpu() else cores()
+
+
+@engine("process", version=1)
+@dataclass(frozen=True)
+class Processes:
+    """Worker processes on this machine.
+
+    workers: how many; default: one per core, or three that share a GPU.
+    """
+
+    workers: int | None = parameter(None, at_least=1)
+    here: ClassVar[bool] = False
+
+    def planned_workers(self) -> int:
+        """How many processes work."""
+        return default_workers() if self.workers is None else self.workers
+
+    def open(self) -> ProcessEngine:
+        """The engine; its processes start when there is work for them."""
+        return ProcessEngine(self.planned_workers())
 
 
 class ProcessEngine:
@@ -52,6 +82,7 @@ class ProcessEngine:
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
+        self.on_gpu = has_gpu()
         self._waiting: deque[Bundle] = deque()
         self._staff: list[_Worker] = []
         self._inbox: queue.SimpleQueue[tuple[_Worker, Message | None]] = queue.SimpleQueue()

@@ -9,14 +9,34 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
+from quickstudy.base.catalogue import engine
 from quickstudy.base.errors import QuickstudyError, UsageError
-from quickstudy.base.machine import is_crowded
-from quickstudy.runs.engines import Broken, Bundle, Finished, Message
+from quickstudy.base.machine import has_gpu, is_crowded
+from quickstudy.runs.engines.messages import Broken, Bundle, Finished, Message
 from quickstudy.runs.engines.process import ProcessEngine
 from quickstudy.runs.engines.worker import TooLong, work
 from quickstudy.runs.journal import Journal
+
+
+@engine("serial", version=1)
+@dataclass(frozen=True)
+class Serial:
+    """In this process, one run after the other: for objects that exist nowhere else, and for
+    debugging.
+    """
+
+    here: ClassVar[bool] = True
+
+    def planned_workers(self) -> int:
+        """This process."""
+        return 1
+
+    def open(self) -> SerialEngine:
+        """The engine."""
+        return SerialEngine()
 
 
 class SerialEngine:
@@ -31,6 +51,7 @@ class SerialEngine:
     workers = 1
 
     def __init__(self) -> None:
+        self.on_gpu = has_gpu()
         self._waiting: deque[Bundle] = deque()
         self._apart = ProcessEngine(1)
         self._finishing = False

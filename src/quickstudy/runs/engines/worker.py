@@ -25,7 +25,7 @@ from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.guests import guest
 from quickstudy.base.registry import include
 from quickstudy.base.wording import described, whole_traceback
-from quickstudy.runs.engines import (
+from quickstudy.runs.engines.messages import (
     Begun,
     Broken,
     Bundle,

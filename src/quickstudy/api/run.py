@@ -1,4 +1,4 @@
-"""The instrument from Python: run, compare, look. The command line calls the same functions."""
+"""Run learners on tasks, and look at what is in a results folder."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from quickstudy.api.options import DEFAULT_SEEDS, RunOptions, gather_options, takes_options
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.learner import Pupil
-from quickstudy.base.machine import cores, has_gpu
 from quickstudy.base.origin import look_again
 from quickstudy.base.parameters import alternatives
 from quickstudy.base.record import OK, Record
@@ -23,11 +23,9 @@ from quickstudy.base.trace import Answered, answered
 from quickstudy.learners.naming import bring_all, revive
 from quickstudy.report.curves import is_curve
 from quickstudy.report.results import Shelf
-from quickstudy.runs.engines import choose_engine
-from quickstudy.runs.execute import Execution, Report, execute
+from quickstudy.runs.execute import Execution, execute
 from quickstudy.runs.lines import expect_results
 from quickstudy.runs.plan import Plan, make_plan
-from quickstudy.runs.progress import follow
 from quickstudy.runs.reader import Damage, Reading, uncollected
 from quickstudy.runs.scoring import Scoring, find_measures, score_again
 from quickstudy.runs.setting import Setting, task_controls
@@ -35,10 +33,6 @@ from quickstudy.runs.traces import load_snapshot, load_trace
 
 if TYPE_CHECKING:
     from quickstudy.report.model import ReportData
-
-GPU_WORKERS = 3
-MOST_SEEDS = 1_000_000
-"""More repetitions are a slip of the finger: their plan alone would fill the memory."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,6 +51,11 @@ class Results:
     def asked(self) -> frozenset[str] | None:
         """The keys of the runs that were asked for; None where all of the folder is meant."""
         return frozenset(cell.key for cell in self.plan.cells) if self.plan else None
+
+    @cached_property
+    def scoring(self) -> Scoring | None:
+        """What the further measures of a call of `run` gave, and left out."""
+        return None
 
     @cached_property
     def shelf(self) -> Shelf:
@@ -232,131 +231,76 @@ def _framed(columns: Mapping[str, list[Any]]) -> Any:
     raise UsageError("a frame needs pandas or pyarrow; type: pip install pandas")
 
 
+@takes_options("run")
 def run(
     tasks: str | Sequence[str],
     learners: Any,
-    *,
-    seeds: int = 6,
-    out: str | pathlib.Path = "results",
-    convention: str = "corrected",
-    root: int = 0,
-    controls: bool = True,
-    protocol: Mapping[str, Any] | None = None,
-    workers: int | None = None,
-    retry_failed: bool = False,
-    keep_learners: bool = False,
-    keep_answers: bool = False,
-    limit_seconds: float | None = None,
-    progress: bool | Report | None = None,
-    measures: str | Sequence[str] = (),
-    rerun: bool = False,
-    control_seeds: int | None = None,
+    options: RunOptions | None = None,
+    **named: Any,
 ) -> Results:
     """Run learners on tasks, or what is still missing of that, and give the results folder.
-
-    - tasks: ids, with parameters after a colon if need be (`language/periodic:longest=5`); patterns
-      (`language/*`).
-    - learners: names (`esn:units=200`, `esn:units=100|200` for both, `my_model.py:Class`), host
-      classes or learner objects. What is defined in the running script or notebook itself is run in
-      this process.
-    - seeds: repetitions 0 .. seeds-1.
-    - out: the results folder. What it holds already is not run again.
-    - convention: `corrected`, `published` (as the published numbers were made) or `written` (as the
-      paper says).
-    - root: the root seed of all random streams; another one gives other data, weights and orders.
-    - controls: also run the controls and the oracle that each task names.
-    - control_seeds: their repetitions, by default as many as `seeds`. They are cheap, and with many
-      of them the best control is known, so that few runs of a learner show more.
-    - protocol: parameters of the protocol that differ from its convention's, `{"sequences": 600}`;
-      where tasks of several families are run, `{"language.sequences": 600}` sets those of one.
-    - workers: processes, 0 for none; by default one per core, or three that share a GPU. No number
-      depends on it.
-    - retry_failed: run again what has failed before.
-    - keep_learners: save every trained learner that can be kept, for `Results.learner`.
-    - keep_answers: keep every answer of the last test, for `Results.answers`.
-    - limit_seconds: how long a run may take before it is stopped and counts as failed.
-    - progress: lines on standard error (True), none (False), or a function of the events; by
-      default lines where somebody looks, at a terminal or in a notebook.
-    - measures: ids of further measures, applied to the traces beside the protocol's own; they make
-      no other run.
-    - rerun: make runs again that are there already; the old ones are put aside.
 
     The records of what comes back are those asked for here; `Results(folder)` has the whole folder.
     Two learners that are not the same but have one name are refused: give parameters by
     `functools.partial(Class, width=64)`. Raises UsageError for a name or value that cannot be,
-    before anything is run. A learner that fails stops nothing: its record says `failed`, with the
-    reason and the traceback.
+    before anything is run. A learner that fails stops nothing: its record has the status `failed`,
+    the reason and the traceback.
+
+    tasks:
+        Ids, with parameters after a colon if need be (`language/periodic:longest=5`); patterns
+        (`language/*`).
+    learners:
+        Names (`esn:units=200`, `esn:units=100|200` for both, `my_model.py:Class`), host classes or
+        learner objects. What is defined in the running script or notebook itself is run in this
+        process.
     """
-    check_workers(workers)
+    options = gather_options("run", options, named)
     several = expand_learners(learners if isinstance(learners, list | tuple) else [learners])
     look_again()
     names = bring_all(several)
     if any(not isinstance(learner, str) for learner in several) or defined_here():
-        workers = 0
-    shelf = Shelf(pathlib.Path(out))
-    plan = plan_runs(
-        tasks,
-        names,
-        seeds=seeds,
-        convention=convention,
-        root=root,
-        controls=controls,
-        protocol=protocol,
-        reading=shelf.reading(),
-        control_seeds=control_seeds,
-    )
-    find_measures(measures)  # one that does not exist is said before anything is run
-    execution = execute(
-        plan,
-        shelf.folder,
-        choose_engine(default_workers() if workers is None else workers),
-        retry_failed=retry_failed,
-        rerun=rerun,
-        keep_learners=keep_learners,
-        keep_answers=keep_answers,
-        limit_seconds=limit_seconds,
-        reading=shelf.reading(),
-        report=follow(progress),
-    )
+        options = options.in_this_process()
+    shelf = Shelf(pathlib.Path(options.out or "results"))
+    plan = plan_runs(tasks, names, options, reading=shelf.reading())
+    find_measures(options.measures)  # one that does not exist is reported before anything is run
+    execution = execute(plan, shelf.folder, options, reading=shelf.reading())
     results = Results(shelf.folder, execution, plan)
     vars(results)["shelf"] = shelf  # where nothing was run it need not be read again
-    if measures and not execution.interrupted:
-        results.score(measures, keys=results.asked)
+    if options.measures and not execution.interrupted:
+        vars(results)["scoring"] = results.score(options.measures, keys=results.asked)
     return results
 
 
 def plan_runs(
     tasks: str | Sequence[str],
     learners: Sequence[str],
+    options: RunOptions,
     *,
-    seeds: int,
     reading: Reading,
-    convention: str = "corrected",
-    root: int = 0,
-    controls: bool = True,
-    protocol: Mapping[str, Any] | None = None,
-    control_seeds: int | None = None,
 ) -> Plan:
     """What `run` would do, without doing it. reading: what the results folder holds."""
-    for number in (seeds, seeds if control_seeds is None else control_seeds):
-        check_seeds(number)
     names = expand_tasks(list(tasks) if isinstance(tasks, list | tuple) else [tasks])
-    by_family = _by_family(names, protocol or {})
+    by_family = _by_family(names, options.protocol)
+    convention = options.convention or "corrected"
     settings = [
-        Setting(task, learner, convention, root, by_family[task.partition("/")[0]])
+        Setting(task, learner, convention, options.root, by_family[task.partition("/")[0]])
         for task in names
-        for learner in [*learners, *(task_controls(task) if controls else [])]
+        for learner in [*learners, *([] if options.controls is False else task_controls(task))]
     ]
     if not settings:
         raise UsageError("nothing to run: name at least one learner")
     try:
         return make_plan(
-            settings, seeds, reading=reading, includes=included_files(), rules=control_seeds
+            settings,
+            options.seeds or DEFAULT_SEEDS,
+            reading=reading,
+            includes=included_files(),
+            rules=options.control_seeds,
         )
     except UsageError as error:
         _, is_parameter, parameter = str(error).partition(': no parameter "')
         name = parameter.partition('"')[0]
-        if is_parameter and name in (protocol or {}) and len(by_family) > 1:
+        if is_parameter and name in options.protocol and len(by_family) > 1:
             raise UsageError(f"{error}; FAMILY.{name} sets it in one family only") from error
         raise
 
@@ -365,8 +309,6 @@ def _by_family(tasks: Sequence[str], protocol: Mapping[str, Any]) -> dict[str, d
     """The parameters of each family's protocol: `sequences` of all, `language.sequences` of that
     family alone.
     """
-    if not isinstance(protocol, Mapping):
-        raise UsageError(f'protocol must be a mapping, {{"sequences": 600}}, got {protocol!r}')
     found: dict[str, dict[str, Any]] = {task.partition("/")[0]: {} for task in tasks}
     for name, value in protocol.items():
         family, dot, own = name.rpartition(".")
@@ -378,29 +320,6 @@ def _by_family(tasks: Sequence[str], protocol: Mapping[str, Any]) -> dict[str, d
         for parameters in [found[family]] if dot else found.values():
             parameters[own] = value
     return found
-
-
-def check_workers(workers: Any) -> None:
-    """Raise UsageError unless it is a number of processes, or None."""
-    if workers is not None and (
-        not isinstance(workers, int) or isinstance(workers, bool) or workers < 0
-    ):
-        raise UsageError(
-            f"workers must be a whole number from 0, or None for one per core, got {workers!r}"
-        )
-
-
-def check_seeds(seeds: Any) -> None:
-    """Raise UsageError unless it is a number of repetitions that can be run."""
-    if not isinstance(seeds, int) or isinstance(seeds, bool):
-        raise UsageError(f"seeds must be a whole number, the number of repetitions, got {seeds!r}")
-    if seeds < 1:
-        raise UsageError(f"seeds must be at least 1, got {seeds}")
-    if seeds > MOST_SEEDS:
-        raise UsageError(
-            f"seeds must be at most {MOST_SEEDS:,}, got {seeds:,}; run them in several parts by"
-            " --root"
-        )
 
 
 def expand_tasks(names: Sequence[Any]) -> list[str]:
@@ -446,8 +365,3 @@ def defined_here() -> bool:
     return any(
         entry.module == "__main__" for registry in registries for entry in registry.entries()
     )
-
-
-def default_workers() -> int:
-    """One per core; with a GPU a few, so that one computes while others draw data and compile."""
-    return min(GPU_WORKERS, cores()) if has_gpu() else cores()

@@ -1,6 +1,4 @@
-"""Studies from Python: run a published table or figure, or one of ours, and make its page. The
-command calls it.
-"""
+"""Run a study, which is a published table or figure or one of ours, and make its page."""
 
 from __future__ import annotations
 
@@ -10,31 +8,34 @@ import shutil
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from quickstudy.api import check_seeds, default_workers, defined_here
+from quickstudy.api.options import DEFAULT_SEEDS, RunOptions, gather_options, takes_options
 from quickstudy.base.blocks import Page
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import check_convention
-from quickstudy.base.registry import included_files
+from quickstudy.base.renaming import Renaming
 from quickstudy.base.study import find_study
 from quickstudy.learners.outside import reached_by_study
 from quickstudy.pages.page import page_of
-from quickstudy.pages.request import Request, blocks_of, by_protocol, changed_protocol, stages_of
+from quickstudy.pages.request import (
+    Request,
+    Stage,
+    blocks_of,
+    by_protocol,
+    changed_protocol,
+    stages_of,
+)
 from quickstudy.render.files import write_page
 from quickstudy.render.html import blocks_html
-from quickstudy.report.build import gather
-from quickstudy.report.page import write_report
-from quickstudy.runs.engines import choose_engine
-from quickstudy.runs.execute import Execution, Report, execute
-from quickstudy.runs.folder import RUNS, TRACES, prepare_folder, write_aside
-from quickstudy.runs.plan import make_plan
-from quickstudy.runs.progress import follow
-from quickstudy.runs.scoring import check_scores
 
-PACKED = f"{RUNS}.zip"
+if TYPE_CHECKING:
+    from quickstudy.runs.execute import Execution
+    from quickstudy.runs.plan import Plan
+
+PACKED = "runs.zip"
 """What `quickstudy pack` made of a results folder, where one is stored so."""
 MOST_UNPACKED, MOST_TIMES = 1 << 28, 200
 """An archive that unpacks to more bytes than the first is refused where it grows by more than the
@@ -64,99 +65,59 @@ class StudyPage:
         return str(blocks_html(self.page.blocks))
 
 
-def reproduce(
-    study: str,
-    *,
-    seeds: int = 6,
-    out: str | pathlib.Path | None = None,
-    convention: str | None = None,
-    root: int = 0,
-    only: str | Sequence[str] = (),
-    protocol: Mapping[str, Any] | None = None,
-    exact: bool = False,
-    controls: bool = False,
-    workers: int | None = None,
-    retry_failed: bool = False,
-    limit_seconds: float | None = None,
-    progress: bool | Report | None = None,
-    command: str = "",
-    trust: bool = False,
-) -> StudyPage:
-    """Run a study, or what is missing of it, and make its page: published beside measured, or what
-    else its kind says.
+@takes_options("reproduce")
+def reproduce(study: str, options: RunOptions | None = None, **named: Any) -> StudyPage:
+    """Run a study, or what is missing of it, and make its page: published and measured numbers next
+    to each other, or what else its kind has.
 
-    - study: its name, such as `wade-table4`, or a file.toml of yours.
-    - seeds: repetitions; the publication's own number is in `quickstudy show STUDY`.
-    - out: the results folder; by default results/STUDY, or that of the study whose runs it shares.
-    - convention: the study's own, unless another is named.
-    - only: patterns of tasks, labels or columns; the page has these rows, and all others that the
-      folder has runs of.
-    - protocol: parameters of the protocol, over the study's own. exact: test as often as the
-      publication did.
-    - controls: also run each task's controls and oracle.
-    - command: what to type to have the same again, for the page.
-    - trust: allow a study that runs code from a file, starts programs, opens connections or reads
-      files.
+    With `only`, the page has these rows, and all others that the folder has runs of. Raises
+    UsageError for a name or value that cannot be, before anything is run.
 
-    All else is as with `run`. Raises UsageError for a name or value that cannot be, before anything
-    is run.
+    study:
+        Its name, such as `wade-table4`, or a file.toml of yours. `quickstudy show STUDY` has the
+        publication's own number of repetitions.
     """
-    request = request_study(
-        study,
-        seeds=seeds,
-        out=out,
-        convention=convention,
-        root=root,
-        only=only,
-        protocol=protocol,
-        exact=exact,
-        controls=controls,
-    )
-    if (found := reached_by_study(request.study)) and not trust:
+    options = gather_options("reproduce", options, named)
+    request = request_study(study, options)
+    if (found := reached_by_study(request.study)) and not options.trust:
         raise UsageError(
             f"{request.study.id} reaches outside this package: {', '.join(found)}; if you trust it,"
             " add --trust (in Python trust=True)"
         )
-    execution, repetitions = run_stages(request, workers, retry_failed, limit_seconds, progress)
+    execution, repetitions = run_stages(request, options)
     folder = request.folder
     # All rows of which there are runs: a few must not take the place of a page that showed more.
     wider = request.widened()
-    page = page_of(wider, command)
+    page = page_of(wider, options.command)
     path = write_page(page, folder, wider.name)
     if not page.whole:
+        from quickstudy.report.build import gather
+        from quickstudy.report.page import write_report
+
         write_report(
-            gather([folder], command, {folder: wider.shelf.reading()}), folder / "report.html"
+            gather([folder], options.command, {folder: wider.shelf.reading()}),
+            folder / "report.html",
         )
     return StudyPage(page, path, execution, repetitions, wider)
 
 
-def run_stages(
-    request: Request,
-    workers: int | None = None,
-    retry_failed: bool = False,
-    limit_seconds: float | None = None,
-    progress: bool | Report | None = None,
-    here: bool = False,
-) -> tuple[Execution, list[int]]:
+def run_stages(request: Request, options: RunOptions) -> tuple[Execution, list[int]]:
     """Run what a request lacks, stage by stage; how that went, and the repetitions of each stage
     that had any.
-
-    here: in this process, as what is defined in the running script must be.
     """
-    number = 0 if here or defined_here() else default_workers() if workers is None else workers
-    execution, repetitions = Execution(), []
+    from quickstudy.runs.execute import Execution
+
+    execution, repetitions = Execution(), list[int]()
     for stage in (stage for stage in stages_of(request) if stage.settings):
+        # Here: a study of computed quantities runs nothing, and needs none of it.
+        from quickstudy.api.run import defined_here
+        from quickstudy.runs.execute import execute
+
+        if defined_here():
+            options = options.in_this_process()
         reading = request.shelf.reading()
-        plan = make_plan(stage.settings, stage.seeds, reading=reading, includes=included_files())
-        done = execute(
-            plan,
-            request.folder,
-            choose_engine(number),
-            retry_failed=retry_failed,
-            limit_seconds=limit_seconds,
-            reading=reading,
-            report=follow(progress),  # one that counts begins anew with every stage
-        )
+        plan = plan_stage(request, stage)
+        done = execute(plan, request.folder, options, reading=reading)
         execution = done.after(execution)
         repetitions.append(stage.seeds)
         if execution.interrupted:
@@ -164,30 +125,42 @@ def run_stages(
     return execution, repetitions
 
 
-def request_study(
-    study: str,
-    *,
-    seeds: int = 6,
-    out: str | pathlib.Path | None = None,
-    convention: str | None = None,
-    root: int = 0,
-    only: str | Sequence[str] = (),
-    protocol: Mapping[str, Any] | None = None,
-    exact: bool = False,
-    controls: bool = False,
-) -> Request:
+def plan_stage(request: Request, stage: Stage) -> Plan:
+    """What a stage of a request would run, without running it."""
+    from quickstudy.base.registry import included_files
+    from quickstudy.runs.plan import make_plan
+
+    reading = request.shelf.reading()
+    return make_plan(stage.settings, stage.seeds, reading=reading, includes=included_files())
+
+
+def request_study(study: str, options: RunOptions | None = None, **named: Any) -> Request:
     """What `reproduce` would make, without making it."""
-    check_seeds(seeds)
+    options = gather_options("reproduce", options, named)
     found = find_study(study)
-    convention = convention or found.convention
+    if found.scores:
+        found = replace(found, scores=tuple(map(Renaming().score, found.scores)))
+    convention = options.convention or found.convention
     check_convention(convention)
     blocks_of(found)
-    whole = by_protocol(found, convention, protocol or {}, exact)
-    asked = whole.only([only] if isinstance(only, str) else only)
-    check_scores(asked)
-    folder = pathlib.Path("results", asked.runs) if out is None else pathlib.Path(out)
-    changed = changed_protocol(found, convention, protocol or {}, exact)
-    return Request(asked, folder, convention, seeds, root, controls, whole, changed)
+    given, exact = options.protocol, options.exact
+    whole = by_protocol(found, convention, given, exact)
+    asked = whole.only(options.only)
+    if asked.scores:
+        from quickstudy.runs.scoring import check_scores
+
+        check_scores(asked)
+    folder = pathlib.Path("results", asked.runs) if options.out is None else options.out
+    return Request(
+        asked,
+        pathlib.Path(folder),
+        convention,
+        options.seeds or DEFAULT_SEEDS,
+        options.root,
+        bool(options.controls),
+        whole,
+        changed_protocol(found, convention, given, exact),
+    )
 
 
 def take_over(stored: pathlib.Path, folder: pathlib.Path) -> int:
@@ -213,6 +186,8 @@ def take_over(stored: pathlib.Path, folder: pathlib.Path) -> int:
 
 
 def _taken_over(archive: zipfile.Path | None, stored: pathlib.Path, folder: pathlib.Path) -> int:
+    from quickstudy.runs.folder import RUNS, TRACES, prepare_folder, write_aside
+
     rooms: list[Any] = [*archive.iterdir()] if archive else [stored]
     files = [path for room in rooms for name in (RUNS, TRACES) for path in _files(room / name)]
     if not files:

@@ -1,6 +1,4 @@
-"""The profile of a learner from Python: all five families, one report card. The command calls
-it.
-"""
+"""The profile of a learner: all five families, one report card."""
 
 from __future__ import annotations
 
@@ -14,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from quickstudy.api import check_seeds
+from quickstudy.api.options import RunOptions, gather_options, takes_options
+from quickstudy.api.study import run_stages
 from quickstudy.base.blocks import Page, Strips, Text
 from quickstudy.base.canonical import plain
 from quickstudy.base.errors import UsageError, nearest
@@ -31,8 +30,7 @@ from quickstudy.render.html import blocks_html
 from quickstudy.render.latex import as_latex
 from quickstudy.report.build import gather
 from quickstudy.report.page import write_report
-from quickstudy.reproducing import run_stages
-from quickstudy.runs.execute import Execution, Report
+from quickstudy.runs.execute import Execution
 from quickstudy.runs.folder import prepare_folder, write_aside
 
 BUDGETS = ("quick", "standard", "full", "context")
@@ -72,59 +70,41 @@ class Card:
         return str(blocks_html(screen_page(self.page).blocks))
 
 
-def profile(
-    learner: Any,
-    *,
-    budget: str = "quick",
-    seeds: int | None = None,
-    out: str | pathlib.Path | None = None,
-    tuned: bool = False,
-    families: str | Sequence[str] = (),
-    root: int = 0,
-    workers: int | None = None,
-    retry_failed: bool = False,
-    limit_seconds: float | None = None,
-    progress: bool | Report | None = None,
-    command: str = "",
-) -> Card:
+@takes_options("profile")
+def profile(learner: Any, options: RunOptions | None = None, **named: Any) -> Card:
     """Examine one learner in all five families under a fixed budget, or what is missing of that,
     and make its card.
 
-    - learner: a name (`esn`, `lstm:units=64,rate=0.003`, `my_model.py:Class`), a host class or a
-      learner object. One name means that core in every family; a parameter that a family's training
-      has not is left out there, and the card says so.
-    - budget: `quick`, `standard`, `full` or, for language models, `context`: the studies
-      `profile-quick` ..., with versions of their own.
-    - seeds: repetitions, by default those of the study; more of them extend.
-    - out: the results folder; by default results/profile-BUDGET, where everybody examined stands
-      beside. That of the tuned is another, and so is that of a new version of the study, where the
-      first has cards of an old one: these are never mixed.
-    - tuned: the ruleset. As given, the learner is examined as it is named. Tuned, its settings are
-      chosen in each family on a task and seeds that are not reported: those that the name stands
-      for (`lstm:rate=0.001|0.01`), or three learning rates around the usual one. What that costs is
-      on the card.
-    - families: only these.
-    - limit_seconds: how long a run may take before it counts as failed; by default what the study
-      says.
+    The budget is a study of its own with a version (`profile-quick`, ...); its cards share a
+    folder. The cards of tuned learners are in another one, and so are those of a new version of the
+    study if the first folder has cards of an old one: these are never mixed. With `tuned`, the settings
+    of the learner are chosen in each family on a task and seeds that are not reported: those that
+    the name stands for (`lstm:rate=0.001|0.01`), or three learning rates around the usual one; the
+    card has what that costs. The time limit is that of the study unless one is given.
 
-    All else is as with `run`. A learner that fails in one family still has the others. Raises
-    UsageError for a name or value that cannot be, before anything is run.
+    A learner that fails in one family still has the others. Raises UsageError for a name or value
+    that cannot be, before anything is run.
+
+    learner:
+        A name (`esn`, `lstm:units=64,rate=0.003`, `my_model.py:Class`), a host class or a learner
+        object. One name means that core in every family; a parameter that the training of a family
+        does not have is left out there, and the card lists it.
     """
-    request = request_profile(
-        learner, budget=budget, seeds=seeds, out=out, tuned=tuned, families=families, root=root
-    )
+    options = gather_options("profile", options, named)
+    request = request_profile(learner, options)
     settings = request.study.settings
     prepare_folder(request.folder)
     _note(request)
     before = energy_joules()
-    limit = settings.get("limit_seconds") if limit_seconds is None else limit_seconds
-    execution, _ = run_stages(
-        request, workers, retry_failed, limit, progress, here=not isinstance(learner, str)
-    )
+    if options.limit_seconds is None:
+        options = dataclasses.replace(options, limit_seconds=settings.get("limit_seconds"))
+    if not isinstance(learner, str):
+        options = options.in_this_process()
+    execution, _ = run_stages(request, options)
     after = energy_joules()
     if before is not None and after is not None and execution.ok:
         request = _with(request, energy=_note(request, max(0.0, after - before)))
-    page = page_of(request, command)
+    page = page_of(request, options.command)
     page = dataclasses.replace(
         page,
         title=(
@@ -142,29 +122,20 @@ def profile(
     ):
         _write(request.folder / f"{name}.{ending}", content)
     if request.shelf.reading().records:
-        whole = gather([request.folder], command or None, {request.folder: request.shelf.reading()})
+        reading = {request.folder: request.shelf.reading()}
+        whole = gather([request.folder], options.command or None, reading)
         write_report(whole, request.folder / "report.html", replaces=False)
     return Card(page, path, execution, request)
 
 
-def request_profile(
-    learner: Any,
-    *,
-    budget: str = "quick",
-    seeds: int | None = None,
-    out: str | pathlib.Path | None = None,
-    tuned: bool = False,
-    families: str | Sequence[str] = (),
-    root: int = 0,
-) -> Request:
+def request_profile(learner: Any, options: RunOptions | None = None, **named: Any) -> Request:
     """What `profile` would make, without making it."""
+    options = gather_options("profile", options, named)
+    budget, tuned, root = options.budget, options.tuned, options.root
     if budget not in BUDGETS:
         raise UsageError(f'no budget "{budget}"; {nearest(budget, BUDGETS)}')
-    study = _only(
-        find_study(f"profile-{budget}"), [families] if isinstance(families, str) else families
-    )
-    seeds = study.seeds if seeds is None else seeds
-    check_seeds(seeds)
+    study = _only(find_study(f"profile-{budget}"), options.families)
+    seeds = study.seeds if options.seeds is None else options.seeds
     check_convention(study.convention)
     typed = place(bring(learner))
     ruleset = TUNED if tuned else AS_GIVEN
@@ -173,7 +144,7 @@ def request_profile(
             f"{typed} stands for several learners; give --tuned to have one of them chosen, or"
             " name one"
         )
-    folder = _usual_folder(study, ruleset) if out is None else pathlib.Path(out)
+    folder = _usual_folder(study, ruleset) if options.out is None else pathlib.Path(options.out)
     index = read_index(folder)
     if index and (index["study"], index["version"], index["ruleset"]) != (
         study.id,
@@ -197,13 +168,13 @@ def request_profile(
     )
     asked = [asked_on(row.task, row.protocol, study.convention) for row in request.rows]
     _check_parameters(typed, study, asked)
-    named = [
+    rows = [
         dataclasses.replace(
             row, learners={typed: fitted(alternatives(typed)[0], study.convention, one).name}
         )
         for row, one in zip(request.rows, asked, strict=True)
     ]
-    whole = by_protocol(dataclasses.replace(request.study, rows=tuple(named)), study.convention, {})
+    whole = by_protocol(dataclasses.replace(request.study, rows=tuple(rows)), study.convention, {})
     return dataclasses.replace(request, study=whole)
 
 
