@@ -17,17 +17,18 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
-from quickstudy.gateway import jax, jnp
-from quickstudy.learners.aside import Aside, with_aside
+from quickstudy.gateway import jax
+from quickstudy.learners.auxiliary_losses import AuxiliaryLosses
 from quickstudy.learners.batching import check_leak, packed_lesson, padded_lesson, whole_lesson
 from quickstudy.learners.exams import GroupedExam, exam_for, is_large
 from quickstudy.learners.feature_blocks import streamed
 from quickstudy.learners.features import all_states
 from quickstudy.learners.lanes import Frame, named_arrays, stack_lanes, with_arrays
+from quickstudy.learners.optimiser import FALLS_AFTER, OptimiserConfig
 from quickstudy.learners.stepping import Model, SomeLanes, SteppingPupil
 from quickstudy.learners.streaming import Batches, answering_streams, first_answers, streaming
 from quickstudy.learners.trained import Usual
-from quickstudy.learners.updates import LATE, answering, begun, of_tokens, of_values, updating
+from quickstudy.learners.updates import answering, begun, of_tokens, of_values, updating
 
 
 @training("adam", version=2)
@@ -103,14 +104,14 @@ class Adam:
 
 
 class _Lesson(NamedTuple):
-    """A lesson as it is learned: the program and its material, (lane,) examples per update,
-    settings, and the item (lane, symbol) with which each symbol is first an answer.
+    """A lesson as it is learned: the program and its material, (lane,) examples per update, the
+    optimiser's configuration, and the item (lane, symbol) with which each symbol is first an answer.
     """
 
     material: Any
     train: Callable[..., Any]
     batches: NDArray[np.int64]
-    settings: Any
+    config: OptimiserConfig
     first: NDArray[np.int64]
 
 
@@ -131,10 +132,10 @@ class AdamPupil(SteppingPupil):
         self.lanes = len(streams)
         self._training, self._by_lane = training, by_lane
         self._tokens = isinstance(brief.outputs, Tokens)
-        self._aside = Aside.of(
+        self._auxiliary = AuxiliaryLosses.of(
             training.rebuild, training.foretell, training.numbers, training.bits, brief
         )
-        further += self._aside.width if self._aside else 0
+        further += self._auxiliary.width if self._auxiliary else 0
         models = [
             Model.drawn(core, brief.inputs, brief.outputs.width + further, stream)
             for stream in streams
@@ -151,7 +152,7 @@ class AdamPupil(SteppingPupil):
         # Without penalties the program is the one without them; all penalties share another, in
         # which one of 0 adds exactly nothing, and so do all schedules.
         self._planned = (
-            brief.budget // (training.batch or 1) if training.schedule != "constant" else 0
+            brief.budget // (training.batch or 1) if training.schedule in FALLS_AFTER else 0
         )
         self._scheduled = bool(self._planned or training.clip)
         self._penalised = self._scheduled or any(lane.l1 or lane.l2 for lane in by_lane)
@@ -159,14 +160,13 @@ class AdamPupil(SteppingPupil):
         # Side by side with others a sequence waits for the longest of all lanes, and nothing is
         # saved by packing.
         self._packs = (
-            self.lanes == 1 and hasattr(self._core, "unroll_packed") and self._aside is None
+            self.lanes == 1 and hasattr(self._core, "unroll_packed") and self._auxiliary is None
         )
         if self._leaks:
             check_leak(brief)
         # What is read packed goes on being so; a leak needs its answers written in.
         self.reads_streams = bool(training.batch) and not self._packs and not self._leaks
-        self._plain_losses = of_tokens if self._tokens else of_values
-        self._losses = with_aside(self._plain_losses, self._aside)
+        self._losses: Callable[..., Any] = of_tokens if self._tokens else of_values
         self._streamed: tuple[Lesson, Batches] | None = None
         self._by_stream = False  # answers come from the program that fits how it has learned
         self._tested: tuple[Exam, Batches] | None = None
@@ -184,7 +184,7 @@ class AdamPupil(SteppingPupil):
             raise UsageError("adam learns from whole examples, not from single questions")
         if lesson.stream and self.reads_streams:
             return self._learn_stream(lesson, start, stop)
-        if self._aside:
+        if self._auxiliary:
             raise NotApplicable(
                 "rebuild and foretell are for examples that follow one another without end, in"
                 " batches"
@@ -194,7 +194,7 @@ class AdamPupil(SteppingPupil):
         prepared = self._lesson[1]
         bounds = (lesson.within(start, stop) // prepared.batches[:, None]).astype(np.int32)
         self._arrays = prepared.train(
-            self._arrays, prepared.material, bounds, prepared.settings, self._keys
+            self._arrays, prepared.material, bounds, prepared.config, self._keys
         )
         self._shown += np.diff(lesson.within(start, stop))[:, 0]
         self._known |= prepared.first < (bounds[:, 1] * prepared.batches)[:, None]
@@ -215,10 +215,10 @@ class AdamPupil(SteppingPupil):
                 else first_answers(lesson, self._known.shape[1])
             )
         bounds = np.array([start, stop]) // self._training.batch
-        settings = self._settings(np.full(self.lanes, self._training.batch))
+        config = self._config(np.full(self.lanes, self._training.batch))
         update = streaming(self._frame, self._losses, self.lanes)
         for cut in self._streamed[1].cuts(*bounds):
-            self._arrays = update(self._arrays, cut, settings, self._keys)
+            self._arrays = update(self._arrays, cut, config, self._keys)
         self._shown += stop - start
         self._known |= self._new < bounds[1] * self._training.batch
         jax.block_until_ready(self._arrays)
@@ -244,19 +244,29 @@ class AdamPupil(SteppingPupil):
             if self._packs
             else padded_lesson(lesson, batch, self._core, weights)
         )
-        train = updating(self._frame, allowed, batch, whole, self._plain_losses, self.lanes)
-        return _Lesson(material, train, batches, self._settings(batches), first)
+        train = updating(self._frame, allowed, batch, whole, self._losses, self.lanes)
+        return _Lesson(material, train, batches, self._config(batches), first)
 
-    def _settings(self, batches: NDArray[Any]) -> Any:
-        """(lane, setting), as `updating` reads them."""
-        scales = batches if self._training.total == "sum" else np.ones(self.lanes)
-        begins = LATE if self._training.schedule == "late" else 0.0
-        planned = [self._planned, self._training.clip, begins] if self._scheduled else []
-        rows = [
-            [own.rate, scale, *([own.l1, own.l2] if self._penalised else []), *planned]
+    def _config(self, batches: NDArray[Any]) -> OptimiserConfig:
+        """With arrays (lane,). batches: examples per update of every lane."""
+        training = self._training
+        scales = batches if training.total == "sum" else np.ones(self.lanes)
+        schedule: dict[str, Any] = {"falls_after": None}
+        if self._scheduled:
+            falls_after = FALLS_AFTER.get(training.schedule, 0.0)
+            schedule = {"planned": self._planned, "clip": training.clip, "falls_after": falls_after}
+        lanes = [
+            OptimiserConfig(
+                own.rate,
+                scale,
+                l1=own.l1 if self._penalised else None,
+                l2=own.l2 if self._penalised else None,
+                **schedule,
+                auxiliary=self._auxiliary,
+            )
             for own, scale in zip(self._by_lane, scales, strict=True)
         ]
-        return jnp.asarray(rows, jnp.float32)
+        return OptimiserConfig.of_lanes(lanes)
 
     def answer(self, exam: Exam) -> NDArray[np.float32]:
         """(lane, question, output) logits or values."""
@@ -266,9 +276,11 @@ class AdamPupil(SteppingPupil):
         """(lane, question, number): what it gives back of what is read there; None if it was never
         asked to.
         """
-        if self._aside is None or not self._aside.rebuild:
+        if self._auxiliary is None or not self._auxiliary.rebuild:
             return None
-        return np.asarray(self._aside.rebuilt(self._answered(exam)[..., -self._aside.width :]))
+        return np.asarray(
+            self._auxiliary.rebuilt(self._answered(exam)[..., -self._auxiliary.width :])
+        )
 
     def _among_known(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Scores (lane, ..., output) with those of symbols that may not be answered put out of

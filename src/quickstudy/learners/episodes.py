@@ -19,7 +19,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.task import players_of
 from quickstudy.gateway import device_kind, eqx, jax, jnp, key_from_words, lax
 from quickstudy.learners.lanes import named_arrays, over_lanes, sizes_of, stack_lanes, with_arrays
-from quickstudy.learners.updates import ADAM
+from quickstudy.learners.optimiser import begin_moments
 from quickstudy.tasks.worlds import episode_keys
 
 TOGETHER = 256
@@ -117,7 +117,7 @@ class EpisodePupil:
     def __init__(self, models: Sequence[Any], streams: Sequence[Streams]) -> None:
         self.lanes = len(streams)
         self._trainable, self._sizes = models[0].trainable(), sizes_of(models[0])
-        moments = ADAM.init(eqx.filter(models[0], self._trainable))
+        moments = begin_moments(eqx.filter(models[0], self._trainable))
         self._models, self._moments = stack_lanes(models), stack_lanes([moments] * self.lanes)
         self._noise = key_from_words(np.stack([stream.words("noise", 2) for stream in streams]))
         self._steps = np.zeros(self.lanes, dtype=np.int64)

@@ -21,11 +21,12 @@ from quickstudy.base.task import players_of
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, key_from_words
 from quickstudy.learners.action_values import ActionValues, check_choices, widened
-from quickstudy.learners.aside import Aside
+from quickstudy.learners.auxiliary_losses import AuxiliaryLosses
 from quickstudy.learners.episodes import played_in_parts
 from quickstudy.learners.lanes import named_arrays, size_of, stack_lanes, with_arrays
+from quickstudy.learners.optimiser import begin_moments
 from quickstudy.learners.r2d2_play import Layout, Settings, empty_replay, entered, lived, performed
-from quickstudy.learners.r2d2_programs import ADAM, learned
+from quickstudy.learners.r2d2_programs import learned
 from quickstudy.learners.replay import Pieces, Replay
 from quickstudy.learners.slots import drawn, transcript
 
@@ -138,7 +139,7 @@ class R2D2Pupil:
     ) -> None:
         self.lanes, self._training, self._brief = len(streams), training, brief
         inputs = widened(brief.inputs, brief.outputs, training.sad)
-        aside = Aside.of(training.rebuild, 0.0, training.numbers, training.bits, brief)
+        aside = AuxiliaryLosses.of(training.rebuild, 0.0, training.numbers, training.bits, brief)
         numbers = (
             aside.width
             if aside
@@ -155,7 +156,7 @@ class R2D2Pupil:
             size_of(eqx.filter(networks[0], eqx.is_inexact_array)) - size_of(trained),
         )
         self._network = self._trusted = stack_lanes(networks)
-        self._moments = stack_lanes([ADAM.init(trained)] * self.lanes)
+        self._moments = stack_lanes([begin_moments(trained)] * self.lanes)
         self._noise = key_from_words(np.stack([stream.words("noise", 2) for stream in streams]))
         self._steps = self._episodes = jnp.zeros(self.lanes, jnp.int32)
         self._replay: Any = None

@@ -19,9 +19,9 @@ from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.gateway import eqx, jax, jnp, lax, optax
 from quickstudy.learners.lanes import named_arrays, over_lanes, sizes_of, stack_lanes, with_arrays
+from quickstudy.learners.optimiser import OptimiserConfig, begin_moments, optimiser_step
 from quickstudy.learners.rows import Batch, RowExam, RowLesson, RowSettings
 from quickstudy.learners.stepping import SteppingPupil
-from quickstudy.learners.updates import ADAM
 
 
 class RowPupil(SteppingPupil):
@@ -39,7 +39,9 @@ class RowPupil(SteppingPupil):
         self._settings = settings
         self._trainable, self._sizes = models[0].trainable(), sizes_of(models[0])
         trained = eqx.filter(models[0], self._trainable)
-        self._state = stack_lanes([(model, model.notes(), ADAM.init(trained)) for model in models])
+        self._state = stack_lanes(
+            [(model, model.notes(), begin_moments(trained)) for model in models]
+        )
         self._keys = jnp.stack([stream.jax("noise") for stream in streams])
         self._lesson: tuple[Lesson, RowLesson] | None = None
         self._exam: tuple[Exam, RowExam] | None = None
@@ -57,12 +59,12 @@ class RowPupil(SteppingPupil):
             self._lesson = lesson, RowLesson(lesson, self._settings)
         material = self._lesson[1]
         bounds = lesson.within(start, stop) // self._settings.batch
-        rates = jnp.full((self.lanes,), self._settings.rate, jnp.float32)
+        config = OptimiserConfig.of_lanes([OptimiserConfig(self._settings.rate)] * self.lanes)
         for first, last, places in material.calls(int(bounds[:, 0].min()), int(bounds[:, 1].max())):
             part = jnp.asarray(np.clip(bounds, first, last), jnp.int32)
             self._state = _train(
                 self._state,
-                (material.order, part, rates, self._keys),
+                (material.order, part, config, self._keys),
                 material.rows,
                 self._trainable,
                 places,
@@ -136,7 +138,7 @@ def _train(
     shared: bool,
 ) -> Any:
     def single(own: Any, rows: Any) -> Any:
-        (model, notes, moments), order, bounds, rate, key = own
+        (model, notes, moments), order, bounds, config, key = own
         symbols, sizes, targets, of_example, shares = rows
         trained, fixed = eqx.partition(model, trainable)
 
@@ -158,12 +160,8 @@ def _train(
             # The moments count the updates, over all lessons and calls.
             noise = jax.random.fold_in(key, moments.count)
             gradients, notes = jax.grad(loss, has_aux=True)(trained, notes, chosen, noise)
-            steps, moments = ADAM.update(gradients, moments)
-            return (
-                jax.tree.map(lambda weight, step: weight - rate * step, trained, steps),
-                notes,
-                moments,
-            )
+            trained, moments = optimiser_step(trained, moments, gradients, config)
+            return trained, notes, moments
 
         trained, notes, moments = lax.fori_loop(
             bounds[0], bounds[1], update, (trained, notes, moments)
