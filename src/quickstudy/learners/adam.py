@@ -105,7 +105,8 @@ class Adam:
 
 class _Lesson(NamedTuple):
     """A lesson as it is learned: the program and its material, (lane,) examples per update, the
-    optimiser's configuration, and the item (lane, symbol) with which each symbol is first an answer.
+    optimiser's configuration, and (lane, symbol) the item with which each symbol is first an
+    answer.
     """
 
     material: Any

@@ -68,7 +68,7 @@ class OptimiserConfig:
         first = lanes[0]
         if len({jax.tree.structure(lane) for lane in lanes}) > 1:
             raise UsageError(f"configurations of one program must have the same parts, got {lanes}")
-        arrays = {
+        arrays: dict[str, Any] = {
             name: np.array([getattr(lane, name) for lane in lanes], np.float32)
             for name in _TRACED
             if getattr(first, name) is not None
