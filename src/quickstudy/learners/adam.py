@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import training
 from quickstudy.base.errors import NotApplicable, UsageError
-from quickstudy.base.learner import OUT_OF_REACH, Brief, Cost, Snapshot
+from quickstudy.base.learner import OUT_OF_REACH, Brief
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
@@ -23,8 +23,9 @@ from quickstudy.learners.batching import check_leak, packed_lesson, padded_lesso
 from quickstudy.learners.exams import GroupedExam, exam_for, is_large
 from quickstudy.learners.feature_blocks import streamed
 from quickstudy.learners.features import all_states
-from quickstudy.learners.lanes import Frame, named_arrays, stack_lanes, with_arrays
+from quickstudy.learners.lanes import Frame, stack_lanes
 from quickstudy.learners.optimiser import FALLS_AFTER, OptimiserConfig
+from quickstudy.learners.pupil import CompiledPupil
 from quickstudy.learners.stepping import Model, SomeLanes, SteppingPupil
 from quickstudy.learners.streaming import Batches, answering_streams, first_answers, streaming
 from quickstudy.learners.trained import Usual
@@ -116,10 +117,14 @@ class _Lesson(NamedTuple):
     first: NDArray[np.int64]
 
 
-class AdamPupil(SteppingPupil):
+class AdamPupil(CompiledPupil, SteppingPupil):
     """A model in training. An update is made when its batch is full, so what is shown between two
     changes nothing. further: outputs of the head besides those that are asked for.
     """
+
+    parts: ClassVar[Mapping[str, str]] = {"": "_learned", "shown": "shown", "known": "_known"}
+    # The two programs that answer differ in the last bits: a restored learner must use the same.
+    facts: ClassVar[Mapping[str, str]] = {"by_stream": "_by_stream"}
 
     def __init__(
         self,
@@ -130,7 +135,7 @@ class AdamPupil(SteppingPupil):
         by_lane: Sequence[Adam],
         further: int = 0,
     ) -> None:
-        self.lanes = len(streams)
+        super().__init__(len(streams))
         self._training, self._by_lane = training, by_lane
         self._tokens = isinstance(brief.outputs, Tokens)
         self._auxiliary = AuxiliaryLosses.of(
@@ -173,7 +178,6 @@ class AdamPupil(SteppingPupil):
         self._tested: tuple[Exam, Batches] | None = None
         self._lesson: tuple[Lesson, _Lesson] | None = None
         self._exam: tuple[Exam, tuple[GroupedExam, tuple[int, ...] | None] | None] | None = None
-        self._shown = np.zeros(self.lanes, dtype=np.int64)
         # (lane, symbol): what may be answered.
         self._known = np.full(
             (self.lanes, brief.outputs.width), not self._tokens or training.among == "all"
@@ -197,7 +201,7 @@ class AdamPupil(SteppingPupil):
         self._arrays = prepared.train(
             self._arrays, prepared.material, bounds, prepared.config, self._keys
         )
-        self._shown += np.diff(lesson.within(start, stop))[:, 0]
+        self.shown += np.diff(lesson.within(start, stop))[:, 0]
         self._known |= prepared.first < (bounds[:, 1] * prepared.batches)[:, None]
         jax.block_until_ready(self._arrays)
 
@@ -220,7 +224,7 @@ class AdamPupil(SteppingPupil):
         update = streaming(self._frame, self._losses, self.lanes)
         for cut in self._streamed[1].cuts(*bounds):
             self._arrays = update(self._arrays, cut, config, self._keys)
-        self._shown += stop - start
+        self.shown += stop - start
         self._known |= self._new < bounds[1] * self._training.batch
         jax.block_until_ready(self._arrays)
 
@@ -338,37 +342,28 @@ class AdamPupil(SteppingPupil):
         """(lane, time, example, feature) features of the cores as they are now."""
         return all_states(self._frame.filled(self._arrays)[0].core, inputs, self.lanes, apart)
 
-    def snapshot(self) -> Snapshot:
-        """Model, moments and keys, with the lane axis."""
-        counts = {"shown": self._shown.copy(), "known": self._known.copy()}
-        # The two programs that answer differ in the last bits: a restored learner must use the same
-        # one.
-        facts = {"by_stream": True} if self._by_stream else {}
-        return Snapshot({**named_arrays(self._everything), **counts}, facts)
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """Be as at the snapshot."""
-        *learned, self._keys = with_arrays(self._everything, snapshot.arrays)
-        self._arrays, self._frame = Frame.of(tuple(learned))
-        self._shown, self._known = (snapshot.arrays[name].copy() for name in ("shown", "known"))
-        self._by_stream = bool(snapshot.facts.get("by_stream", False))
-
     @property
-    def _everything(self) -> tuple[Any, ...]:
+    def _learned(self) -> tuple[Any, Any, Any]:
+        """Model, moments and keys."""
         return (*self._frame.filled(self._arrays), self._keys)
+
+    @_learned.setter
+    def _learned(self, learned: tuple[Any, Any, Any]) -> None:
+        self._arrays, self._frame = Frame.of(learned[:2])
+        self._keys = learned[2]
 
     @property
     def scale(self) -> str:
         """Logits of symbols, or real values."""
         return "logits" if self._tokens else "values"
 
-    def cost(self) -> list[Cost]:
-        """Updates are full batches."""
+    def updates(self) -> NDArray[np.integer[Any]]:
+        """Full batches."""
         if self._training.batch:
-            updates = self._shown // self._training.batch
-        else:  # lessons may be of different sizes, and the moments have counted
-            updates = np.asarray(self._frame.filled(self._arrays)[1].count)
-        return [
-            Cost(int(shown), int(made), *self._sizes)
-            for shown, made in zip(self._shown, updates, strict=True)
-        ]
+            return self.shown // self._training.batch
+        # Lessons may be of different sizes, and the moments have counted.
+        return np.asarray(self._frame.filled(self._arrays)[1].count)
+
+    def sizes(self) -> tuple[int, int]:
+        """Of a model."""
+        return self._sizes
