@@ -89,13 +89,13 @@ def test_a_rule_that_always_says_b_hides_in_the_margin():
         },
         {"metric": "det", "margins": [0.0, 0.005], "order": 3, "upto": "whole"},
     )
-    assert b_index(trace, "corrected") == {
+    assert b_index(trace) == {
         "b-index": 0.0,
         "b-index-0.005": 10.0,
         "b-index-0.005-each": 0.0,
         "b-continuous": 0.0,
     }
-    assert string_accuracy(trace, "corrected")["accuracy"] == pytest.approx(
+    assert string_accuracy(trace)["accuracy"] == pytest.approx(
         1 - 1000 / 520_500
     )  # n = 21 .. 1,020
 
@@ -105,17 +105,17 @@ def test_a_margin_that_is_met_exactly_forgives():
     wrong = [0] * 99 + [29]
     for more, passed in ((0, 2.0), (1, 0.0)):
         trace = traced({2.0: [*wrong[:-1], 29 + more]}, margins=[0.29])
-        assert b_index(trace, "corrected")["b-index-0.29-each"] == passed
+        assert b_index(trace)["b-index-0.29-each"] == passed
 
 
 def test_the_index_is_the_largest_factor_that_is_passed_whatever_the_smaller_ones_do():
     trace = traced({4.0: [0] * 35 + [1] * 5, 2.0: [0] * 20, 1.0: [1] + [0] * 9})
-    assert b_index(trace, "corrected")["b-index"] == 2.0
-    assert b_index(trace, "corrected")["b-continuous"] == 3.5
-    assert reach(trace, "corrected") == {"log-reach": math.log10(36), "largest-right": 35.0}
+    assert b_index(trace)["b-index"] == 2.0
+    assert b_index(trace)["b-continuous"] == 3.5
+    assert reach(trace) == {"log-reach": math.log10(36), "largest-right": 35.0}
     nothing = traced({4.0: [1] * 40})
-    assert b_index(nothing, "corrected")["b-index"] == 0
-    assert reach(nothing, "corrected")["log-reach"] == 0
+    assert b_index(nothing)["b-index"] == 0
+    assert reach(nothing)["log-reach"] == 0
 
 
 def test_bits_drive_an_index_too():
@@ -124,12 +124,12 @@ def test_bits_drive_an_index_too():
     full = Trace(
         trace.kind, {**trace.arrays, "bits": bits, "optimum": np.full(8, 5.0)}, trace.facts
     )
-    assert cross_entropy(full, "corrected") == {
+    assert cross_entropy(full) == {
         "entropy-ratio": 0.5,
         "excess-bits": 5.0,
         "b-index-entropy": 1.0,
     }
-    assert cross_entropy(trace, "corrected") == {}
+    assert cross_entropy(trace) == {}
 
 
 @pytest.fixture(scope="module", autouse=True)
