@@ -149,7 +149,7 @@ class AdamPupil(CompiledPupil, SteppingPupil):
         self._arrays, self._frame, self._sizes = begun(models)
         self._widths = models[0].core.width, brief.outputs.width + further
         # A core without noise gets no key: its program is the same as if there were none.
-        noisy = models[0].core.noisy
+        noisy = models[0].core.capabilities.noisy
         self._keys = (
             stack_lanes([jax.random.key_data(stream.jax("noise")) for stream in streams])
             if noisy
@@ -162,16 +162,14 @@ class AdamPupil(CompiledPupil, SteppingPupil):
         )
         self._scheduled = bool(self._planned or training.clip)
         self._penalised = self._scheduled or any(lane.l1 or lane.l2 for lane in by_lane)
-        self._core, self._leaks = models[0].core, models[0].core.leaks
+        self._core, self._can = models[0].core, models[0].core.capabilities
         # Side by side with others a sequence waits for the longest of all lanes, and nothing is
         # saved by packing.
-        self._packs = (
-            self.lanes == 1 and hasattr(self._core, "unroll_packed") and self._auxiliary is None
-        )
-        if self._leaks:
+        self._packs = self.lanes == 1 and self._can.packs and self._auxiliary is None
+        if self._can.leaks:
             check_leak(brief)
         # What is read packed goes on being so; a leak needs its answers written in.
-        self.reads_streams = bool(training.batch) and not self._packs and not self._leaks
+        self.reads_streams = bool(training.batch) and not self._packs and not self._can.leaks
         self._losses: Callable[..., Any] = of_tokens if self._tokens else of_values
         self._streamed: tuple[Lesson, Batches] | None = None
         self._by_stream = False  # answers come from the program that fits how it has learned
@@ -210,7 +208,7 @@ class AdamPupil(CompiledPupil, SteppingPupil):
         if self._streamed is None or self._streamed[0] is not lesson:
             self._streamed = (
                 lesson,
-                Batches.of_lesson(lesson, self._training.batch, self._core.stops),
+                Batches.of_lesson(lesson, self._training.batch, self._can.stops),
             )
             self._by_stream = True
             known = self._known.all()
@@ -304,7 +302,7 @@ class AdamPupil(CompiledPupil, SteppingPupil):
         if self._by_stream:
             return self._answered_stream(exam)
         if self._exam is None or self._exam[0] is not exam:
-            large = not self._leaks and is_large(exam, *self._widths)
+            large = not self._can.leaks and is_large(exam, *self._widths)
             self._exam = exam, None if large else exam_for(self._core, exam)
         if self._exam[1] is None:
             return streamed(self._frame.filled(self._arrays)[0], exam)
@@ -318,7 +316,7 @@ class AdamPupil(CompiledPupil, SteppingPupil):
     def _answered_stream(self, exam: Exam) -> NDArray[np.float32]:
         """In the lengths in which it has learned."""
         if self._tested is None or self._tested[0] is not exam:
-            self._tested = exam, Batches.of_exam(exam, self._core.stops)
+            self._tested = exam, Batches.of_exam(exam, self._can.stops)
         batches, program = self._tested[1], answering_streams(self._frame, self.lanes)
         scores = [
             program(self._arrays, cut.inputs, cut.places)
@@ -327,7 +325,7 @@ class AdamPupil(CompiledPupil, SteppingPupil):
         return batches.by_question([*map(np.asarray, scores)], exam.counted.shape[1])
 
     def _speaker(self) -> Model:
-        if self._leaks:
+        if self._can.leaks:
             raise NotApplicable(
                 "a core that is shown whole sequences, their answers included, cannot go step by"
                 " step"

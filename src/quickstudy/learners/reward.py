@@ -101,7 +101,7 @@ class ActorPupil(CompiledPupil):
             else Fields({"seen": brief.inputs, "done": brief.outputs, "reward": SIGNS})
         )
         models = [Model.drawn(core, inputs, brief.outputs.width + 1, stream) for stream in streams]
-        if models[0].core.leaks:
+        if models[0].core.capabilities.leaks:
             raise NotApplicable(
                 "a core that is shown whole sequences, their answers included, cannot go step by"
                 " step"

@@ -231,7 +231,7 @@ class RidgePupil(ReservoirPupil):
         self._outputs = brief.outputs.width
         self._sums = [Sums(self._width, self._outputs) for _ in streams]
         words = np.stack([stream.words("noise", 2) for stream in streams])
-        self._keys = key_from_words(words) if self._cores.noisy else None
+        self._keys = key_from_words(words) if self._cores.capabilities.noisy else None
         self._validation: Exam | None = None
         self._free: Sequence[Any] | None = None
         self._passed = Passed()

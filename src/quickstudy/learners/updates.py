@@ -108,8 +108,8 @@ def updated_once(
     def loss(trained: Any, key: Any) -> Any:
         model = eqx.combine(trained, fixed)
         own, dice = (None, None) if key is None else jax.random.split(key)
-        noise = own if model.core.noisy else None
-        features = _features_at(model.core, batch.inputs, batch.places, len(batch.inputs), noise)
+        noise = own if model.core.capabilities.noisy else None
+        features = model.core.unroll_at(batch.inputs, batch.places, len(batch.inputs), key=noise)
         outputs = model.head(features.reshape(-1, features.shape[-1]))
         targets = batch.targets.reshape(len(outputs), *batch.targets.shape[2:])
         if config.auxiliary is None:
@@ -133,7 +133,7 @@ def _key_of_update(words: Any, moments: Any) -> Any:
 
 def answers_at(model: Any, inputs: Any, places: Any) -> Any:
     """(row, Q, output) at the places (row, Q) of sequences (T, row, ...)."""
-    features = _features_at(model.core, inputs, places, len(inputs))
+    features = model.core.unroll_at(inputs, places, len(inputs))
     return model.head(features.reshape(-1, features.shape[-1])).reshape(*places.shape, -1)
 
 
@@ -157,7 +157,7 @@ def answering(frame: Frame, allowed: tuple[int, ...] | None, lanes: int) -> Call
             inputs, asked, length = group
 
             def cut(length: int) -> Any:
-                features = _features_at(model.core, inputs[:length], asked, capacity)
+                features = model.core.unroll_at(inputs[:length], asked, capacity)
                 return model.head(features.reshape(-1, features.shape[-1]))
 
             return lax.switch(length, [partial(cut, length) for length in allowed or ()])
@@ -190,8 +190,8 @@ def _loss(
 
     def cut(length: int) -> Any:
         def loss(model: Any) -> Any:
-            features = _features_at(
-                model.core, material.inputs[:length, chosen], places, capacity, key
+            features = model.core.unroll_at(
+                material.inputs[:length, chosen], places, capacity, key=key
             )
             outputs = model.head(features.reshape(-1, features.shape[-1]))
             each = losses(outputs, targets.reshape(len(outputs), *targets.shape[2:]), None)
@@ -202,16 +202,6 @@ def _loss(
     if len(allowed) == 1:
         return cut(allowed[0])(model)
     return lax.switch(material.lengths[number], [cut(length) for length in allowed], model)
-
-
-def _features_at(core: Any, inputs: Any, places: Any, capacity: int, key: Any = None) -> Any:
-    """(B, Q, F) at the steps (B, Q) of sequences (T, B, ...); a core that works less for few of
-    them is asked to.
-    """
-    if hasattr(core, "unroll_at"):
-        return core.unroll_at(inputs, places, capacity, key=key)
-    features = core.unroll(core.start(len(places), capacity), inputs, key=key)[1]
-    return features[places, jnp.arange(len(places))[:, None]]
 
 
 def _packed_loss(
