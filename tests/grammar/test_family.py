@@ -4,7 +4,6 @@ is known.
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
@@ -12,10 +11,11 @@ import numpy as np
 import pytest
 
 import quickstudy as qs
+from drawer import Drawer
 from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.base.study import find_study
-from quickstudy.base.trace import SoFar, Trace, Unfinished
+from quickstudy.base.trace import Trace
 from quickstudy.learners.host import Hosted
 from quickstudy.learners.naming import choose_learner
 from quickstudy.measures.grammar import b_index, cross_entropy, reach, string_accuracy
@@ -275,19 +275,6 @@ class Kept(Bounded):
         self.longest = int(snapshot.arrays["longest"])
 
 
-class Drawer(Unfinished):
-    """Keeps all that is handed in."""
-
-    keeps = True
-
-    def __init__(self, found: SoFar | None = None) -> None:
-        self.found = found
-        self.kept: list[SoFar] = []
-
-    def hand_in(self, so_far: Any) -> None:
-        self.kept.append(so_far())
-
-
 def test_an_interrupted_run_goes_on_with_the_same_outcome():
     protocol = GrammarProtocol(order=1, factors=(2.0, 1.0))
     task, streams = make_task("grammar/an-bn", "corrected"), [Streams(0, "grammar/an-bn", 0)]
@@ -296,10 +283,7 @@ def test_an_interrupted_run_goes_on_with_the_same_outcome():
     assert {so_far.facts["factor"] for so_far in drawer.kept} == {0, 1}
     assert {"asked_seconds" in so_far.facts["now"] for so_far in drawer.kept} == {False, True}
     for so_far in drawer.kept:
-        facts = json.loads(json.dumps(so_far.facts))  # as it comes back from a file
-        (again,) = protocol.examine(
-            task, Hosted(Kept), streams, Drawer(SoFar(so_far.arrays, facts, so_far.pupil))
-        ).traces
+        (again,) = protocol.examine(task, Hosted(Kept), streams, Drawer.with_one(so_far)).traces
         assert again.facts == whole.facts
         assert again.cost.examples == whole.cost.examples
         assert all(np.array_equal(again.arrays[name], whole.arrays[name]) for name in whole.arrays)
