@@ -132,11 +132,11 @@ def test_who_knows_the_language_reaches_the_longest_string(task, metric):
         assert seat.answer(truth(seat)).good
     trace = seat.traces()[0]
     assert (
-        reach(trace, "corrected")["largest-right"]
+        reach(trace)["largest-right"]
         == trace.arrays["size"].max()
         > trace.facts["largest_shown"]["1"]
     )
-    assert string_accuracy(trace, "corrected") == {"accuracy": 1.0, "strings-right": 1.0}
+    assert string_accuracy(trace) == {"accuracy": 1.0, "strings-right": 1.0}
     _, frontier = string_outcomes(task, [Traced("person", PERSON, Mark(PERSON), [trace])])
     bound, own = frontier.panels[0].series
     assert (bound.x, bound.y) == ([12], [10**6 / 12])

@@ -215,7 +215,7 @@ class MeasureRegistry(Registry[Measure]):
         scores: Sequence[Score],
     ) -> Callable[[F], F]:
         """`@measure("wade", version=1, kinds=..., scores=(Score("wade", ...),))` on a function of
-        (trace, convention).
+        a trace, or of a trace and the convention.
 
         Raises UsageError for a declaration that cannot be.
         """
@@ -233,7 +233,7 @@ class MeasureRegistry(Registry[Measure]):
 measure = MeasureRegistry(
     "measure",
     _sources,
-    """A measure, on a pure function of (trace, convention) that gives numbers by name:
+    """A measure, on a pure function of a trace that gives numbers by name:
 
         @measure(
             "half-way",
@@ -243,9 +243,10 @@ measure = MeasureRegistry(
             chance="none",
             scores=(Score("half-way", unit="sequences", better="lower", range=(0, math.inf)),),
         )
-        def half_way(trace, convention):
+        def half_way(trace):
             return {"half-way": ...}
 
+    A function that depends on the convention has it as second parameter: (trace, convention).
     id, version: raised whenever it gives other numbers. kinds: of traces that it can read.
     equation, chance: for readers. scores: every number that it may give, as a Score.
     """,

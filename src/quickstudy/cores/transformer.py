@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +13,15 @@ from quickstudy.base.errors import NotApplicable
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.attention import Affine, EncoderLayer, Noise, Norm, draw_layer
-from quickstudy.cores.core import ABSENT, Array, Core, InputWeights, WaveWeights, waved_width
+from quickstudy.cores.core import (
+    ABSENT,
+    Array,
+    Capabilities,
+    Core,
+    InputWeights,
+    WaveWeights,
+    waved_width,
+)
 from quickstudy.cores.layered import TAPS
 from quickstudy.gateway import eqx, jax, jnp
 
@@ -51,24 +59,16 @@ class TransformerCore(Core):
         return int(self.inputs.weights.shape[1])
 
     @property
-    def noisy(self) -> bool:
-        """With dropout."""
-        return self.dropout > 0
-
-    @property
-    def attends(self) -> bool:
-        """To every step before, or to all."""
-        return True
-
-    @property
-    def leaks(self) -> bool:
-        """Without a causal mask."""
-        return not self.causal
-
-    @property
-    def head_bounds(self) -> tuple[float, float]:
-        """As published: no bias to begin with."""
-        return SPREAD, 0.0
+    def capabilities(self) -> Capabilities:
+        """Noise is dropout; it leaks without a causal mask; its head starts without bias."""
+        return replace(
+            super().capabilities,
+            noisy=self.dropout > 0,
+            attends=True,
+            leaks=not self.causal,
+            selects=True,
+            head_bounds=(SPREAD, 0.0),
+        )
 
     def start(self, batch: int, capacity: int) -> Any:
         """Nothing read."""
@@ -113,7 +113,7 @@ class TransformerCore(Core):
             and self.last is None
             and self.layers[0].convolution is None
             and isinstance(self.inputs.space, Tokens)
-            and not (self.noisy and key is not None)
+            and not ((self.dropout > 0) and key is not None)
         )
         for number, layer in enumerate(self.layers):
             last = number == len(self.layers) - 1
@@ -172,7 +172,7 @@ class TransformerCore(Core):
         """What is left out after the embedding (place 0) or in a layer (1, 2 ...), by keys (T,) or
         (B, Q).
         """
-        if keys is None or not self.noisy:
+        if keys is None or not (self.dropout > 0):
             return Noise(self.dropout, None, (), 0, 0)
         seen = capacity if self.causal else steps
         blocks = [[self.width], *(layer.blocks(self.dropout, seen) for layer in self.layers)]

@@ -70,7 +70,7 @@ def _spread(axis: str, words: str) -> Score:
         ),
     ),
 )
-def coverage(trace: Trace, convention: str) -> Mapping[str, float]:
+def coverage(trace: Trace) -> Mapping[str, float]:
     """Voxels reached by the search and by as many random draws; and how far the behaviours of the
     search are spread: range, standard deviation, distance of the quartiles, median distance from
     the median.
@@ -118,7 +118,7 @@ def coverage(trace: Trace, convention: str) -> Mapping[str, float]:
         Score("explained-*", "explained by behaviour", "share of the variance", "higher", (0, 1)),
     ),
 )
-def task_places(trace: Trace, convention: str) -> Mapping[str, float]:
+def task_places(trace: Trace) -> Mapping[str, float]:
     """How well the best core does each task, and how much of its error the three axes tell."""
     found: dict[str, float] = {}
     for name, errors in zip(

@@ -58,7 +58,7 @@ def roc(
         Score("false-positives-*", "taken for class", "share of the others", "lower", (0, 1)),
     ),
 )
-def classification(trace: Trace, convention: str) -> Mapping[str, float]:
+def classification(trace: Trace) -> Mapping[str, float]:
     """The error rate is the word error rate where words are told apart. Classes are counted from
     0.
     """
@@ -104,7 +104,7 @@ def classification(trace: Trace, convention: str) -> Mapping[str, float]:
         ),
     ),
 )
-def failures(trace: Trace, convention: str) -> Mapping[str, float]:
+def failures(trace: Trace) -> Mapping[str, float]:
     """Of sequences with one answer or several in their end; all must be right."""
     answer, target, tolerance = (
         trace.arrays["answer"],

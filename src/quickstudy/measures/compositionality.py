@@ -310,7 +310,7 @@ def _gap(found: tuple[NDArray[Any], NDArray[Any], NDArray[Any]], of_symbols: boo
         )
     ),
 )
-def spoken_language(trace: Trace, convention: str) -> Mapping[str, float]:
+def spoken_language(trace: Trace) -> Mapping[str, float]:
     """Means over test episodes: every episode has a language of its own. A meaning that was named
     twice counts once, by its last name.
     """
@@ -333,7 +333,7 @@ def spoken_language(trace: Trace, convention: str) -> Mapping[str, float]:
         for ending, words in (("", ""), ("-fast", ", fast"))
     ),
 )
-def authors_topsim(trace: Trace, convention: str) -> Mapping[str, float]:
+def authors_topsim(trace: Trace) -> Mapping[str, float]:
     """Means over test episodes, as of `spoken-language`. Section means are no part of a trace."""
     return _mean_over_episodes(trace, authors_similarities)
 

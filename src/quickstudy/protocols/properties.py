@@ -19,10 +19,11 @@ from quickstudy.base.learner import Brief, Pupil, Showing, face, finite, pace_of
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
-from quickstudy.base.trace import Trace
+from quickstudy.base.trace import Trace, Unfinished
 from quickstudy.measures.memory import Harvest, significance
 from quickstudy.measures.memory_terms import memory_to_end, processing_capacity, too_few
-from quickstudy.protocols.examination import Clock, Examination
+from quickstudy.protocols.examination import Examination
+from quickstudy.protocols.session import Clock
 from quickstudy.tasks.dynamics.memory import BASES
 
 LEAST_STEPS, STEPS_PER_STATE = 5000, 20
@@ -94,7 +95,13 @@ class PropertiesProtocol:
         "published": {"near": 0.05, "centre": 0.5}
     }
 
-    def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
+    def examine(
+        self,
+        task: Any,
+        learner: Any,
+        streams: Sequence[Streams],
+        unfinished: Unfinished | None = None,
+    ) -> Examination:
         """One trace per lane, of kind `properties`: memory by delay, capacity by term, singular
         values, distances.
         """
@@ -102,7 +109,7 @@ class PropertiesProtocol:
             raise NotApplicable(f"{task.id} has no signal(rng, shape) to look at states with")
         clock = Clock()
         with clock.timing("answer"):
-            begun = begun_after(self.after, task, learner, streams)
+            begun = begun_after(self.after, task, learner, streams, unfinished)
             looked = self._look(task, _Shown(begun.pupil), streams)
         costs = [trace.cost for trace in begun.traces] or clock.charge(begun.pupil.cost())
         traces = [
@@ -205,7 +212,13 @@ def _remarks(arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def begun_after(after: str, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
+def begun_after(
+    after: str,
+    task: Any,
+    learner: Any,
+    streams: Sequence[Streams],
+    unfinished: Unfinished | None = None,
+) -> Examination:
     """The learner as it was drawn, or as it is after a task that it is to learn before, by the
     protocol `dynamics`, on the data that a run of that would show.
     """
@@ -222,7 +235,7 @@ def begun_after(after: str, task: Any, learner: Any, streams: Sequence[Streams])
             f"after={after}: what is learned before must be read as {task.id} is, one number a step"
         )
     own = [dataclasses.replace(stream, task=before.id) for stream in streams]
-    return DynamicsProtocol().examine(before, learner, own)
+    return DynamicsProtocol().examine(before, learner, own, unfinished)
 
 
 class _Shown:
