@@ -136,11 +136,8 @@ class SymbolsSeat(Seat):
         """What is known of the present string."""
         ask = f"{NEXT if self.metric == 'det' else MAY} ({' '.join(self._names)})"
         choices = [(name, name) for name in self._names] if self.metric == "det" else ()
-        return Shown(
-            f"{len(self._wrong) + 1}: {self._text(self._string[: self._place + 1])}{self._between}_",
-            ask,
-            choices,
-        )
+        read = self._text(self._string[: self._place + 1]) + self._between
+        return Shown(f"{len(self._wrong) + 1}: {read}_", ask, choices)
 
     def answer(self, line: str) -> Said:
         """One letter or several, as long as they are right."""
