@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,9 @@ _SIDE = 123
 """Of the square of values in which the released list of a^n b^m c^{n+m} lies: the root of 15,000,
 rounded up.
 """
+
+
+_CORPUS = "A file of strings is no grammar; take grammar/sentences:corpus=FILE"
 
 
 @dataclass(frozen=True)
@@ -277,16 +281,19 @@ def _is_file(rules: str) -> bool:
 
 
 def _rules_in(file: str, text: str) -> str:
-    """The grammar in the text of a file, without lines that begin with #, which are comments."""
-    rules = "\n".join(
-        line for line in text.strip().splitlines() if not line.lstrip().startswith("#")
-    ).strip()
+    """The grammar in the text of a file, without comments: what follows a # to the end of a line,
+    at its beginning or after a space.
+    """
+    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
+    if lines and all(len(line) > 2 and line[0] == line[-1] == "#" for line in lines):
+        raise UsageError(f"grammar: {file} has strings between # and no rules; {_CORPUS}")
+    rules = "\n".join(filter(None, (re.sub(r"(^|\s)#.*", "", line).strip() for line in lines)))
     if not rules:
         raise UsageError(f"grammar: {file} is empty; write rules into it: S -> a S b [0.7] | [0.3]")
     if "->" not in rules and "^" not in rules and not any(arrow in rules for arrow in WRONG_ARROWS):
         raise UsageError(
-            f"grammar: {file} has no rules; write S -> a S b [0.7] | [0.3] or a^n b^n [n 0.3]. A"
-            " file of strings is no grammar"
+            f"grammar: {file} has no rules; write S -> a S b [0.7] | [0.3] or a^n b^n [n 0.3]."
+            f" {_CORPUS}"
         )
     return rules
 
