@@ -258,9 +258,9 @@ def _find(name: str) -> tuple[str, Any]:
     from quickstudy.base import catalogue
     from quickstudy.base.study import study_names
 
-    file, colon, rest = name.partition(".py:")
-    if colon:
-        return _find_in_file(f"{file}.py", rest.partition(":")[0])
+    file, ending, rest = name.partition(".py")
+    if ending and (not rest or rest.startswith(":")):
+        return _find_in_file(f"{file}.py", rest[1:].partition(":")[0])
     for registry in catalogue.ALL:
         if name in registry:
             return registry.kind, registry.get(name)
@@ -272,6 +272,7 @@ def _find(name: str) -> tuple[str, Any]:
 
 
 def _find_in_file(file: str, name: str) -> tuple[str, Any]:
+    """A class or function of a file; without a name the only class that is defined there."""
     from quickstudy.base.registry import include
 
     module = include(file)
@@ -280,6 +281,15 @@ def _find_in_file(file: str, name: str) -> tuple[str, Any]:
         for key, one in vars(module).items()
         if getattr(one, "__module__", "") == module.__name__
     }
+    if not name:
+        made = [key for key, one in classes.items() if isinstance(one, type)]
+        if len(made) != 1:
+            raise UsageError(
+                f"{file} has {len(made)} classes: {', '.join(made)}; type {file}:NAME"
+                if made
+                else f"{file} defines no class"
+            )
+        name = made[0]
     if name not in classes:
         raise UsageError(f'nothing is called "{name}" in {file}; {nearest(name, classes)}')
     return "file", classes[name]
