@@ -1,4 +1,4 @@
-"""Engines: who does the work. `--engine NAME`, or `--engine NAME://ADDRESS?parameter=value`.
+'''Engines: who does the work. `--engine NAME`, or `--engine NAME://ADDRESS?parameter=value`.
 
 An engine is one file with two classes. The first says what the user has typed: a frozen dataclass
 whose fields are the parameters of the engine, with ranges as for any other component
@@ -37,7 +37,7 @@ are no more. These rules make it safe:
 - A call that takes longer than `bundle.limit_seconds` is stopped, and its keys are `Lost`.
 - Running a bundle twice is harmless: records are merged by key. `bundle.without(keys)` is what is
   left of it.
-"""
+'''
 
 from __future__ import annotations
 
