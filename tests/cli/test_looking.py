@@ -180,3 +180,13 @@ def test_several_learners_are_profiled_by_one_command(quickstudy):
     assert answer.status == 0
     assert answer.out.count("profile-quick version") == 2
     assert quickstudy("profile", "esn", "recal", "--dry-run").status == 2
+
+
+def test_show_of_a_file_takes_its_only_class(quickstudy, tmp_path):
+    file = tmp_path / "own.py"
+    file.write_text('class Own:\n    """Mine."""\n')
+    assert "Mine." in quickstudy("show", str(file)).out
+    file.write_text("class Own:\n    pass\n\n\nclass Other:\n    pass\n")
+    answer = quickstudy("show", str(file))
+    assert answer.status == 2
+    assert "has 2 classes: Own, Other; type" in answer.err

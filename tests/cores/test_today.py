@@ -236,7 +236,7 @@ def test_no_chunk_behind_the_last_question_is_read(spec: Any) -> None:
     xs[2 * CHUNK :] = np.nan
     read = jax.jit(lambda xs: core.unroll_at(xs, places, steps))
     wanted = jax.jit(lambda xs: core.unroll(core.start(2, steps), xs)[1])(np.nan_to_num(xs))
-    assert core.stops
+    assert core.capabilities.stops
     np.testing.assert_allclose(
         read(xs), wanted[places, np.arange(2)[:, None]], rtol=1e-4, atol=2e-5
     )

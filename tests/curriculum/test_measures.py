@@ -41,8 +41,8 @@ WAY = life(
 
 
 def test_a_task_that_is_not_passed_is_censored():
-    assert tasks_passed(WAY, "corrected") == {"tasks-passed": 0.5, "reward-rate": 0.05}
-    scores = steps_to_pass(WAY, "corrected")
+    assert tasks_passed(WAY) == {"tasks-passed": 0.5, "reward-rate": 0.05}
+    scores = steps_to_pass(WAY)
     assert scores == {
         "steps-on-micro-1": 60.0,
         "steps-on-micro-2": math.inf,
@@ -52,7 +52,7 @@ def test_a_task_that_is_not_passed_is_censored():
 
 
 def test_the_levels():
-    scores = levels(WAY, "corrected")
+    scores = levels(WAY)
     assert scores["questions-to-solve"] == math.inf  # of 30 (unsolved), 20, 10 and 40 (unsolved)
     assert scores["speed-up"] == pytest.approx(30 / 20)
 
@@ -61,16 +61,14 @@ def test_a_life_without_an_end():
     names = ("end", "task", "success", "passed", "questions", "outcome")
     facts = {"tasks": ["micro-1"], "steps": 7, "reward": -7, "oracle": [50]}
     empty = Trace("curriculum-life", {name: np.zeros(0, np.int64) for name in names}, facts)
-    assert tasks_passed(empty, "corrected")["tasks-passed"] == 0.0
-    assert steps_to_pass(empty, "corrected") == {"steps-to-pass": math.inf}
-    assert levels(empty, "corrected") == {"questions-to-solve": math.inf}
+    assert tasks_passed(empty)["tasks-passed"] == 0.0
+    assert steps_to_pass(empty) == {"steps-to-pass": math.inf}
+    assert levels(empty) == {"questions-to-solve": math.inf}
 
 
 def moved(steps, first=(20, 10, 20, 20), passed=True, before=(0, 5, 5, 5), **facts):
     arrays = {"steps": np.array(steps), "first": np.array(first), "before": np.array(before)}
-    return transfer(
-        Trace("transfer", arrays, {"budget": 1000, "before_passed": passed, **facts}), "corrected"
-    )
+    return transfer(Trace("transfer", arrays, {"budget": 1000, "before_passed": passed, **facts}))
 
 
 def test_the_bar_of_a_condition_stands_on_its_name():
@@ -120,14 +118,12 @@ def test_the_constant_of_forgetting():
     trace = Trace(
         "forgetting", {"steps": steps, "learned": np.array([9, 9, 9])}, {"tasks": ["a", "b", "c"]}
     )
-    scores = kept(trace, "corrected")
+    scores = kept(trace)
     assert scores["forgetting-constant"] == math.inf
     assert scores["tasks-learned"] == 1.0
     steps[2, 1] = 40
-    assert kept(trace, "corrected")["forgetting-constant"] == 1.5
-    assert kept(trace, "corrected")["forgetting-ratio"] == pytest.approx(
-        (1.5 * 1.0 * 0.5) ** (1 / 3)
-    )
+    assert kept(trace)["forgetting-constant"] == 1.5
+    assert kept(trace)["forgetting-ratio"] == pytest.approx((1.5 * 1.0 * 0.5) ** (1 / 3))
 
 
 def test_the_whole_line(tmp_path):

@@ -144,11 +144,11 @@ def test_the_authors_topsim_of_a_trace_is_the_mean_over_episodes():
         "utterances": np.tile(said, (2, 1)),
     }
     arrays["utterances"][5:] = 1
-    spoken = authors_topsim(Trace("games", arrays, {}), "corrected")
+    spoken = authors_topsim(Trace("games", arrays, {}))
     alone = authors_similarities(meanings[1:], said[1:])
     assert alone["topsim-one-hot"] == pytest.approx(1.0)
     assert spoken == pytest.approx({name: value / 2 for name, value in alone.items()})
-    assert authors_topsim(trace(), "corrected") == {}
+    assert authors_topsim(trace()) == {}
 
 
 def test_a_bag_of_symbols_by_hand():
@@ -252,10 +252,10 @@ def trace():
 
 
 def test_accuracy_is_a_mean_over_episodes_by_hand():
-    found = zero_shot_accuracy(trace(), "corrected")
+    found = zero_shot_accuracy(trace())
     assert found["zero-shot-accuracy"] == (1 + 1 / 4) / 2
     assert found["support-accuracy"] == 1 / 2
-    assert pooled_accuracy(trace(), "corrected") == {"pooled-accuracy": (2 + 1) / (2 + 4)}
+    assert pooled_accuracy(trace()) == {"pooled-accuracy": (2 + 1) / (2 + 4)}
     assert (found["target-accuracy"], found["foil-support"], found["foil-query"]) == (
         1 / 2,
         1 / 3,
@@ -284,19 +284,19 @@ def test_query_accuracy_by_support_games_by_hand():
             [[*[False] * one, *own] for one, own in zip(support, right, strict=True)]
         ).astype(bool),
     }
-    found = accuracy_by_support(Trace("games", arrays, {}), "corrected")
+    found = accuracy_by_support(Trace("games", arrays, {}))
     assert found == {
         "query-after-1-8": 1.0,
         "query-after-9-16": 0.5,
         "query-after-33-more": pytest.approx((1 + 1 / 4) / 2),
     }
-    assert accuracy_by_support(trace(), "corrected") == {"query-after-1-8": (1 + 1 / 4) / 2}
+    assert accuracy_by_support(trace()) == {"query-after-1-8": (1 + 1 / 4) / 2}
     asked = {name: array[arrays["query"]] for name, array in arrays.items()}
-    assert accuracy_by_support(Trace("games", asked, {}), "corrected") == {}
+    assert accuracy_by_support(Trace("games", asked, {})) == {}
 
 
 def test_curves_by_hand():
-    found = learning_in_games(trace(), "corrected")
+    found = learning_in_games(trace())
     assert (found["observations-to-0.7"], found["observations-to-0.9"]) == (200, 400)
     assert found["observations-to-0.97"] == np.inf
     assert found["curve-area"] == pytest.approx((0.65 + 0.875) / 2)
@@ -307,13 +307,13 @@ def test_reconstruction_and_acquisition_by_hand():
         [[0.0, 0.03, 0.09], [0.11, 0.5, 0.039]]
     )  # numbers from -1 to 1: half of it counts
     trace = Trace("games", {"rebuilt": off, "acquired": np.array([True, True, False, True])}, {})
-    assert reconstruction(trace, "corrected") == {
+    assert reconstruction(trace) == {
         "reconstruction-accuracy": pytest.approx(4 / 6),
         "reconstruction-fine": pytest.approx(3 / 6),
     }
-    assert ease_of_acquisition(trace, "corrected") == {"ease-of-acquisition": 0.75}
+    assert ease_of_acquisition(trace) == {"ease-of-acquisition": 0.75}
     nothing = Trace("games", {}, {})
-    assert reconstruction(nothing, "corrected") == ease_of_acquisition(nothing, "corrected") == {}
+    assert reconstruction(nothing) == ease_of_acquisition(nothing) == {}
 
 
 def test_topsim_with_the_end_compares_whole_rows():

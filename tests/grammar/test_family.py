@@ -4,7 +4,6 @@ is known.
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
@@ -12,10 +11,11 @@ import numpy as np
 import pytest
 
 import quickstudy as qs
+from drawer import Drawer
 from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.base.study import find_study
-from quickstudy.base.trace import SoFar, Trace, Unfinished
+from quickstudy.base.trace import Trace
 from quickstudy.learners.host import Hosted
 from quickstudy.learners.naming import choose_learner
 from quickstudy.measures.grammar import b_index, cross_entropy, reach, string_accuracy
@@ -89,13 +89,13 @@ def test_a_rule_that_always_says_b_hides_in_the_margin():
         },
         {"metric": "det", "margins": [0.0, 0.005], "order": 3, "upto": "whole"},
     )
-    assert b_index(trace, "corrected") == {
+    assert b_index(trace) == {
         "b-index": 0.0,
         "b-index-0.005": 10.0,
         "b-index-0.005-each": 0.0,
         "b-continuous": 0.0,
     }
-    assert string_accuracy(trace, "corrected")["accuracy"] == pytest.approx(
+    assert string_accuracy(trace)["accuracy"] == pytest.approx(
         1 - 1000 / 520_500
     )  # n = 21 .. 1,020
 
@@ -105,17 +105,17 @@ def test_a_margin_that_is_met_exactly_forgives():
     wrong = [0] * 99 + [29]
     for more, passed in ((0, 2.0), (1, 0.0)):
         trace = traced({2.0: [*wrong[:-1], 29 + more]}, margins=[0.29])
-        assert b_index(trace, "corrected")["b-index-0.29-each"] == passed
+        assert b_index(trace)["b-index-0.29-each"] == passed
 
 
 def test_the_index_is_the_largest_factor_that_is_passed_whatever_the_smaller_ones_do():
     trace = traced({4.0: [0] * 35 + [1] * 5, 2.0: [0] * 20, 1.0: [1] + [0] * 9})
-    assert b_index(trace, "corrected")["b-index"] == 2.0
-    assert b_index(trace, "corrected")["b-continuous"] == 3.5
-    assert reach(trace, "corrected") == {"log-reach": math.log10(36), "largest-right": 35.0}
+    assert b_index(trace)["b-index"] == 2.0
+    assert b_index(trace)["b-continuous"] == 3.5
+    assert reach(trace) == {"log-reach": math.log10(36), "largest-right": 35.0}
     nothing = traced({4.0: [1] * 40})
-    assert b_index(nothing, "corrected")["b-index"] == 0
-    assert reach(nothing, "corrected")["log-reach"] == 0
+    assert b_index(nothing)["b-index"] == 0
+    assert reach(nothing)["log-reach"] == 0
 
 
 def test_bits_drive_an_index_too():
@@ -124,12 +124,12 @@ def test_bits_drive_an_index_too():
     full = Trace(
         trace.kind, {**trace.arrays, "bits": bits, "optimum": np.full(8, 5.0)}, trace.facts
     )
-    assert cross_entropy(full, "corrected") == {
+    assert cross_entropy(full) == {
         "entropy-ratio": 0.5,
         "excess-bits": 5.0,
         "b-index-entropy": 1.0,
     }
-    assert cross_entropy(trace, "corrected") == {}
+    assert cross_entropy(trace) == {}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -275,19 +275,6 @@ class Kept(Bounded):
         self.longest = int(snapshot.arrays["longest"])
 
 
-class Drawer(Unfinished):
-    """Keeps all that is handed in."""
-
-    keeps = True
-
-    def __init__(self, found: SoFar | None = None) -> None:
-        self.found = found
-        self.kept: list[SoFar] = []
-
-    def hand_in(self, so_far: Any) -> None:
-        self.kept.append(so_far())
-
-
 def test_an_interrupted_run_goes_on_with_the_same_outcome():
     protocol = GrammarProtocol(order=1, factors=(2.0, 1.0))
     task, streams = make_task("grammar/an-bn", "corrected"), [Streams(0, "grammar/an-bn", 0)]
@@ -296,10 +283,7 @@ def test_an_interrupted_run_goes_on_with_the_same_outcome():
     assert {so_far.facts["factor"] for so_far in drawer.kept} == {0, 1}
     assert {"asked_seconds" in so_far.facts["now"] for so_far in drawer.kept} == {False, True}
     for so_far in drawer.kept:
-        facts = json.loads(json.dumps(so_far.facts))  # as it comes back from a file
-        (again,) = protocol.examine(
-            task, Hosted(Kept), streams, Drawer(SoFar(so_far.arrays, facts, so_far.pupil))
-        ).traces
+        (again,) = protocol.examine(task, Hosted(Kept), streams, Drawer.with_one(so_far)).traces
         assert again.facts == whole.facts
         assert again.cost.examples == whole.cost.examples
         assert all(np.array_equal(again.arrays[name], whole.arrays[name]) for name in whole.arrays)

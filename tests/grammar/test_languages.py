@@ -255,9 +255,15 @@ BAD = {
     "S -> a S [0.5] | [0.4]": "the probabilities of S sum to 0.9, not to 1",
     "S -> a [1]\nT -> b [1]": "T cannot be reached",
     "S -> a S [1]": "S never ends",
-    "S -> S a [0.5] | [0.5]": "S begins with itself",
+    "S -> S [0.5] | a [0.5]": "S begins with itself .* stands alone for itself",
+    "S -> E S a [0.3] | b [0.7]; E -> [0.5] | x [0.5]": "S begins with itself after parts that may",
+    "S -> S a [1]": "S never ends",
     "S -> a S S [0.6] | [0.4]": "no finite mean length",
-    "S -> ab [1]": '"ab" has no rule',
+    "S -> ab a [1]": r'"ab" has no rule; letters stand between spaces \(a b\)',
+    "S -> the NP [1]": '"NP" has no rule; a word goes in quotes: "NP"',
+    "s -> np vp [1]": '"np" has no rule; a word goes in quotes',
+    'S -> "a|b" [1]': "holds neither # nor |",
+    'S -> T "T" [1]; T -> x [1]': "is no left side",
     "S -> a T [1]": '"T" has no rule, and no terminal is a capital letter beside small ones',
     "S -> a": "does not end with its probability",
     "a^n b^n": "its chance to stop",
@@ -273,6 +279,57 @@ def test_a_text_that_is_no_grammar_is_refused(text):
     with pytest.raises(UsageError, match=BAD[text]) as refused:
         qs.grammar("bad", text)
     assert "\n" not in str(refused.value).strip().replace(text, "")
+
+
+WORDS = """S -> the N VP [1]
+N -> cat [0.5]
+N -> dog [0.3] | "Rex" [0.2]
+VP -> sleeps [0.7] | sees the N [0.3]"""
+
+
+def test_terminals_may_be_words_and_a_rule_may_have_several_lines():
+    task = Written(rules=WORDS)
+    assert task.vocabulary == ("#", "Rex", "cat", "dog", "sees", "sleeps", "the")
+    words = [task.text(string) for string in TestList(task, "exhaustive", 0, 4)]
+    assert words == [
+        "# the Rex sleeps #",
+        "# the cat sleeps #",
+        "# the dog sleeps #",
+        "# the Rex sees the Rex #",
+    ]
+    read = np.array([0, *(task.grammar.numbers[word] for word in ("the", "dog"))])
+    assert dict(zip(task.vocabulary, task.grammar.conditionals(read)[-1], strict=True)) == {
+        **dict.fromkeys(task.vocabulary, 0.0),
+        "sees": 0.3,
+        "sleeps": 0.7,
+    }
+
+
+def test_a_grammar_has_no_more_symbols_than_a_byte_holds():
+    rules = " | ".join(f"word{number} [1/{{0}}]" for number in range(128))
+    with pytest.raises(UsageError, match="128 different terminals are more than 127"):
+        Written(rules=f"S -> {rules.format(128)}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "S -> S a [0.4] | S b a [0.2] | b [0.3] | [0.1]",
+        "S -> N v N [1]; N -> n [0.7] | N p N [0.3]",
+        "A -> B a [0.5] | c [0.5]; B -> A b [0.4] | d [0.6]",
+        "S -> N V [1]; N -> d n [0.6] | N P [0.4]; P -> p N [1]; V -> v [0.8] | V P [0.2]",
+    ],
+)
+def test_recursion_on_the_left_changes_no_probability(text):
+    """Against the sum over all derivations by brute force, string by string."""
+    task, grammar = Written(rules=text), Derivation(text)
+    for word, chance in by_brute_force(text, 6).items():
+        string = np.array([0, *(grammar.numbers[letter] for letter in word), 0])
+        assert np.prod(grammar.likely(string)) == pytest.approx(float(chance), rel=1e-9)
+    listed = list(TestList(task, "exhaustive", 0, 8))
+    assert all(grammar.contains(string) for string in listed)
+    drawn = grammar.draws(np.random.default_rng(0), 2000)
+    assert np.mean([len(s) - 2 for s in drawn]) == pytest.approx(grammar.mean_length, rel=0.15)
 
 
 def test_terminals_may_be_capitals_where_no_letter_is_small():
@@ -370,6 +427,8 @@ def by_brute_force(text, longest):
         word, rest, chance = open_.pop()
         if not rest:
             found[word] = found.get(word, 0) + chance
+        elif len(word) + sum(() not in [r for _, r in rules.get(p, ())] for p in rest) > longest:
+            continue  # every part that cannot be empty adds a symbol
         elif rest[0] in rules:
             open_ += [(word, (*right, *rest[1:]), chance * p) for p, right in rules[rest[0]]]
         elif len(word) < longest:
@@ -470,8 +529,9 @@ def test_factors_that_are_none_are_refused(factors):
         ("S => a S b [0.5] | [0.5]", '"=>" is not an arrow of rules'),
         ("S -> a S [0.5] | [-0.5]", 'a probability is a number from 0 to 1, .*got "\\[-0.5\\]"'),
         ("S -> a S [50%] | [50%]", 'a probability is a number from 0 to 1, .*got "\\[50%\\]"'),
-        ("S -> a S b [1]\nS -> c [1]", "S has two lines; put all its rules on one"),
+        ("S -> a S b [1]\nS -> c [1]", "the probabilities of S sum to 2, not to 1"),
         ("S -> a [0.5] | a [0.5]", 'S has the alternative "a" twice'),
+        ("S -> a [0.5]\nS -> a [0.5]", 'S has the alternative "a" twice'),
         ("a^n b^n [n 1.5]", "the chance of n must be above 0 and at most 1, got 1.5"),
         ("a^n b^n [n 0]", "the chance of n must be above 0 and at most 1, got 0"),
         ("a^n b^n-1 [n 0.3]", r'"b\^n-1" takes something away'),
@@ -484,7 +544,12 @@ def test_slips_in_a_grammar_are_named(rules, said):
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("", "is empty; write rules into it"), ("aabb\nab\n", "has no rules; .* A file of strings")],
+    [
+        ("", "is empty; write rules into it"),
+        ("# only a comment\n", "is empty; write rules into it"),
+        ("aabb\nab\n", "has no rules; .* A file of strings"),
+        ("#aabb#\n#ab#\n", "has strings between # and no rules"),
+    ],
 )
 def test_a_file_without_rules_is_named(tmp_path, text, said):
     (tmp_path / "mine.txt").write_text(text)
@@ -493,7 +558,9 @@ def test_a_file_without_rules_is_named(tmp_path, text, said):
 
 
 def test_a_grammar_file_may_have_comments(tmp_path):
-    (tmp_path / "mine.txt").write_text("# centre embedding\nS -> n S v [0.4] | n v [0.6]\n")
+    (tmp_path / "mine.txt").write_text(
+        "# centre embedding\nS -> n S v [0.4] | n v [0.6]  # nouns, then verbs\n\n"
+    )
     assert Written(rules=str(tmp_path / "mine.txt")).rules == "S -> n S v [0.4] | n v [0.6]"
 
 

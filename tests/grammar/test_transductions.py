@@ -176,16 +176,11 @@ def test_the_measure_takes_every_length_alike():
         "right": np.array([1, 2, 9, 85]),
         "asked": np.array([2, 2, 10, 100]),
     }
-    found = length_generalisation(
-        Trace("length-outcomes", arrays, {"longest_shown": 4}), "corrected"
-    )
+    found = length_generalisation(Trace("length-outcomes", arrays, {"longest_shown": 4}))
     assert found == pytest.approx({"unseen-accuracy": 0.875, "seen-accuracy": 0.75, "solved": 0.0})
     arrays["right"] = np.array([1, 2, 9, 90])
     assert (
-        length_generalisation(Trace("length-outcomes", arrays, {"longest_shown": 4}), "corrected")[
-            "solved"
-        ]
-        == 1
+        length_generalisation(Trace("length-outcomes", arrays, {"longest_shown": 4}))["solved"] == 1
     )
 
 

@@ -19,11 +19,12 @@ from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.transformer import Transformer
 from quickstudy.gateway import jax, jnp
 from quickstudy.learners.adam import Adam
-from quickstudy.learners.aside import Aside, with_aside
+from quickstudy.learners.auxiliary_losses import AuxiliaryLosses
 from quickstudy.learners.bandit import Bandit, Drawn, won_or_lost
+from quickstudy.learners.optimiser import clipped, share_of_rate
 from quickstudy.learners.streaming import Batches
 from quickstudy.learners.trained import Trained
-from quickstudy.learners.updates import cut, of_tokens, share_of_rate
+from quickstudy.learners.updates import of_tokens
 
 CORE = Transformer(
     embedding=8, hidden=8, heads=2, layers=2, waves=2, waved=1, positions=False, alike=True
@@ -115,9 +116,9 @@ def test_a_rate_rises_and_falls() -> None:
     ("length", "wanted"), [(1.0, [0.6, 0.8]), (10.0, [3.0, 4.0]), (0.0, [3.0, 4.0])]
 )
 def test_a_gradient_is_cut(length: float, wanted: list[float]) -> None:
-    found = cut({"a": jnp.array([3.0]), "b": jnp.array([4.0])}, jnp.float32(length))
+    found = clipped({"a": jnp.array([3.0]), "b": jnp.array([4.0])}, jnp.float32(length))
     np.testing.assert_allclose(np.concatenate([found["a"], found["b"]]), wanted, rtol=1e-6)
-    assert float(cut(jnp.zeros(2), jnp.float32(1.0)).sum()) == 0.0
+    assert float(clipped(jnp.zeros(2), jnp.float32(1.0)).sum()) == 0.0
 
 
 def payoffs(examples: Examples) -> Examples:
@@ -182,39 +183,37 @@ def test_of_two_decisions_a_reward_teaches_what_a_teacher_does() -> None:
     np.testing.assert_allclose(*slopes, atol=1e-6)
 
 
-def test_what_is_asked_aside_by_hand() -> None:
-    aside = Aside.of(2.0, 3.0, 1, 0, BRIEF)
-    assert aside is not None
-    assert aside.width == 2
+def test_auxiliary_losses_by_hand() -> None:
+    auxiliary = AuxiliaryLosses.of(2.0, 3.0, 1, 0, BRIEF)
+    assert auxiliary is not None
+    assert auxiliary.width == 2
     read = {0: jnp.array([[0.5, 9.0], [0.0, 9.0]]), 1: jnp.array([[1.0, 9.0], [0.0, 0.0]])}
-    outputs = jnp.array([[7.0, 0.0, 0.0], [7.0, 1.0, 5.0]])
-    found = with_aside(lambda own, targets, key: own[:, 0] + targets, aside)(
-        outputs, jnp.array([1.0, 2.0]), None, lambda later: read[later]
-    )
-    # 7 + 1 + 2 * 0.5^2 + 3 * 1^2; behind the end there is nothing to foretell: 7 + 2 + 2 * 1^2.
-    assert found.tolist() == [11.5, 11.0]
-    assert Aside.of(0.0, 0.0, 0, 0, BRIEF) is None
+    outputs = jnp.array([[0.0, 0.0], [1.0, 5.0]])
+    found = auxiliary(outputs, lambda later: read[later])
+    # 2 * 0.5^2 + 3 * 1^2; after the end there is nothing to predict: 2 * 1^2.
+    assert found.tolist() == [3.5, 2.0]
+    assert AuxiliaryLosses.of(0.0, 0.0, 0, 0, BRIEF) is None
     with pytest.raises(NotApplicable, match="at most the 2"):
-        Aside.of(1.0, 0.0, 3, 0, BRIEF)
+        AuxiliaryLosses.of(1.0, 0.0, 3, 0, BRIEF)
     with pytest.raises(NotApplicable, match="real numbers"):
-        Aside.of(1.0, 0.0, 0, 0, replace(BRIEF, inputs=Tokens(3)))
+        AuxiliaryLosses.of(1.0, 0.0, 0, 0, replace(BRIEF, inputs=Tokens(3)))
 
 
 def test_zeros_and_ones_are_given_back_by_cross_entropy() -> None:
-    aside = Aside.of(2.0, 3.0, 1, 2, replace(BRIEF, inputs=Reals(4)))
-    assert aside is not None
-    assert aside.width == 4
+    auxiliary = AuxiliaryLosses.of(2.0, 3.0, 1, 2, replace(BRIEF, inputs=Reals(4)))
+    assert auxiliary is not None
+    assert auxiliary.width == 4
     read = {0: jnp.array([[0.5, 1.0, 0.0, 9.0]]), 1: jnp.array([[1.0, 0.0, 0.0, 9.0]])}
     likely = np.array([0.75, 0.125])  # of a one, at the two places
     logits = np.log(likely / (1 - likely))
-    found = aside(jnp.array([[1.5, *logits, 4.0]], jnp.float32), lambda later: read[later])
+    found = auxiliary(jnp.array([[1.5, *logits, 4.0]], jnp.float32), lambda later: read[later])
     # 2 * (1^2 - (log 3/4 + log 7/8) / 2) + 3 * 3^2: the number, the two places, the number to come.
     np.testing.assert_allclose(found, [2 * (1 - np.log(0.75 * 0.875) / 2) + 27], rtol=1e-6)
-    assert aside.rebuilt(np.arange(4.0)).tolist() == [0.0]
+    assert auxiliary.rebuilt(np.arange(4.0)).tolist() == [0.0]
     with pytest.raises(
         NotApplicable, match=r"numbers \+ bits \(4 \+ 1\) must be at most the 4 of an input, got 5"
     ):
-        Aside.of(1.0, 0.0, 0, 1, replace(BRIEF, inputs=Reals(4)))
+        AuxiliaryLosses.of(1.0, 0.0, 0, 1, replace(BRIEF, inputs=Reals(4)))
 
 
 def test_what_is_read_is_given_back() -> None:

@@ -132,15 +132,29 @@ def test_who_knows_the_language_reaches_the_longest_string(task, metric):
         assert seat.answer(truth(seat)).good
     trace = seat.traces()[0]
     assert (
-        reach(trace, "corrected")["largest-right"]
+        reach(trace)["largest-right"]
         == trace.arrays["size"].max()
         > trace.facts["largest_shown"]["1"]
     )
-    assert string_accuracy(trace, "corrected") == {"accuracy": 1.0, "strings-right": 1.0}
+    assert string_accuracy(trace) == {"accuracy": 1.0, "strings-right": 1.0}
     _, frontier = string_outcomes(task, [Traced("person", PERSON, Mark(PERSON), [trace])])
     bound, own = frontier.panels[0].series
     assert (bound.x, bound.y) == ([12], [10**6 / 12])
     assert (own.x, own.y) == ([12], [trace.arrays["tested"].sum()])
+
+
+def test_words_stand_between_spaces():
+    rules = "S -> the N VP [1]; N -> cat [0.7] | N of the N [0.3]; VP -> sleeps [1]"
+    seat = Invitation(f'grammar/written:rules="{rules}"', amount=8, plain=True).seat()
+    assert seat.shown().text == "1: # the _"
+    assert seat.answer("cat").text == "right: cat comes next"
+    assert seat.shown().text == "1: # the cat sleeps _"
+    assert seat.answer("#").text == "right: # comes next; the whole string: # the cat sleeps #"
+    assert seat.shown().text == "2: # the _"
+    assert seat.answer("cat the cat").text == "right: cat comes next"
+    assert not seat.answer("of").good
+    with pytest.raises(UsageError, match='"t h e" is no answer; the letters are # cat of sleeps'):
+        seat.answer("t h e")
 
 
 def test_letters_are_taken_as_long_as_they_are_right():

@@ -52,7 +52,7 @@ def play(seat, able):
 
 
 def spans(seat):
-    return [span_scores(trace, "corrected")["span"] for trace in seat.traces()]
+    return [span_scores(trace)["span"] for trace in seat.traces()]
 
 
 @pytest.mark.parametrize("item", ITEMS)
@@ -74,7 +74,7 @@ def test_who_keeps_six_letters_has_a_span_of_six_less_what_was_worse_than_chance
     (first, *_) = seat.traces()
     assert first.arrays["asked"].tolist() == [1, 2, 3, 4, 6, 8, 12, 0, 0, 0]
     assert first.arrays["whole"].tolist() == [[1, 1, 1, 1, 1, 0, 0, 0, 0, 0]]
-    assert span_scores(first, "corrected")["whole-span"] == pytest.approx(6.0)
+    assert span_scores(first)["whole-span"] == pytest.approx(6.0)
 
 
 def test_one_mistake_does_not_end_a_round_and_two_in_a_row_do():

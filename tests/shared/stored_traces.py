@@ -47,6 +47,9 @@ RUNS = {
         "observations=200,tests=2,episodes=8,acquired=4",
     ),
     "learning-curve": Run("language/qa", "esn+rls:units=50", "sequences=60"),
+    "learning-curve, published": Run(
+        "language/qa@1", "esn+rls:units=30", "sequences=60,order=published,schedule=every"
+    ),
     "learning-curve of reviews": Run(
         "reviews/imdb:pieces=200", "bag+sparse:passes=8", "schedule=every,stride=50"
     ),

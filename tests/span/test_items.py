@@ -107,7 +107,7 @@ def test_no_shallow_rule_goes_far_except_where_the_item_says():
         task = typed_task(name)
         small = dataclasses.replace(task, longest=32)
         for rule in ("by-last", "by-length-parity", "by-bigram", "by-bag", "by-length"):
-            found = span_scores(examined(small, rule), "corrected")["span"]
+            found = span_scores(examined(small, rule))["span"]
             # Nestings of one or two kinds follow from the set of symbols: the sheet of the item
             # says so.
             assert found < (4.0 if name == "span/nest" else 2.0), (name, rule, found)
@@ -115,11 +115,11 @@ def test_no_shallow_rule_goes_far_except_where_the_item_says():
 
 def test_oracle_and_rote_through_the_protocol():
     task = dataclasses.replace(typed_task("span/parity"), longest=16)
-    whole = span_scores(examined(task, "span-oracle"), "corrected")
+    whole = span_scores(examined(task, "span-oracle"))
     assert whole["span"] == pytest.approx(16)
     assert whole["whole-span"] == pytest.approx(16)
     rote = examined(task, "rote")
-    assert span_scores(rote, "corrected")["span-within"] > 3, "it knows what it was shown"
+    assert span_scores(rote)["span-within"] > 3, "it knows what it was shown"
     assert (rote.arrays["seen"][:4] == rote.arrays["tests"][:4]).all(), (
         "the shortest strings are all known"
     )

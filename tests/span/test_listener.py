@@ -115,4 +115,4 @@ def test_trace_by_bin():
     assert trace.arrays["asked"].tolist() == trace.arrays["correct"][-1].tolist() == [15] * 3
     assert trace.arrays["chance"].tolist() == [0.5] * 3
     assert trace.facts["least"] == 1
-    assert span_scores(trace, "corrected")["span"] == pytest.approx(4.0)
+    assert span_scores(trace)["span"] == pytest.approx(4.0)

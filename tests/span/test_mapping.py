@@ -99,10 +99,10 @@ def test_keep_asks_every_mapping_by_what_was_learned_since():
 
 @pytest.mark.parametrize("task", ITEMS)
 def test_the_oracle_has_the_whole_axis_and_a_random_action_nothing(task):
-    assert span_scores(trace(task, "watches-mapping"), "corrected")["span"] == pytest.approx(8)
+    assert span_scores(trace(task, "watches-mapping"))["span"] == pytest.approx(8)
     chance = [psychometric(trace(task, "random-action", seed))[-1].mean() for seed in range(3)]
     assert abs(np.mean(chance)) < 0.06
-    assert span_scores(trace(task, "tabular"), "corrected")["span"] > 7.8
+    assert span_scores(trace(task, "tabular"))["span"] > 7.8
 
 
 def test_a_rule_that_ignores_the_cue_gets_one_of_k():

@@ -68,7 +68,7 @@ def test_on_a_linear_axis_with_r_squared_it_is_memory_capacity():
         {"tested_steps": len(table) - train, "size": 20, "threshold": 0.0},
         Cost(),
     )
-    capacity = memory_capacity(stored, "corrected")["memory-capacity-raw"]
+    capacity = memory_capacity(stored)["memory-capacity-raw"]
 
     targets = np.stack([drive[washout - delay : len(drive) - delay] for delay in delays], axis=1)
     features = np.column_stack([np.ones(len(table)), table])
@@ -94,8 +94,8 @@ def test_with_all_or_nothing_it_is_the_reach_of_the_b_index(right):
     facts = {"margins": [0], "metric": "argmax", "upto": "first-wrong", "order": 0}
     outcomes = Trace("string-outcomes", arrays, facts, Cost())
     found = span(np.logical_and.accumulate(right), sizes)
-    assert found == pytest.approx(reach(outcomes, "corrected")["largest-right"])
-    assert found == pytest.approx(b_index(outcomes, "corrected")["b-continuous"])
+    assert found == pytest.approx(reach(outcomes)["largest-right"])
+    assert found == pytest.approx(b_index(outcomes)["b-continuous"])
 
 
 def trace(correct, asked, chance, **more):
@@ -119,7 +119,7 @@ def test_scores_of_a_trace_by_hand():
         tests=np.array([10, 10, 10]),
     )
     assert psychometric(made)[-1].tolist() == [1, 1, 0]
-    scores = span_scores(made, "corrected")
+    scores = span_scores(made)
     assert scores["span"] == pytest.approx(2)
     assert scores["share"] == pytest.approx(math.log(3) / math.log(4))
     assert scores["span-within"] == pytest.approx(2), "of the bins up to what was taught"
@@ -131,9 +131,9 @@ def test_scores_of_a_trace_by_hand():
 def test_examples_to_a_span():
     made = trace([[5, 5, 5], [10, 5, 5], [10, 10, 5]], [10, 10, 10], [0.5, 0.5, 0.5])
     assert (examples_to(made, 1), examples_to(made, 2), examples_to(made, 3)) == (40, 160, math.inf)
-    assert examples_to_span(made, "corrected") == {"examples-to-1": 40, "examples-to-2": 160}
+    assert examples_to_span(made) == {"examples-to-1": 40, "examples-to-2": 160}
     never = trace([[5, 5, 5]] * 3, [10, 10, 10], [0.5, 0.5, 0.5])
-    assert examples_to_span(never, "corrected") == {
+    assert examples_to_span(never) == {
         "examples-to-1": math.inf,
         "examples-to-2": math.inf,
     }
@@ -143,8 +143,8 @@ def test_the_horizon_is_the_span_in_lyapunov_times():
     covariance = np.array([[[1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 0.0, 1.0]]])
     arrays = {"step": np.array([1]), "covariance": covariance, "difficulty": np.array([1, 2, 3])}
     made = Trace("span", arrays, {"least": 0, "lyapunov": 0.25}, Cost())
-    assert prediction_horizon(made, "corrected") == {"horizon": pytest.approx(2 * 0.25)}
-    assert prediction_horizon(Trace("span", arrays, {"least": 0}, Cost()), "corrected") == {}
+    assert prediction_horizon(made) == {"horizon": pytest.approx(2 * 0.25)}
+    assert prediction_horizon(Trace("span", arrays, {"least": 0}, Cost())) == {}
 
 
 def test_of_real_numbers_p_is_the_squared_correlation_and_0_where_it_is_negative():

@@ -97,7 +97,7 @@ def test_spans_are_those_of_the_protocol(rule):
     trace = SpanProtocol().examine(task, learner, [streams]).traces[0]
     found = rule_spans(task, [rule], streams)[rule]
     assert found == pytest.approx(
-        span_scores(trace, "corrected")["span"], abs=0.3 if rule == "among-shown" else 1e-9
+        span_scores(trace)["span"], abs=0.3 if rule == "among-shown" else 1e-9
     )
 
 

@@ -14,17 +14,23 @@ from quickstudy.adapters.answers import Said
 from quickstudy.adapters.in_context import begin_in_context
 from quickstudy.base.learner import Pace
 from quickstudy.cli.main import app
-from quickstudy.testing import check_learner, specimens
+from quickstudy.testing import check_learner, specimen_players, specimens
 from quickstudy.testing.check import check_name
 
 FILE = pathlib.Path(specimens.__file__)
-NAMES = [name for name, found in vars(specimens).items() if hasattr(found, "breaks")]
+SHELVES = {
+    name: shelf
+    for shelf in (specimens, specimen_players)
+    for name, found in vars(shelf).items()
+    if hasattr(found, "breaks")
+}
+NAMES = list(SHELVES)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_is_caught_by_the_promise_it_breaks(name):
-    findings = check_name(f"{FILE}:{name}")
-    wanted = getattr(specimens, name).breaks
+    findings = check_name(f"{SHELVES[name].__file__}:{name}")
+    wanted = getattr(SHELVES[name], name).breaks
     broken = [finding.what for finding in findings if not finding.ok]
     if (
         wanted == "same seed, same answers"
@@ -35,7 +41,9 @@ def test_each_is_caught_by_the_promise_it_breaks(name):
 
 
 def test_every_fault_is_on_the_shelf_of_every_face_that_can_have_it():
-    faults = {name.removesuffix("Numbers").removesuffix("Actor") for name in NAMES}
+    faults = {
+        name.removesuffix("Numbers").removesuffix("Actor").removesuffix("Player") for name in NAMES
+    }
     assert faults >= {
         "PeeksAhead",
         "IgnoresItsSeed",
@@ -43,6 +51,10 @@ def test_every_fault_is_on_the_shelf_of_every_face_that_can_have_it():
         "DiffersBetweenRuns",
         "ActsOutOfRange",
         "ForgetsAtSnapshot",
+        "AnswersDifferentlyRestored",
+        "FailsToRestore",
+        "SharesItsKey",
+        "NeverTaught",
     }
 
 

@@ -167,9 +167,9 @@ def _declared(found: Any) -> dict[str, Any]:
 
 def find_component(name: str) -> tuple[str, Any]:
     """The kind of a component and the component itself. Raises UsageError with the nearest name."""
-    file, colon, rest = name.partition(".py:")
-    if colon:
-        return _find_in_file(f"{file}.py", rest.partition(":")[0])
+    file, ending, rest = name.partition(".py")
+    if ending and (not rest or rest.startswith(":")):
+        return _find_in_file(f"{file}.py", rest[1:].partition(":")[0])
     for registry in catalogue.ALL:
         if name in registry:
             return registry.kind, registry.get(name)
@@ -181,12 +181,22 @@ def find_component(name: str) -> tuple[str, Any]:
 
 
 def _find_in_file(file: str, name: str) -> tuple[str, Any]:
+    """A class or function of a file; without a name the only class that is defined there."""
     module = include(file)
     classes = {
         key: one
         for key, one in vars(module).items()
         if getattr(one, "__module__", "") == module.__name__
     }
+    if not name:
+        made = [key for key, one in classes.items() if isinstance(one, type)]
+        if len(made) != 1:
+            raise UsageError(
+                f"{file} has {len(made)} classes: {', '.join(made)}; type {file}:NAME"
+                if made
+                else f"{file} defines no class"
+            )
+        name = made[0]
     if name not in classes:
         raise UsageError(f'nothing is called "{name}" in {file}; {nearest(name, classes)}')
     return "file", classes[name]

@@ -5,6 +5,7 @@ of them.
 from __future__ import annotations
 
 import fnmatch
+import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -152,9 +153,12 @@ class Score:
 
 @dataclass(frozen=True)
 class Measure:
-    """kinds: the kinds of trace it can be applied to. function(trace, convention) gives numbers by
-    name. scores: these numbers, known before anything is run. chance, equation: what is scored
-    without learning, and the definition.
+    """A pure function that gives numbers by name for one trace.
+
+    kinds: the kinds of trace it can be applied to.
+    equation, chance: the definition, and what is scored without learning.
+    scores: its numbers, known before anything is run.
+    function: of a trace; one that has a second parameter is also given the convention.
     """
 
     id: str
@@ -163,7 +167,8 @@ class Measure:
     equation: str
     chance: str
     scores: tuple[Score, ...]
-    function: Callable[[Trace, str], Mapping[str, float]]
+    function: Callable[..., Mapping[str, float]]
+    uses_convention: bool = field(init=False)
 
     def __post_init__(self) -> None:
         for score in self.scores:
@@ -174,6 +179,7 @@ class Measure:
                     f'measure "{self.id}": score "{score.name}" must say which is better:'
                     ' better="higher" or "lower"'
                 )
+        object.__setattr__(self, "uses_convention", _parameters_of(self.function) > 1)
         if not self.scores or len({score.name for score in self.scores}) < len(self.scores):
             raise UsageError(
                 f'measure "{self.id}" must declare its scores, each once: scores=(Score(...), ...)'
@@ -181,7 +187,7 @@ class Measure:
 
     def __call__(self, trace: Trace, convention: str = "corrected") -> Mapping[str, float]:
         """The numbers of one trace. Raises ValueError for one that was not announced."""
-        found = self.function(trace, convention)
+        found = self.function(trace, convention) if self.uses_convention else self.function(trace)
         for name in found:
             if not is_score_name(name) or not self.gives(name):
                 announced = ", ".join(score.name for score in self.scores)
@@ -208,6 +214,17 @@ class Measure:
         return self.scores[0].range
 
 
+def _parameters_of(function: Callable[..., Any]) -> int:
+    """How many arguments by position it takes; two where that is unknown, as for a builtin."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return 2
+    if any(one.kind is one.VAR_POSITIONAL for one in parameters):
+        return 2
+    return sum(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in parameters)
+
+
 def find_score(name: str, scores: Iterable[Score]) -> Score | None:
     """The score of that name among some; one that is named in full comes before one that ends in
     `*`.
@@ -221,8 +238,8 @@ def read_range(facts: Mapping[str, Any]) -> tuple[float, float]:
     """The range among the facts of a score; without bounds where they have none, as those of
     earlier versions, or none that makes sense.
 
-    >>> read_range({"ends": [0, None]}), read_range({"ends": "odd"}), read_range({"ends": [0, 10**400]})
-    ((0, inf), (-inf, inf), (-inf, inf))
+    >>> [read_range({"ends": ends}) for ends in ([0, None], "odd", [0, 10**400])]
+    [(0, inf), (-inf, inf), (-inf, inf)]
     """
     ends = facts.get("ends")
     known = ends if isinstance(ends, list) and len(ends) == 2 else [None, None]

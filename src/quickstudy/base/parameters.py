@@ -27,9 +27,9 @@ numbers of some settings only leaves the keys of all other runs as they are: the
 number than that of the decorator is recorded as the version; a higher one is recorded as the
 parameter `course`.
 
-A parameter that is renamed keeps its first name as an alias: `parameter(0.9, alias="peak")`. Both may
-be typed; identities keep the first name, so that runs keep their keys; tables show the new one. An
-id is renamed in the same way, by `@core("new", version=1, alias="old")`
+A parameter that is renamed keeps its first name as an alias: `parameter(0.9, alias="peak")`. Both
+may be typed; identities keep the first name, so that runs keep their keys; tables show the new one.
+An id is renamed in the same way, by `@core("new", version=1, alias="old")`
 (`quickstudy.base.renaming`).
 
 A parameter that says where something is found, and not what it is, is marked `place=True` and is
@@ -179,8 +179,8 @@ def settings_version(instance: Any) -> int:
 
 
 def parameters_of(instance: Any) -> dict[str, Any]:
-    """The parameters of a component that its identity rests on, by the names they had first, in plain JSON
-    types.
+    """The parameters of a component that its identity rests on, by the names they had first, in
+    plain JSON types.
 
     Places are left out. Those that were added later are, while they have their default, unless a
     convention presets them.
@@ -282,8 +282,10 @@ def alternatives(name: str) -> list[str]:
     """The names that one with several values for a parameter stands for, the last parameter
     changing fastest.
 
-    >>> alternatives("esn:units=100|200,leak=0.3|1"), alternatives("esn")
-    (['esn:units=100,leak=0.3', 'esn:units=100,leak=1', 'esn:units=200,leak=0.3', 'esn:units=200,leak=1'], ['esn'])
+    >>> alternatives("esn:units=10|20,leak=0.3|1")
+    ['esn:units=10,leak=0.3', 'esn:units=10,leak=1', 'esn:units=20,leak=0.3', 'esn:units=20,leak=1']
+    >>> alternatives("esn")
+    ['esn']
     """
     # What stands in quotes is one value, whatever it holds.
     parts: list[list[str]] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from quickstudy.base.catalogue import core
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Fields, Reals, Space, Tokens
-from quickstudy.cores.core import Array, Reservoir
+from quickstudy.cores.core import Array, Capabilities, Reservoir
 from quickstudy.cores.quantiser import even_levels, has_reals, one_of_parts
 from quickstudy.cores.reca import coded_width
 from quickstudy.gateway import eqx, jax, jnp
@@ -34,11 +34,9 @@ class BagCore(Reservoir):
         return coded_width(self.space, len(self.levels) + 1)
 
     @property
-    def head_bounds(self) -> tuple[float, float]:
-        """A hundredth of the square root of 1/symbols: the published linear model starts next to
-        zero.
-        """
-        return 0.01 / np.sqrt(self.width), 0.01 / np.sqrt(self.width)
+    def capabilities(self) -> Capabilities:
+        """The published linear model starts next to zero: a hundredth of 1/sqrt(symbols)."""
+        return replace(super().capabilities, head_bounds=(0.01 / np.sqrt(self.width),) * 2)
 
     def start(self, batch: int, capacity: int) -> Array:
         """Nothing read."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
+from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.spaces import Fields, Reals, Space, Tokens
 from quickstudy.gateway import double, eqx, jax, jnp, lax
 
@@ -19,12 +21,49 @@ ABSENT = -1
 """No token at all: the padding of a sequence, where a core has to know it."""
 
 
+@dataclass(frozen=True)
+class Capabilities:
+    """What a core needs, and what it can do besides reading step by step.
+
+    scans: its `unroll` is the scan of `step`, so that who needs fewer steps may make fewer.
+    selects: `unroll_at` needs less work than an `unroll`.
+    stops: `unroll_at` reads no further than it has to, so that sequences of any length share one
+        program.
+    packs: it has `unroll_packed`.
+    straightens: it has a field `straight`, with which `unroll` is written out step by step: faster
+        for short sequences on a GPU.
+    noisy: it must be given a key while it is trained by gradient (dropout).
+    attends: each step of an `unroll` looks at all others; its memory grows with the square of the
+        steps.
+    leaks: a published defect, never right: it must be shown whole sequences at once, with the
+        answer to be given. Its inputs are then one step longer, with the last answer after the last
+        input, and `ABSENT` in the padding.
+    head_bounds: weights and bias of an output layer trained by gradient start uniform in +- these;
+        None: 1/sqrt(width).
+    """
+
+    scans: bool = False
+    selects: bool = False
+    stops: bool = False
+    packs: bool = False
+    straightens: bool = False
+    noisy: bool = False
+    attends: bool = False
+    leaks: bool = False
+    head_bounds: tuple[float, float] | None = None
+
+
+_CAPABILITIES = {one.name for one in fields(Capabilities)}
+
+
 class Core(eqx.Module):
     """A memory that folds an input stream into features. Time first: xs (T, B, ...), features (T,
     B, F).
 
     The batch axis belongs to the core, and the layout of its state is its own. Tokens come as
-    integers, fields as mappings by name.
+    integers, fields as mappings by name. A core has a `width` and four methods: `start`, `step`,
+    and, where the ones here do not do, `unroll` and `trainable`. What else it can do it says by its
+    `capabilities`; the other methods are for memories that grow with what is read.
     """
 
     @property
@@ -51,19 +90,40 @@ class Core(eqx.Module):
             lambda carry, both: self.step(carry, both[0], key=both[1]), state, (xs, keys)
         )
 
-    @property
-    def scans(self) -> bool:
-        """Whether sequences side by side are read by that scan, so that who needs fewer steps may
-        make fewer.
+    def unroll_at(
+        self, xs: Any, places: Array, capacity: int, *, key: Array | None = None
+    ) -> Array:
+        """Features (B, Q, F) at some steps (B, Q) of sequences that are read from the start: those
+        that `unroll` gives. A core that needs less work for few of them says `selects`.
         """
-        return type(self).unroll is Core.unroll
+        features = self.unroll(self.start(len(places), capacity), xs, key=key)[1]
+        return features[places, jnp.arange(len(places))[:, None]]
+
+    def unroll_packed(self, rows: tuple[int, ...], steps: Array, xs: Any) -> Array:
+        """Features (N, F) of sequences of different lengths, from the start, with no padding
+        between them; only of a core that says `packs`.
+
+        The first `rows[0]` inputs of xs (N, ...) are step 0 of all sequences, longest first; and so
+        on for `steps[0]` steps. Then `rows[1]` of the sequences, the longest, go on for `steps[1]`
+        steps; and so on. steps: an array: one program for all lengths. Features after the last
+        step are zero.
+        """
+        raise NotApplicable(f"{type(self).__name__} does not read packed sequences")
 
     @property
-    def stops(self) -> bool:
-        """Whether `unroll_at` reads no further than it has to, so that sequences of any length
-        share one program.
+    def capabilities(self) -> Capabilities:
+        """What a learner has to know about it. An override is `replace(super().capabilities,
+        ...)`.
         """
-        return False
+        return Capabilities(scans=type(self).unroll is Core.unroll)
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        for name in _CAPABILITIES & vars(cls).keys():
+            raise UsageError(
+                f"{cls.__name__}.{name}: a core says this by its capabilities; write `capabilities`"
+                f" as a property that gives replace(super().capabilities, {name}=...)"
+            )
 
     def rows(self, state: State, numbers: Array) -> State:
         """Some rows of a state, by their numbers (row,), which may repeat: each goes on as it would
@@ -107,35 +167,6 @@ class Core(eqx.Module):
         otherwise.
         """
         return jax.tree.map(eqx.is_inexact_array, self)
-
-    @property
-    def noisy(self) -> bool:
-        """Whether it must be handed a key while it is trained by gradient (dropout)."""
-        return False
-
-    @property
-    def attends(self) -> bool:
-        """Whether each step of an `unroll` looks at all others: what it holds grows with the square
-        of the steps.
-        """
-        return False
-
-    @property
-    def leaks(self) -> bool:
-        """A published defect, never right: it must be shown whole sequences at once, the answer to
-        be given included.
-
-        Its inputs are then one step longer, with the last answer after the last input, and `ABSENT`
-        in the padding.
-        """
-        return False
-
-    @property
-    def head_bounds(self) -> tuple[float, float]:
-        """Weights and bias of an output layer trained by gradient with it start uniform in +-
-        these.
-        """
-        return 1.0 / np.sqrt(self.width), 1.0 / np.sqrt(self.width)
 
 
 class Reservoir(Core):

@@ -11,7 +11,7 @@ from quickstudy.base.catalogue import core
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Reals, Space
-from quickstudy.cores.core import Array, Core, InputWeights, as_numbers
+from quickstudy.cores.core import Array, Capabilities, Core, InputWeights, as_numbers
 from quickstudy.cores.esbn import Encoder
 from quickstudy.cores.recurrent import LSTM, RecurrentCore
 from quickstudy.gateway import eqx, jnp
@@ -66,6 +66,11 @@ class EncodedCore(Core):
     def width(self) -> int:
         """The last layer, and what stands beside it."""
         return self.layers[-1].width + self.beside[1] - self.beside[0]
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Layers may be written out."""
+        return replace(super().capabilities, straightens=True)
 
     def start(self, batch: int, capacity: int) -> Any:
         """Zeros."""

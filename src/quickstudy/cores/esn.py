@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +12,14 @@ from quickstudy.base.catalogue import core
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Reals, Space
-from quickstudy.cores.core import PRECISIONS, Array, InputWeights, Reservoir, at_precision
+from quickstudy.cores.core import (
+    PRECISIONS,
+    Array,
+    Capabilities,
+    InputWeights,
+    Reservoir,
+    at_precision,
+)
 from quickstudy.cores.topologies import TOPOLOGIES, joined
 from quickstudy.gateway import eqx, handed_over, jax, jnp, lax
 
@@ -50,14 +57,9 @@ class EchoStateCore(Reservoir):
         return self.units + (0 if self.beside is None else self.beside.weights.shape[1])
 
     @property
-    def noisy(self) -> bool:
-        """Whether it is shaken while it learns."""
-        return self.noise is not None
-
-    @property
-    def scans(self) -> bool:
-        """One stream alone may be read by the whole matrix."""
-        return True
+    def capabilities(self) -> Capabilities:
+        """It may be shaken while it learns; one stream alone may be read by the whole matrix."""
+        return replace(super().capabilities, noisy=self.noise is not None, scans=True)
 
     def start(self, batch: int, capacity: int) -> Array:
         """All units at rest."""

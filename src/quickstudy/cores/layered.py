@@ -7,7 +7,7 @@ from __future__ import annotations
 import operator
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Space
-from quickstudy.cores.core import PRECISIONS, Array, Core, InputWeights, at_precision
+from quickstudy.cores.core import PRECISIONS, Array, Capabilities, Core, InputWeights, at_precision
 from quickstudy.gateway import device_kind, eqx, handed_over, jax, jnp, lax
 
 CHUNK = 32
@@ -90,9 +90,9 @@ class StoppingCore(LayeredCore):
     """
 
     @property
-    def stops(self) -> bool:
-        """It does."""
-        return True
+    def capabilities(self) -> Capabilities:
+        """It stops."""
+        return replace(super().capabilities, stops=True, selects=True)
 
     def unroll_at(
         self, xs: Any, places: Array, capacity: int, *, key: Array | None = None

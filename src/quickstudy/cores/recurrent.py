@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from quickstudy.base.catalogue import core
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Space, Tokens
-from quickstudy.cores.core import PRECISIONS, Array, Core, InputWeights, at_precision
+from quickstudy.cores.core import PRECISIONS, Array, Capabilities, Core, InputWeights, at_precision
 from quickstudy.cores.packed import Cell, Drives, Phases, States, product, straight, unrolled
 from quickstudy.gateway import eqx, jax, jnp
 
@@ -40,6 +40,11 @@ class RecurrentCore(Core):
     def width(self) -> int:
         """One feature per unit: h."""
         return self.units
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Sequences may be packed."""
+        return replace(super().capabilities, packs=True, straightens=True)
 
     @property
     def biases(self) -> tuple[Array, Array | None]:
@@ -75,14 +80,7 @@ class RecurrentCore(Core):
         return state, hiddens.reshape(steps, batch, -1)
 
     def unroll_packed(self, rows: tuple[int, ...], steps: Array, xs: Any) -> Array:
-        """Features (N, F) of sequences of different lengths, from the start, with no padding
-        between them.
-
-        The first `rows[0]` inputs of xs (N, ...) are step 0 of all sequences, longest first; and so
-        on for `steps[0]` steps. Then `rows[1]` of the sequences, the longest, go on for `steps[1]`
-        steps; and so on. steps: an array: one program for all lengths. Features behind the last
-        step are zero.
-        """
+        """With one product a step for all sequences that still go on."""
         outer, inner = self.biases
         start, symbols = self.start(rows[0], 0), isinstance(self.inputs.space, Tokens)
         drives = (

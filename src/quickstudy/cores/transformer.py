@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +13,15 @@ from quickstudy.base.errors import NotApplicable
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.attention import Affine, EncoderLayer, Noise, Norm, draw_layer
-from quickstudy.cores.core import ABSENT, Array, Core, InputWeights, WaveWeights, waved_width
+from quickstudy.cores.core import (
+    ABSENT,
+    Array,
+    Capabilities,
+    Core,
+    InputWeights,
+    WaveWeights,
+    waved_width,
+)
 from quickstudy.cores.layered import TAPS
 from quickstudy.gateway import eqx, jax, jnp
 
@@ -28,8 +36,9 @@ class TransformerCore(Core):
     `capacity` of them, (B, capacity, embedding), which is as far back as a step sees.
 
     places: with learned positions (position, embedding); with rotary ones a single row, for all
-    steps. last: the norm at the end, where layers have theirs first. window: how far back a step
-    sees, 0 for the capacity.
+    steps.
+    last: the norm at the end, where layers have theirs first. window: how far back a step sees, 0
+    for the capacity.
 
     Without `causal` it reads whole sequences in one `unroll`, each step seeing all others: THE
     PUBLISHED LEAK.
@@ -50,24 +59,16 @@ class TransformerCore(Core):
         return int(self.inputs.weights.shape[1])
 
     @property
-    def noisy(self) -> bool:
-        """With dropout."""
-        return self.dropout > 0
-
-    @property
-    def attends(self) -> bool:
-        """To every step before, or to all."""
-        return True
-
-    @property
-    def leaks(self) -> bool:
-        """Without a causal mask."""
-        return not self.causal
-
-    @property
-    def head_bounds(self) -> tuple[float, float]:
-        """As published: no bias to begin with."""
-        return SPREAD, 0.0
+    def capabilities(self) -> Capabilities:
+        """Noise is dropout; it leaks without a causal mask; its head starts without bias."""
+        return replace(
+            super().capabilities,
+            noisy=self.dropout > 0,
+            attends=True,
+            leaks=not self.causal,
+            selects=True,
+            head_bounds=(SPREAD, 0.0),
+        )
 
     def start(self, batch: int, capacity: int) -> Any:
         """Nothing read."""
@@ -112,7 +113,7 @@ class TransformerCore(Core):
             and self.last is None
             and self.layers[0].convolution is None
             and isinstance(self.inputs.space, Tokens)
-            and not (self.noisy and key is not None)
+            and not ((self.dropout > 0) and key is not None)
         )
         for number, layer in enumerate(self.layers):
             last = number == len(self.layers) - 1
@@ -171,7 +172,7 @@ class TransformerCore(Core):
         """What is left out after the embedding (place 0) or in a layer (1, 2 ...), by keys (T,) or
         (B, Q).
         """
-        if keys is None or not self.noisy:
+        if keys is None or not (self.dropout > 0):
             return Noise(self.dropout, None, (), 0, 0)
         seen = capacity if self.causal else steps
         blocks = [[self.width], *(layer.blocks(self.dropout, seen) for layer in self.layers)]
@@ -217,11 +218,12 @@ class Transformer:
     encoding: how positions are given. `sines`, as published. `learned`: a vector for each of the
     first 512, which later ones share; not counted in the budget. `rotary`: queries and keys are
     rotated by their position, so that attention depends on distances (Su et al. 2021); a head then
-    has an even number of features. norm: `after` each part, as published, or `before` it (Xiong et
-    al. 2020), with one more at the end. window: how many steps a step sees, itself included; 0:
-    all. With a window, longer sequences than those of the lesson hold no new distances (Beltagy et
-    al. 2020). convolved: queries, keys and values pass a causal convolution over 4 steps, feature
-    by feature (So et al. 2021).
+    has an even number of features.
+    norm: `after` each part, as published, or `before` it (Xiong et al. 2020), with one more at the
+    end.
+    window: how many steps a step sees, itself included; 0: all. With a window, longer sequences
+    than those of the lesson hold no new distances (Beltagy et al. 2020). convolved: queries, keys
+    and values pass a causal convolution over 4 steps, feature by feature (So et al. 2021).
 
     Embedding and output weights start uniform in +- 0.1, the output bias at 0, the layers as in
     PyTorch. Source: Vaswani et al. 2017; sizes of Cisneros et al. 2022, whose paper has no dropout

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.seeds import Streams
-from quickstudy.gateway import jax, jnp, lax, optax
+from quickstudy.gateway import jax, jnp, lax
+from quickstudy.learners.optimiser import OptimiserConfig, begin_moments, optimiser_step
 
 EPOCHS, BATCH, RATE, WIDTH, HIDDEN = 512, 32, 3e-4, 32, 64
 """As published, but for the hidden layer, of which nothing is said."""
@@ -63,7 +64,7 @@ def _of_episode(key: Any, tokens: Any, support: Any, speaker: Any, listener: Any
     # (prefix, game, place * token): all that was heard of a message after one token, after two ...
     heard = jnp.arange(length) <= jnp.arange(length)[:, None]
     prefixes = (tokens * heard[:, None, :, None]).reshape(length, games, length * words)
-    optimiser = optax.adam(RATE)
+    config = OptimiserConfig(RATE)
     begun = _drawn(of_weights, (speaker.shape[-1], length * words))
 
     def loss(weights: Any, key: Any) -> Any:
@@ -82,11 +83,10 @@ def _of_episode(key: Any, tokens: Any, support: Any, speaker: Any, listener: Any
     def update(number: Any, carry: Any) -> Any:
         weights, moments = carry
         gradient = jax.grad(loss)(weights, jax.random.fold_in(of_batches, number))
-        steps, moments = optimiser.update(gradient, moments)
-        return optax.apply_updates(weights, steps), moments
+        return optimiser_step(weights, moments, gradient, config)
 
     updates = EPOCHS * -(-support // BATCH)
-    weights, _ = lax.fori_loop(0, updates, update, (begun, optimiser.init(begun)))
+    weights, _ = lax.fori_loop(0, updates, update, (begun, begin_moments(begun)))
     return _scores(weights, listener, prefixes[-1:])[0] > 0
 
 

@@ -34,12 +34,12 @@ class ActionValues(eqx.Module):
     ) -> Any:
         """Weights of the core, then of the heads."""
         core = spec.build(inputs, rng)
-        if core.leaks:
+        if core.capabilities.leaks:
             raise NotApplicable(
                 "a core that is shown whole sequences, their answers included, cannot go step by"
                 " step"
             )
-        if hasattr(core, "straight") and device_kind() != "cpu":
+        if core.capabilities.straightens and device_kind() != "cpu":
             core = replace(core, straight=True)  # type: ignore[call-arg]
         return cls(core, *(Head.drawn(core, width, rng) for width in (outputs.width, 1, numbers)))
 

@@ -11,23 +11,25 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import training
 from quickstudy.base.errors import NotApplicable, UsageError
-from quickstudy.base.learner import OUT_OF_REACH, Brief, Cost, Snapshot
+from quickstudy.base.learner import OUT_OF_REACH, Brief
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
-from quickstudy.gateway import jax, jnp
-from quickstudy.learners.aside import Aside, with_aside
+from quickstudy.gateway import jax
+from quickstudy.learners.auxiliary_losses import AuxiliaryLosses
 from quickstudy.learners.batching import check_leak, packed_lesson, padded_lesson, whole_lesson
 from quickstudy.learners.exams import GroupedExam, exam_for, is_large
 from quickstudy.learners.feature_blocks import streamed
 from quickstudy.learners.features import all_states
-from quickstudy.learners.lanes import Frame, named_arrays, stack_lanes, with_arrays
+from quickstudy.learners.lanes import Frame, stack_lanes
+from quickstudy.learners.optimiser import FALLS_AFTER, OptimiserConfig
+from quickstudy.learners.pupil import CompiledPupil
 from quickstudy.learners.stepping import Model, SomeLanes, SteppingPupil
 from quickstudy.learners.streaming import Batches, answering_streams, first_answers, streaming
 from quickstudy.learners.trained import Usual
-from quickstudy.learners.updates import LATE, answering, begun, of_tokens, of_values, updating
+from quickstudy.learners.updates import answering, begun, of_tokens, of_values, updating
 
 
 @training("adam", version=2)
@@ -103,21 +105,26 @@ class Adam:
 
 
 class _Lesson(NamedTuple):
-    """A lesson as it is learned: the program and its material, (lane,) examples per update,
-    settings, and the item (lane, symbol) with which each symbol is first an answer.
+    """A lesson as it is learned: the program and its material, (lane,) examples per update, the
+    optimiser's configuration, and (lane, symbol) the item with which each symbol is first an
+    answer.
     """
 
     material: Any
     train: Callable[..., Any]
     batches: NDArray[np.int64]
-    settings: Any
+    config: OptimiserConfig
     first: NDArray[np.int64]
 
 
-class AdamPupil(SteppingPupil):
+class AdamPupil(CompiledPupil, SteppingPupil):
     """A model in training. An update is made when its batch is full, so what is shown between two
     changes nothing. further: outputs of the head besides those that are asked for.
     """
+
+    parts: ClassVar[Mapping[str, str]] = {"": "_learned", "shown": "shown", "known": "_known"}
+    # The two programs that answer differ in the last bits: a restored learner must use the same.
+    facts: ClassVar[Mapping[str, str]] = {"by_stream": "_by_stream"}
 
     def __init__(
         self,
@@ -128,13 +135,13 @@ class AdamPupil(SteppingPupil):
         by_lane: Sequence[Adam],
         further: int = 0,
     ) -> None:
-        self.lanes = len(streams)
+        super().__init__(len(streams))
         self._training, self._by_lane = training, by_lane
         self._tokens = isinstance(brief.outputs, Tokens)
-        self._aside = Aside.of(
+        self._auxiliary = AuxiliaryLosses.of(
             training.rebuild, training.foretell, training.numbers, training.bits, brief
         )
-        further += self._aside.width if self._aside else 0
+        further += self._auxiliary.width if self._auxiliary else 0
         models = [
             Model.drawn(core, brief.inputs, brief.outputs.width + further, stream)
             for stream in streams
@@ -142,7 +149,7 @@ class AdamPupil(SteppingPupil):
         self._arrays, self._frame, self._sizes = begun(models)
         self._widths = models[0].core.width, brief.outputs.width + further
         # A core without noise gets no key: its program is the same as if there were none.
-        noisy = models[0].core.noisy
+        noisy = models[0].core.capabilities.noisy
         self._keys = (
             stack_lanes([jax.random.key_data(stream.jax("noise")) for stream in streams])
             if noisy
@@ -151,28 +158,24 @@ class AdamPupil(SteppingPupil):
         # Without penalties the program is the one without them; all penalties share another, in
         # which one of 0 adds exactly nothing, and so do all schedules.
         self._planned = (
-            brief.budget // (training.batch or 1) if training.schedule != "constant" else 0
+            brief.budget // (training.batch or 1) if training.schedule in FALLS_AFTER else 0
         )
         self._scheduled = bool(self._planned or training.clip)
         self._penalised = self._scheduled or any(lane.l1 or lane.l2 for lane in by_lane)
-        self._core, self._leaks = models[0].core, models[0].core.leaks
+        self._core, self._can = models[0].core, models[0].core.capabilities
         # Side by side with others a sequence waits for the longest of all lanes, and nothing is
         # saved by packing.
-        self._packs = (
-            self.lanes == 1 and hasattr(self._core, "unroll_packed") and self._aside is None
-        )
-        if self._leaks:
+        self._packs = self.lanes == 1 and self._can.packs and self._auxiliary is None
+        if self._can.leaks:
             check_leak(brief)
         # What is read packed goes on being so; a leak needs its answers written in.
-        self.reads_streams = bool(training.batch) and not self._packs and not self._leaks
-        self._plain_losses = of_tokens if self._tokens else of_values
-        self._losses = with_aside(self._plain_losses, self._aside)
+        self.reads_streams = bool(training.batch) and not self._packs and not self._can.leaks
+        self._losses: Callable[..., Any] = of_tokens if self._tokens else of_values
         self._streamed: tuple[Lesson, Batches] | None = None
         self._by_stream = False  # answers come from the program that fits how it has learned
         self._tested: tuple[Exam, Batches] | None = None
         self._lesson: tuple[Lesson, _Lesson] | None = None
         self._exam: tuple[Exam, tuple[GroupedExam, tuple[int, ...] | None] | None] | None = None
-        self._shown = np.zeros(self.lanes, dtype=np.int64)
         # (lane, symbol): what may be answered.
         self._known = np.full(
             (self.lanes, brief.outputs.width), not self._tokens or training.among == "all"
@@ -184,7 +187,7 @@ class AdamPupil(SteppingPupil):
             raise UsageError("adam learns from whole examples, not from single questions")
         if lesson.stream and self.reads_streams:
             return self._learn_stream(lesson, start, stop)
-        if self._aside:
+        if self._auxiliary:
             raise NotApplicable(
                 "rebuild and foretell are for examples that follow one another without end, in"
                 " batches"
@@ -194,9 +197,9 @@ class AdamPupil(SteppingPupil):
         prepared = self._lesson[1]
         bounds = (lesson.within(start, stop) // prepared.batches[:, None]).astype(np.int32)
         self._arrays = prepared.train(
-            self._arrays, prepared.material, bounds, prepared.settings, self._keys
+            self._arrays, prepared.material, bounds, prepared.config, self._keys
         )
-        self._shown += np.diff(lesson.within(start, stop))[:, 0]
+        self.shown += np.diff(lesson.within(start, stop))[:, 0]
         self._known |= prepared.first < (bounds[:, 1] * prepared.batches)[:, None]
         jax.block_until_ready(self._arrays)
 
@@ -205,7 +208,7 @@ class AdamPupil(SteppingPupil):
         if self._streamed is None or self._streamed[0] is not lesson:
             self._streamed = (
                 lesson,
-                Batches.of_lesson(lesson, self._training.batch, self._core.stops),
+                Batches.of_lesson(lesson, self._training.batch, self._can.stops),
             )
             self._by_stream = True
             known = self._known.all()
@@ -215,11 +218,11 @@ class AdamPupil(SteppingPupil):
                 else first_answers(lesson, self._known.shape[1])
             )
         bounds = np.array([start, stop]) // self._training.batch
-        settings = self._settings(np.full(self.lanes, self._training.batch))
+        config = self._config(np.full(self.lanes, self._training.batch))
         update = streaming(self._frame, self._losses, self.lanes)
         for cut in self._streamed[1].cuts(*bounds):
-            self._arrays = update(self._arrays, cut, settings, self._keys)
-        self._shown += stop - start
+            self._arrays = update(self._arrays, cut, config, self._keys)
+        self.shown += stop - start
         self._known |= self._new < bounds[1] * self._training.batch
         jax.block_until_ready(self._arrays)
 
@@ -244,19 +247,29 @@ class AdamPupil(SteppingPupil):
             if self._packs
             else padded_lesson(lesson, batch, self._core, weights)
         )
-        train = updating(self._frame, allowed, batch, whole, self._plain_losses, self.lanes)
-        return _Lesson(material, train, batches, self._settings(batches), first)
+        train = updating(self._frame, allowed, batch, whole, self._losses, self.lanes)
+        return _Lesson(material, train, batches, self._config(batches), first)
 
-    def _settings(self, batches: NDArray[Any]) -> Any:
-        """(lane, setting), as `updating` reads them."""
-        scales = batches if self._training.total == "sum" else np.ones(self.lanes)
-        begins = LATE if self._training.schedule == "late" else 0.0
-        planned = [self._planned, self._training.clip, begins] if self._scheduled else []
-        rows = [
-            [own.rate, scale, *([own.l1, own.l2] if self._penalised else []), *planned]
+    def _config(self, batches: NDArray[Any]) -> OptimiserConfig:
+        """With arrays (lane,). batches: examples per update of every lane."""
+        training = self._training
+        scales = batches if training.total == "sum" else np.ones(self.lanes)
+        schedule: dict[str, Any] = {"falls_after": None}
+        if self._scheduled:
+            falls_after = FALLS_AFTER.get(training.schedule, 0.0)
+            schedule = {"planned": self._planned, "clip": training.clip, "falls_after": falls_after}
+        lanes = [
+            OptimiserConfig(
+                own.rate,
+                scale,
+                l1=own.l1 if self._penalised else None,
+                l2=own.l2 if self._penalised else None,
+                **schedule,
+                auxiliary=self._auxiliary,
+            )
             for own, scale in zip(self._by_lane, scales, strict=True)
         ]
-        return jnp.asarray(rows, jnp.float32)
+        return OptimiserConfig.of_lanes(lanes)
 
     def answer(self, exam: Exam) -> NDArray[np.float32]:
         """(lane, question, output) logits or values."""
@@ -266,9 +279,11 @@ class AdamPupil(SteppingPupil):
         """(lane, question, number): what it gives back of what is read there; None if it was never
         asked to.
         """
-        if self._aside is None or not self._aside.rebuild:
+        if self._auxiliary is None or not self._auxiliary.rebuild:
             return None
-        return np.asarray(self._aside.rebuilt(self._answered(exam)[..., -self._aside.width :]))
+        return np.asarray(
+            self._auxiliary.rebuilt(self._answered(exam)[..., -self._auxiliary.width :])
+        )
 
     def _among_known(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Scores (lane, ..., output) with those of symbols that may not be answered put out of
@@ -287,7 +302,7 @@ class AdamPupil(SteppingPupil):
         if self._by_stream:
             return self._answered_stream(exam)
         if self._exam is None or self._exam[0] is not exam:
-            large = not self._leaks and is_large(exam, *self._widths)
+            large = not self._can.leaks and is_large(exam, *self._widths)
             self._exam = exam, None if large else exam_for(self._core, exam)
         if self._exam[1] is None:
             return streamed(self._frame.filled(self._arrays)[0], exam)
@@ -301,7 +316,7 @@ class AdamPupil(SteppingPupil):
     def _answered_stream(self, exam: Exam) -> NDArray[np.float32]:
         """In the lengths in which it has learned."""
         if self._tested is None or self._tested[0] is not exam:
-            self._tested = exam, Batches.of_exam(exam, self._core.stops)
+            self._tested = exam, Batches.of_exam(exam, self._can.stops)
         batches, program = self._tested[1], answering_streams(self._frame, self.lanes)
         scores = [
             program(self._arrays, cut.inputs, cut.places)
@@ -310,7 +325,7 @@ class AdamPupil(SteppingPupil):
         return batches.by_question([*map(np.asarray, scores)], exam.counted.shape[1])
 
     def _speaker(self) -> Model:
-        if self._leaks:
+        if self._can.leaks:
             raise NotApplicable(
                 "a core that is shown whole sequences, their answers included, cannot go step by"
                 " step"
@@ -325,37 +340,28 @@ class AdamPupil(SteppingPupil):
         """(lane, time, example, feature) features of the cores as they are now."""
         return all_states(self._frame.filled(self._arrays)[0].core, inputs, self.lanes, apart)
 
-    def snapshot(self) -> Snapshot:
-        """Model, moments and keys, with the lane axis."""
-        counts = {"shown": self._shown.copy(), "known": self._known.copy()}
-        # The two programs that answer differ in the last bits: a restored learner must use the same
-        # one.
-        facts = {"by_stream": True} if self._by_stream else {}
-        return Snapshot({**named_arrays(self._everything), **counts}, facts)
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """Be as at the snapshot."""
-        *learned, self._keys = with_arrays(self._everything, snapshot.arrays)
-        self._arrays, self._frame = Frame.of(tuple(learned))
-        self._shown, self._known = (snapshot.arrays[name].copy() for name in ("shown", "known"))
-        self._by_stream = bool(snapshot.facts.get("by_stream", False))
-
     @property
-    def _everything(self) -> tuple[Any, ...]:
+    def _learned(self) -> tuple[Any, Any, Any]:
+        """Model, moments and keys."""
         return (*self._frame.filled(self._arrays), self._keys)
+
+    @_learned.setter
+    def _learned(self, learned: tuple[Any, Any, Any]) -> None:
+        self._arrays, self._frame = Frame.of(learned[:2])
+        self._keys = learned[2]
 
     @property
     def scale(self) -> str:
         """Logits of symbols, or real values."""
         return "logits" if self._tokens else "values"
 
-    def cost(self) -> list[Cost]:
-        """Updates are full batches."""
+    def updates(self) -> NDArray[np.integer[Any]]:
+        """Full batches."""
         if self._training.batch:
-            updates = self._shown // self._training.batch
-        else:  # lessons may be of different sizes, and the moments have counted
-            updates = np.asarray(self._frame.filled(self._arrays)[1].count)
-        return [
-            Cost(int(shown), int(made), *self._sizes)
-            for shown, made in zip(self._shown, updates, strict=True)
-        ]
+            return self.shown // self._training.batch
+        # Lessons may be of different sizes, and the moments have counted.
+        return np.asarray(self._frame.filled(self._arrays)[1].count)
+
+    def sizes(self) -> tuple[int, int]:
+        """Of a model."""
+        return self._sizes

@@ -18,7 +18,6 @@ from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import jax, jnp, lax
 from quickstudy.learners.adam import Adam, AdamPupil
-from quickstudy.learners.aside import with_aside
 
 PAYOFF = "payoff"
 """The loss of a lesson whose targets are what every decision would bring."""
@@ -100,8 +99,7 @@ class BanditPupil(AdamPupil):
             plain, core, brief, streams, [plain] * len(streams), further=int(by_gradient)
         )
         self.reads_streams = True
-        losses = Drawn(training.entropy, training.value) if by_gradient else won_or_lost
-        self._losses = with_aside(losses, self._aside)
+        self._losses = Drawn(training.entropy, training.value) if by_gradient else won_or_lost
         # It throws dice, whether its core does or not.
         self._keys = jnp.stack([jax.random.key_data(stream.jax("noise")) for stream in streams])
 

@@ -257,7 +257,7 @@ def padded_lesson(
 
     weights: of each lane's examples, what each counts beside the others.
     """
-    leaks, stops = core.leaks, core.stops
+    leaks, stops = core.capabilities.leaks, core.capabilities.stops
     padded = padded_lanes(lesson.examples, leaks, stops)
     steps = padded[0].steps
     # Examples are only looked up: lessons of other sizes share the program, and no number depends

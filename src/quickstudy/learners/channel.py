@@ -19,8 +19,8 @@ from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.channel_programs import Echo, Settings, learned, performed
 from quickstudy.learners.episodes import EpisodePupil, begin_episodes, played_in_parts
 from quickstudy.learners.lanes import stack_lanes
+from quickstudy.learners.optimiser import FALLS_AFTER
 from quickstudy.learners.stepping import Head, Model
-from quickstudy.learners.updates import LATE
 from quickstudy.tasks.games.play import GameWorld
 
 
@@ -115,7 +115,7 @@ class ChannelPupil(EpisodePupil):
         super().__init__(drawn("core"), streams)
         self._training, self._drawn = training, drawn
         planned = max(1, brief.budget // training.batch)
-        self._last_birth = int(LATE * planned)
+        self._last_birth = int(FALLS_AFTER["late"] * planned)
         values = (
             training.rate,
             planned,

@@ -13,8 +13,8 @@ from quickstudy.base.lesson import Transcript
 from quickstudy.gateway import eqx, jax, jnp, lax, optax
 from quickstudy.learners.episodes import play
 from quickstudy.learners.lanes import over_lanes
+from quickstudy.learners.optimiser import FALLS_AFTER, OptimiserConfig, optimiser_step
 from quickstudy.learners.stepping import Model
-from quickstudy.learners.updates import ADAM, LATE, cut, share_of_rate
 from quickstudy.tasks.games.play import LISTENER, SPEAKER
 
 
@@ -160,10 +160,13 @@ def learned(
                 each += settings.rebuild * jnp.square(given - own[:, :, 0]).mean(axis=-1)
             return (each * counted).sum()
 
-        gradient = cut(jax.grad(loss)(trained), settings.clip)
-        rate = settings.rate * share_of_rate(moments.count, settings.planned, LATE)
-        steps, moments = ADAM.update(gradient, moments)
-        trained = jax.tree.map(lambda weight, step: weight - rate * step, trained, steps)
+        config = OptimiserConfig(
+            settings.rate,
+            clip=settings.clip,
+            planned=settings.planned,
+            falls_after=FALLS_AFTER["late"],
+        )
+        trained, moments = optimiser_step(trained, moments, jax.grad(loss)(trained), config)
         return eqx.combine(trained, fixed), moments
 
     return over_lanes(single, lanes)(pairs, moments, episodes, noise)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from quickstudy.base.actions import Policy
 from quickstudy.base.catalogue import training
 from quickstudy.base.errors import LearnerFault, UsageError
-from quickstudy.base.learner import Brief, Cost, Snapshot
+from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Exam, Lesson, Rehearsal, Transcript
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
@@ -25,7 +25,7 @@ from quickstudy.learners.batching import whole_lesson
 from quickstudy.learners.episodes import play_until
 from quickstudy.learners.feature_blocks import streamed
 from quickstudy.learners.features import KEPT, Shape, harvest
-from quickstudy.learners.lanes import grown, named_arrays, over_lanes, with_arrays
+from quickstudy.learners.lanes import grown, over_lanes
 from quickstudy.learners.readout import ReservoirPupil, check_frozen
 from quickstudy.learners.stepping import Speaker
 from quickstudy.learners.strategy import Strategy
@@ -85,6 +85,8 @@ class EvolvedPupil(ReservoirPupil):
     and is the same.
     """
 
+    parts: ClassVar[Mapping[str, str]] = {"": "_cores", "shown": "shown"}
+
     def __init__(
         self, training: Evolved, core: CoreSpec, brief: Brief, streams: Sequence[Streams]
     ) -> None:
@@ -115,7 +117,7 @@ class EvolvedPupil(ReservoirPupil):
             for lane, (first, last) in enumerate(ends):
                 if first <= generation < last:
                     self._judged(lane, chosen[lane], losses[lane])
-        self._shown += np.diff(bounds)[:, 0]
+        self.shown += np.diff(bounds)[:, 0]
 
     def _material(self, lesson: Lesson) -> Any:
         """Features, targets and weights of all questions of a lesson, one pass of it."""
@@ -157,7 +159,7 @@ class EvolvedPupil(ReservoirPupil):
                 for lane in range(self.lanes):
                     self._judged(lane, chosen[lane], self._waiting[lane])
         whole: Transcript = jax.tree.map(lambda *parts: np.concatenate(parts, axis=1), *pieces)
-        self._shown += whole.steps()
+        self.shown += whole.steps()
         return whole
 
     def perform(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
@@ -214,19 +216,20 @@ class EvolvedPupil(ReservoirPupil):
     def _speaker(self) -> Voice:
         return Voice(self._cores, jnp.asarray(self._best()))
 
-    def snapshot(self) -> Snapshot:
-        """Core and clouds, with the lane axis."""
-        clouds = {
-            name: np.stack([cloud[name] for cloud in self._clouds]) for name in self._clouds[0]
-        }
-        return Snapshot({**named_arrays(self._cores), **clouds, "shown": self._shown.copy()})
+    def get_state(self) -> dict[str, Any]:
+        """Cores and clouds."""
+        names = self._clouds[0]
+        clouds = {name: np.stack([cloud[name] for cloud in self._clouds]) for name in names}
+        return super().get_state() | clouds
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Be as at the snapshot."""
-        self._cores = with_arrays(self._cores, snapshot.arrays)
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """The same."""
+        super().set_state(state)
         for lane in range(self.lanes):
-            self._clouds[lane] = {name: snapshot.arrays[name][lane] for name in self._clouds[lane]}
-        self._shown = snapshot.arrays["shown"].copy()
+            self._clouds[lane] = {name: state[name][lane] for name in self._clouds[lane]}
+
+    def forget_cached(self) -> None:
+        """Features of a lesson: they were the other core's."""
         self._lesson = None
 
     @property
@@ -234,11 +237,12 @@ class EvolvedPupil(ReservoirPupil):
         """Logits of symbols, or real values."""
         return "logits" if self._tokens else "values"
 
-    def cost(self) -> list[Cost]:
-        """A generation is an update."""
-        return self._costs(
-            [int(cloud["generation"]) for cloud in self._clouds], self._strategy.size
-        )
+    def updates(self) -> list[int]:
+        """Generations."""
+        return [int(cloud["generation"]) for cloud in self._clouds]
+
+    def _trained_numbers(self) -> int:
+        return self._strategy.size
 
 
 def rewards_of(played: Transcript) -> NDArray[np.float64]:

@@ -5,21 +5,23 @@ that are declared `compiled`; and what all who learn there by Adam have in commo
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import NotApplicable, UsageError
-from quickstudy.base.learner import Brief, Cost, Snapshot
+from quickstudy.base.learner import Brief, Cost
 from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import players_of
 from quickstudy.gateway import device_kind, eqx, jax, jnp, key_from_words, lax
-from quickstudy.learners.lanes import named_arrays, over_lanes, sizes_of, stack_lanes, with_arrays
-from quickstudy.learners.updates import ADAM
+from quickstudy.learners.lanes import over_lanes, sizes_of, stack_lanes
+from quickstudy.learners.optimiser import begin_moments
+from quickstudy.learners.pupil import CompiledPupil
 from quickstudy.tasks.worlds import episode_keys
 
 TOGETHER = 256
@@ -109,37 +111,40 @@ class RulePupil:
         return [Cost(examples=int(steps)) for steps in self._steps]
 
 
-class EpisodePupil:
+class EpisodePupil(CompiledPupil):
     """Models in training by Adam on whole episodes, one per lane. `_steps`: that each has made in
     the world.
     """
 
+    parts: ClassVar[Mapping[str, str]] = {"": "_learned", "steps": "_steps"}
+
     def __init__(self, models: Sequence[Any], streams: Sequence[Streams]) -> None:
-        self.lanes = len(streams)
+        super().__init__(len(streams))
         self._trainable, self._sizes = models[0].trainable(), sizes_of(models[0])
-        moments = ADAM.init(eqx.filter(models[0], self._trainable))
+        moments = begin_moments(eqx.filter(models[0], self._trainable))
         self._models, self._moments = stack_lanes(models), stack_lanes([moments] * self.lanes)
         self._noise = key_from_words(np.stack([stream.words("noise", 2) for stream in streams]))
         self._steps = np.zeros(self.lanes, dtype=np.int64)
 
-    def snapshot(self) -> Snapshot:
-        """Models and moments, with the lane axis."""
-        return Snapshot(
-            {**named_arrays((self._models, self._moments)), "steps": self._steps.copy()}
-        )
+    @property
+    def _learned(self) -> tuple[Any, Any]:
+        return self._models, self._moments
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Be as at the snapshot."""
-        self._models, self._moments = with_arrays((self._models, self._moments), snapshot.arrays)
-        self._steps = snapshot.arrays["steps"].copy()
+    @_learned.setter
+    def _learned(self, learned: tuple[Any, Any]) -> None:
+        self._models, self._moments = learned
 
-    def cost(self) -> list[Cost]:
-        """Steps in the world, and updates."""
-        made = np.asarray(self._moments.count)
-        return [
-            Cost(int(steps), int(count), *self._sizes)
-            for steps, count in zip(self._steps, made, strict=True)
-        ]
+    def examples(self) -> NDArray[np.int64]:
+        """Steps in the world."""
+        return self._steps
+
+    def updates(self) -> NDArray[np.integer[Any]]:
+        """As the moments have counted."""
+        return np.asarray(self._moments.count)
+
+    def sizes(self) -> tuple[int, int]:
+        """Of a model."""
+        return self._sizes
 
 
 def begin_episodes(rehearsal: Rehearsal, numbers: Any) -> Any:

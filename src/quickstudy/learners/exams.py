@@ -95,9 +95,10 @@ def exam_for(core: Any, exam: Exam) -> tuple[GroupedExam, tuple[int, ...] | None
     """The exam; for a core that does not take any length, with the lengths that its groups may
     have.
     """
-    leaks, stops = core.leaks, core.stops
+    can = core.capabilities
+    leaks, stops = can.leaks, can.stops
     lanes = padded_lanes(exam.examples, leaks, stops)
-    if hasattr(core, "unroll_packed"):
+    if can.packs:
         needed = [needed_steps(lane) for lane in lanes]
         if len(lanes) > 1:
             return grouped_exam(lanes, needed, PACKED_TOGETHER), None
@@ -109,9 +110,7 @@ def exam_for(core: Any, exam: Exam) -> tuple[GroupedExam, tuple[int, ...] | None
     if stops:
         grouped = grouped_exam(lanes, needed, PACKED_TOGETHER, 0)
         return grouped._replace(steps=np.zeros(len(grouped.steps), np.int32)), (lanes[0].steps,)
-    if hasattr(
-        core, "unroll_at"
-    ):  # more sequences, for no more memory than all their steps would take
+    if can.selects:  # more sequences, for no more memory than all their steps would take
         most = max(int(lane.asked.sum(axis=0).max()) for lane in lanes)
         together = min(PACKED_TOGETHER, together * lanes[0].steps // most)
     grouped = grouped_exam(lanes, needed, together)

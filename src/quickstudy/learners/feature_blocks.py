@@ -259,7 +259,7 @@ def _started(frame: Frame, arrays: Any, rows: int, capacity: int, lanes: int) ->
 def _unrolled(core: Any, state: Any, inputs: Any, key: Any = None) -> Any:
     # The unroll of a recurrent layer is made for gradients; step by step takes less than half of
     # the time (measured on 32 units and 512 rows), since nothing but the features is written.
-    unroll = Core.unroll if hasattr(core, "unroll_packed") else type(core).unroll
+    unroll = Core.unroll if core.capabilities.packs else type(core).unroll
     return unroll(core, state, inputs, key=key)
 
 

@@ -127,7 +127,7 @@ def _by_steps(cores: Any, lanes: int) -> bool:
     """Whether sequences side by side are read by `rows_until`: one lane, and a core whose unroll is
     a scan of steps.
     """
-    return lanes == 1 and bool(cores.scans)
+    return lanes == 1 and bool(cores.capabilities.scans)
 
 
 def harvest(cores: Any, exam: Exam, shape: Shape, fineness: int = 2) -> Any:

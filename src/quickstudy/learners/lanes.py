@@ -152,11 +152,13 @@ def numbers_of(tree: Any, lanes: int) -> list[int]:
     return [sum(int(np.count_nonzero(leaf[lane])) for leaf in leaves) for lane in range(lanes)]
 
 
-def named_arrays(tree: Any) -> dict[str, NDArray[Any]]:
-    """Every array of a tree by its path."""
+def named_arrays(tree: Any, name: str = "") -> dict[str, NDArray[Any]]:
+    """Every array of a tree by its path, after the name of the tree; those of the host copied."""
     leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
     return {
-        jax.tree_util.keystr(path): np.asarray(_bare(leaf))
+        name + jax.tree_util.keystr(path): np.array(leaf)
+        if isinstance(leaf, np.ndarray)
+        else np.asarray(_bare(leaf))
         for path, leaf in leaves
         if eqx.is_array(leaf)
     }
@@ -167,23 +169,25 @@ def _bare(leaf: Any) -> Any:
     return jax.random.key_data(leaf) if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else leaf
 
 
-def with_arrays(tree: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
-    """The tree with its arrays replaced by those of the same path. Raises UsageError unless names
-    and shapes fit.
+def with_arrays(tree: Any, arrays: Mapping[str, NDArray[Any]], name: str = "") -> Any:
+    """The tree with its arrays replaced by those of the same path after its name. Raises UsageError
+    unless names and shapes fit.
     """
 
     def place(path: Any, leaf: Any) -> Any:
         if not eqx.is_array(leaf):
             return leaf
-        name = jax.tree_util.keystr(path)
+        where = name + jax.tree_util.keystr(path)
         bare = _bare(leaf)
-        if name not in arrays or arrays[name].shape != bare.shape:
-            found = arrays[name].shape if name in arrays else "nothing"
+        if where not in arrays or arrays[where].shape != bare.shape:
+            found = arrays[where].shape if where in arrays else "nothing"
             raise UsageError(
-                f"a snapshot of another learner: {name} should be {bare.shape}, found {found}"
+                f"a snapshot of another learner: {where} should be {bare.shape}, found {found}"
             )
+        if isinstance(leaf, np.ndarray):
+            return np.array(arrays[where], leaf.dtype)
         with double():  # else a float64 would lose its half
-            array = jnp.asarray(arrays[name], bare.dtype)
+            array = jnp.asarray(arrays[where], bare.dtype)
         return (
             array
             if bare is leaf

@@ -34,10 +34,10 @@ from quickstudy.learners.episodes import (
     step_keys,
 )
 from quickstudy.learners.lanes import over_lanes, rounded
+from quickstudy.learners.optimiser import OptimiserConfig, optimiser_step
 from quickstudy.learners.slots import in_batches
 from quickstudy.learners.stepping import Head
 from quickstudy.learners.trained import Usual
-from quickstudy.learners.updates import ADAM, cut, share_of_rate
 
 
 class Actor(eqx.Module):
@@ -314,10 +314,9 @@ def _learn(
             episodes = lived.done.shape[1]
             key = jax.random.fold_in(jax.random.fold_in(noise, first), number // parts)
             order = jax.random.permutation(key, episodes).reshape(parts, -1)
-            gradient = cut(jax.grad(loss)(trained, order[number % parts]), settings.clip)
-            rate = settings.rate * share_of_rate(moments.count, settings.planned)
-            steps, moments = ADAM.update(gradient, moments)
-            return jax.tree.map(lambda weight, step: weight - rate * step, trained, steps), moments
+            gradient = jax.grad(loss)(trained, order[number % parts])
+            config = OptimiserConfig(settings.rate, clip=settings.clip, planned=settings.planned)
+            return optimiser_step(trained, moments, gradient, config)
 
         trained, moments = lax.fori_loop(0, epochs * parts, update, (trained, moments))
         return eqx.combine(trained, fixed), moments

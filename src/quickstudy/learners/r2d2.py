@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import training
 from quickstudy.base.errors import NotApplicable, UsageError
-from quickstudy.base.learner import Brief, Cost, Snapshot
+from quickstudy.base.learner import Brief, Snapshot
 from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
@@ -21,11 +22,13 @@ from quickstudy.base.task import players_of
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, key_from_words
 from quickstudy.learners.action_values import ActionValues, check_choices, widened
-from quickstudy.learners.aside import Aside
+from quickstudy.learners.auxiliary_losses import AuxiliaryLosses
 from quickstudy.learners.episodes import played_in_parts
-from quickstudy.learners.lanes import named_arrays, size_of, stack_lanes, with_arrays
+from quickstudy.learners.lanes import sizes_of, stack_lanes, with_arrays
+from quickstudy.learners.optimiser import begin_moments
+from quickstudy.learners.pupil import CompiledPupil
 from quickstudy.learners.r2d2_play import Layout, Settings, empty_replay, entered, lived, performed
-from quickstudy.learners.r2d2_programs import ADAM, learned
+from quickstudy.learners.r2d2_programs import learned
 from quickstudy.learners.replay import Pieces, Replay
 from quickstudy.learners.slots import drawn, transcript
 
@@ -128,17 +131,24 @@ class R2D2:
         return R2D2Pupil(self, core, brief, streams)
 
 
-class R2D2Pupil:
+class R2D2Pupil(CompiledPupil):
     """Networks in training, one per lane, each with what it trusts, what it keeps, and how far it
     is.
     """
 
+    parts: ClassVar[Mapping[str, str]] = {
+        "": "_learned",
+        "steps": "_steps",
+        "episodes": "_episodes",
+    }
+
     def __init__(
         self, training: R2D2, core: CoreSpec, brief: Brief, streams: Sequence[Streams]
     ) -> None:
-        self.lanes, self._training, self._brief = len(streams), training, brief
+        super().__init__(len(streams))
+        self._training, self._brief = training, brief
         inputs = widened(brief.inputs, brief.outputs, training.sad)
-        aside = Aside.of(training.rebuild, 0.0, training.numbers, training.bits, brief)
+        aside = AuxiliaryLosses.of(training.rebuild, 0.0, training.numbers, training.bits, brief)
         numbers = (
             aside.width
             if aside
@@ -150,17 +160,13 @@ class R2D2Pupil:
         ]
         self._trainable = networks[0].trainable()
         trained = eqx.filter(networks[0], self._trainable)
-        self._sizes = (
-            size_of(trained),
-            size_of(eqx.filter(networks[0], eqx.is_inexact_array)) - size_of(trained),
-        )
+        self._sizes = sizes_of(networks[0])
         self._network = self._trusted = stack_lanes(networks)
-        self._moments = stack_lanes([ADAM.init(trained)] * self.lanes)
+        self._moments = stack_lanes([begin_moments(trained)] * self.lanes)
         self._noise = key_from_words(np.stack([stream.words("noise", 2) for stream in streams]))
         self._steps = self._episodes = jnp.zeros(self.lanes, jnp.int32)
         self._replay: Any = None
         self._tail: Any = None
-        self._found: Mapping[str, Any] | None = None
         self._layout = Layout(
             training.unroll,
             training.overlap,
@@ -279,9 +285,9 @@ class R2D2Pupil:
                     " memory"
                 )
             self._replay, self._tail = self._nothing_lived(shapes)
-            if self._found is not None:
-                kept = with_arrays({"replay": self._replay, "tail": self._tail}, self._found)
-                self._replay, self._tail, self._found = kept["replay"], kept["tail"], None
+            if self.extra:  # of a snapshot; without a world their shapes are not known
+                self._lived = with_arrays(self._lived, self.extra)
+                self.extra = {}
         return world
 
     def _nothing_lived(self, replay: Replay) -> tuple[Replay, Pieces]:
@@ -300,38 +306,43 @@ class R2D2Pupil:
         nowhere = jnp.full(lead, -1, jnp.int32)
         return empty, Pieces(kept._replace(there=nowhere), nowhere[:, :, 0], state)
 
-    def snapshot(self) -> Snapshot:
-        """Networks, moments, and all that is kept, with the lane axis."""
-        kept = named_arrays((self._network, self._trusted, self._moments))
-        lived = {"replay": self._replay, "tail": self._tail}
-        kept |= named_arrays(lived) if self._replay is not None else dict(self._found or {})
-        return Snapshot(
-            {**kept, "steps": np.asarray(self._steps), "episodes": np.asarray(self._episodes)}
-        )
+    @property
+    def _learned(self) -> tuple[Any, Any, Any]:
+        """Networks, those that are trusted, and moments."""
+        return self._network, self._trusted, self._moments
+
+    @_learned.setter
+    def _learned(self, learned: tuple[Any, Any, Any]) -> None:
+        self._network, self._trusted, self._moments = learned
+
+    @property
+    def _lived(self) -> dict[str, Any]:
+        """All that is kept of what was lived; nothing before the first episode."""
+        return {"replay": self._replay, "tail": self._tail}
+
+    @_lived.setter
+    def _lived(self, lived: Mapping[str, Any]) -> None:
+        self._replay, self._tail = lived["replay"], lived["tail"]
+
+    def get_state(self) -> dict[str, Any]:
+        """With what was lived."""
+        return super().get_state() | {f"['{name}']": part for name, part in self._lived.items()}
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
-        learning = self._network, self._trusted, self._moments
-        self._network, self._trusted, self._moments = with_arrays(learning, snapshot.arrays)
-        self._steps = jnp.asarray(snapshot.arrays["steps"])
-        # Snapshots were made before episodes were counted.
-        self._episodes = jnp.asarray(
-            snapshot.arrays.get("episodes", np.zeros(self.lanes, np.int32))
-        )
-        self._replay, self._found = (
-            None,
-            {
-                name: array
-                for name, array in snapshot.arrays.items()
-                if name.startswith(("['replay']", "['tail']"))
-            }
-            or None,
-        )
+        # A snapshot may be of a time before anything was lived, or before episodes were counted.
+        self._replay = self._tail = None
+        episodes = {"episodes": np.zeros(self.lanes, np.int32)}
+        super().restore(Snapshot(episodes | dict(snapshot.arrays), snapshot.facts))
 
-    def cost(self) -> list[Cost]:
-        """Steps in the world, and updates."""
-        made = np.asarray(self._moments.count)
-        return [
-            Cost(int(steps), int(count), *self._sizes)
-            for steps, count in zip(np.asarray(self._steps), made, strict=True)
-        ]
+    def examples(self) -> NDArray[np.integer[Any]]:
+        """Steps in the world."""
+        return np.asarray(self._steps)
+
+    def updates(self) -> NDArray[np.integer[Any]]:
+        """As the moments have counted."""
+        return np.asarray(self._moments.count)
+
+    def sizes(self) -> tuple[int, int]:
+        """Of a network."""
+        return self._sizes

@@ -6,15 +6,16 @@ from typing import Any
 
 from quickstudy.base.actions import Policy
 from quickstudy.base.task import players_of
-from quickstudy.gateway import device_kind, eqx, jax, jnp, lax, optax
+from quickstudy.gateway import device_kind, eqx, jax, jnp, lax
 from quickstudy.learners.action_values import squeezed, stretched
-from quickstudy.learners.aside import given_back
+from quickstudy.learners.auxiliary_losses import reconstruction_error
 from quickstudy.learners.lanes import over_lanes
+from quickstudy.learners.optimiser import OptimiserConfig, optimiser_step
 from quickstudy.learners.r2d2_play import Layout, Settings, flat
 from quickstudy.learners.replay import Pieces, Sequences, cut_into_sequences
-from quickstudy.learners.updates import cut
 
-ADAM = optax.scale_by_adam(eps=1e-12)
+EPSILON = 1e-12
+"""Of Adam, as published."""
 
 
 @eqx.filter_jit
@@ -85,10 +86,8 @@ def learned(
                 )
 
             gradient, errors = jax.grad(loss, has_aux=True)(trained)
-            steps_of, moments = ADAM.update(cut(gradient, settings.clip), moments)
-            trained = jax.tree.map(
-                lambda weight, step: weight - settings.rate * step, trained, steps_of
-            )
+            config = OptimiserConfig(settings.rate, clip=settings.clip, epsilon=EPSILON)
+            trained, moments = optimiser_step(trained, moments, gradient, config)
             priorities = now.priced(chosen, _urgency(errors, settings.peak)).priorities
             fresh = (moments.count % settings.target.astype(jnp.int32) == 0) & (settings.soft == 0)
             target = jax.tree.map(
@@ -204,6 +203,8 @@ def _loss(
     if layout.rebuilds:
         given = network.rebuilt(features)
         numbers = given.shape[-1] - layout.bits
-        missed = given_back(given, later, numbers, layout.bits).reshape(len(given), rows, players)
+        missed = reconstruction_error(given, later, numbers, layout.bits).reshape(
+            len(given), rows, players
+        )
         total += settings.rebuild * (missed * there).sum() / jnp.maximum(there.sum() * players, 1)
     return total, errors

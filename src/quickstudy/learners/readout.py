@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import UsageError
-from quickstudy.base.learner import Brief, Cost, Snapshot
+from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
@@ -20,13 +20,12 @@ from quickstudy.learners.feature_blocks import blocks, scored, streamed
 from quickstudy.learners.features import KEPT, Shape, all_states, harvest
 from quickstudy.learners.lanes import (
     grown,
-    named_arrays,
     numbers_of,
     over_lanes,
     rounded,
     stack_lanes,
-    with_arrays,
 )
+from quickstudy.learners.pupil import CompiledPupil
 from quickstudy.learners.stepping import Speaker, SteppingPupil
 
 
@@ -81,24 +80,26 @@ class Readout(Speaker):
         return self.rule.scores(self.state, features)
 
 
-class ReservoirPupil(SteppingPupil):
+class ReservoirPupil(CompiledPupil, SteppingPupil):
     """What is trained on top of reservoirs, one per lane, that stay as they were drawn."""
 
     def __init__(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
-        self.lanes = len(streams)
+        super().__init__(len(streams))
         cores = [core.build(brief.inputs, stream.numpy("core")) for stream in streams]
         self._cores, self._width = stack_lanes(cores), cores[0].width
         self._tokens = isinstance(brief.outputs, Tokens)
-        self._shown = np.zeros(self.lanes, dtype=np.int64)
 
     def states(self, inputs: Any, apart: bool = False) -> Any:
         """(lane, time, example, feature) states of the cores."""
         return all_states(self._cores, inputs, self.lanes, apart)
 
-    def _costs(self, updates: Iterable[int], trained: int) -> list[Cost]:
-        """Of every lane. Fixed parameters are the core's numbers that are not zero."""
-        lanes = zip(self._shown, updates, numbers_of(self._cores, self.lanes), strict=True)
-        return [Cost(int(shown), int(made), trained, fixed) for shown, made, fixed in lanes]
+    def sizes(self) -> tuple[int, list[int]]:
+        """The readout's numbers, and by lane the core's numbers that are not zero."""
+        return self._trained_numbers(), numbers_of(self._cores, self.lanes)
+
+    @abstractmethod
+    def _trained_numbers(self) -> int:
+        """Numbers of a readout."""
 
 
 class ReadoutPupil(ReservoirPupil):
@@ -109,6 +110,8 @@ class ReadoutPupil(ReservoirPupil):
     every test. Questions in a free order (as published), and a rule that peeks, need the features
     of the whole lesson at once.
     """
+
+    parts: ClassVar[Mapping[str, str]] = {"": "_learned", "shown": "shown", "updates": "_updates"}
 
     def __init__(
         self,
@@ -136,7 +139,7 @@ class ReadoutPupil(ReservoirPupil):
                 self._learn_long(lesson, number)
         else:
             self._learn_pieces(lesson, start, stop, self._shape[1])
-        self._shown += np.diff(lesson.within(start, stop))[:, 0]
+        self.shown += np.diff(lesson.within(start, stop))[:, 0]
         jax.block_until_ready(self._state)
 
     def _learn_pieces(self, lesson: Lesson, start: int, stop: int, shape: Shape) -> None:
@@ -204,15 +207,16 @@ class ReadoutPupil(ReservoirPupil):
     def _speaker(self) -> Readout:
         return Readout(self._cores, self._state, self._rule)
 
-    def snapshot(self) -> Snapshot:
-        """Core and readout, with the lane axis."""
-        counts = {"shown": self._shown.copy(), "updates": self._updates.copy()}
-        return Snapshot({**named_arrays((self._cores, self._state)), **counts})
+    @property
+    def _learned(self) -> tuple[Any, Any]:
+        return self._cores, self._state
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Be as at the snapshot; what is remembered of exams and lessons is forgotten."""
-        self._cores, self._state = with_arrays((self._cores, self._state), snapshot.arrays)
-        self._shown, self._updates = (snapshot.arrays[name].copy() for name in ("shown", "updates"))
+    @_learned.setter
+    def _learned(self, learned: tuple[Any, Any]) -> None:
+        self._cores, self._state = learned
+
+    def forget_cached(self) -> None:
+        """Features of exams and lessons: they were the other core's."""
         self._lesson = self._exam = None
 
     @property
@@ -220,11 +224,12 @@ class ReadoutPupil(ReservoirPupil):
         """As the rule's scores are."""
         return self._rule.scale if self._tokens else "values"
 
-    def cost(self) -> list[Cost]:
-        """An update for every question."""
-        return self._costs(
-            self._updates, self._rule.trained(jax.tree.map(lambda leaf: leaf[0], self._state))
-        )
+    def updates(self) -> NDArray[np.int64]:
+        """One for every question."""
+        return self._updates
+
+    def _trained_numbers(self) -> int:
+        return self._rule.trained(jax.tree.map(lambda leaf: leaf[0], self._state))
 
     def _material(self, lesson: Lesson, first: int, size: int, shape: Shape) -> _UpdateRows:
         if self._lesson is not None and self._lesson[0] is lesson and self._lesson[1] == first:
@@ -246,7 +251,7 @@ class ReadoutPupil(ReservoirPupil):
             sequence = np.broadcast_to(np.arange(rows.shape[1]), counted.shape)
         else:
             sequence = grown(lesson.order, self.lanes, rounded(lesson.items, 2))
-        if self._rule.peek and not self._shown.any() and first == 0:
+        if self._rule.peek and not self.shown.any() and first == 0:
             self._peek(lesson, rows)
         # Handed over once: it is read by every call that learns from some of it.
         given = jax.device_put((rows, targets, sequence.astype(np.int32)))

@@ -4,7 +4,7 @@ as they live.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import training
 from quickstudy.base.errors import NotApplicable
-from quickstudy.base.learner import Brief, Cost, Snapshot
+from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Fields, Space, Tokens, check_spaces
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import jax, jnp
-from quickstudy.learners.lanes import Frame, named_arrays, with_arrays
+from quickstudy.learners.lanes import Frame
+from quickstudy.learners.pupil import CompiledPupil
 from quickstudy.learners.reward_programs import ROOM, Lived, Mind, life_program, step_programs
 from quickstudy.learners.stepping import Model
 from quickstudy.learners.trained import Usual
@@ -74,15 +75,24 @@ class ActorCritic:
         return ActorPupil(self, core, brief, streams)
 
 
-class ActorPupil:
+class ActorPupil(CompiledPupil):
     """Acts in one world per lane. An update is made after every few steps, before the next
     action.
     """
 
+    parts: ClassVar[Mapping[str, str]] = {
+        "": "_learned",
+        "done": "_done",
+        "gained": "_gained",
+        "last": "_last",
+    }
+    facts: ClassVar[Mapping[str, str]] = {"steps": "_steps", "place": "_place"}
+
     def __init__(
         self, training: ActorCritic, core: CoreSpec, brief: Brief, streams: Sequence[Streams]
     ) -> None:
-        self.lanes, self._training = len(streams), training
+        super().__init__(len(streams))
+        self._training = training
         self._back, self._every = training.window, training.every
         self._alone = not _reads_fields(core)
         inputs = (
@@ -91,7 +101,7 @@ class ActorPupil:
             else Fields({"seen": brief.inputs, "done": brief.outputs, "reward": SIGNS})
         )
         models = [Model.drawn(core, inputs, brief.outputs.width + 1, stream) for stream in streams]
-        if models[0].core.leaks:
+        if models[0].core.capabilities.leaks:
             raise NotApplicable(
                 "a core that is shown whole sequences, their answers included, cannot go step by"
                 " step"
@@ -217,32 +227,38 @@ class ActorPupil:
             self._state,
         )
 
-    def cost(self) -> list[Cost]:
-        """Steps that it might learn from, and updates."""
-        updates = np.asarray(self._frame.filled(self._arrays)[1].count)
-        return [Cost(self._steps, int(made), *self._sizes) for made in updates]
+    @property
+    def _learned(self) -> tuple[Any, Any]:
+        """Model and moments; and the state of the core."""
+        return self._frame.filled(self._arrays), self._state
 
-    def snapshot(self) -> Snapshot:
-        """Model, moments, the state of the core, and the window."""
-        kept = named_arrays((self._frame.filled(self._arrays), self._state))
-        window = {
-            f"window{place}": part.copy() for place, part in enumerate(jax.tree.leaves(self._seen))
-        }
-        rest = {"done": self._done.copy(), "gained": self._gained.copy(), "last": self._last.copy()}
-        return Snapshot({**kept, **window, **rest}, {"steps": self._steps, "place": self._place})
+    @_learned.setter
+    def _learned(self, learned: tuple[Any, Any]) -> None:
+        self._arrays, self._frame = Frame.of(learned[0])
+        self._state = learned[1]
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Be as at the snapshot."""
-        kept, self._state = with_arrays(
-            (self._frame.filled(self._arrays), self._state), snapshot.arrays
-        )
-        self._arrays, self._frame = Frame.of(kept)
+    def get_state(self) -> dict[str, Any]:
+        """With the window."""
+        window = {f"window{place}": part for place, part in enumerate(jax.tree.leaves(self._seen))}
+        return super().get_state() | window
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """The same."""
+        super().set_state(state)
         for place, part in enumerate(jax.tree.leaves(self._seen)):
-            part[:] = snapshot.arrays[f"window{place}"]
-        self._done, self._gained, self._last = (
-            snapshot.arrays[name].copy() for name in ("done", "gained", "last")
-        )
-        self._steps, self._place = int(snapshot.facts["steps"]), int(snapshot.facts["place"])
+            part[:] = state[f"window{place}"]
+
+    def examples(self) -> NDArray[np.int64]:
+        """Steps that it might learn from."""
+        return np.full(self.lanes, self._steps)
+
+    def updates(self) -> NDArray[np.integer[Any]]:
+        """As the moments have counted."""
+        return np.asarray(self._frame.filled(self._arrays)[1].count)
+
+    def sizes(self) -> tuple[int, int]:
+        """Of a model."""
+        return self._sizes
 
 
 def _reads_fields(core: CoreSpec) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax
 from quickstudy.learners.lanes import Frame, over_lanes
-from quickstudy.learners.updates import ADAM
+from quickstudy.learners.optimiser import OptimiserConfig, optimiser_step
 
 if TYPE_CHECKING:
     from quickstudy.learners.reward import ActorCritic
@@ -91,8 +91,8 @@ def _parts(frame: Frame, training: ActorCritic, lanes: int) -> tuple[Callable[..
             miss = jnp.square(values - fixed_values - advantage)
             return (critic * miss - gains - entropy * spread).mean()
 
-        steps, moments = ADAM.update(jax.grad(loss)(trained), moments)
-        trained = jax.tree.map(lambda weight, step: weight - rate * step, trained, steps)
+        gradient = jax.grad(loss)(trained)
+        trained, moments = optimiser_step(trained, moments, gradient, OptimiserConfig(rate))
         return eqx.combine(trained, fixed), moments
 
     def act(arrays: Any, *rest: Any) -> Any:

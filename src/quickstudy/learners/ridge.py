@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from quickstudy.base.catalogue import training
 from quickstudy.base.errors import LearnerFault, UsageError
 from quickstudy.base.examples import Examples, Series
-from quickstudy.base.learner import OUT_OF_REACH, Brief, Cost, Snapshot, finite
+from quickstudy.base.learner import OUT_OF_REACH, Brief, Snapshot, finite
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.cores.core import CoreSpec, precision_of
 from quickstudy.gateway import jax, jnp, key_from_words
 from quickstudy.learners.feature_blocks import Passed, Stretch, blocks
-from quickstudy.learners.lanes import named_arrays, rounded, with_arrays
+from quickstudy.learners.lanes import rounded
 from quickstudy.learners.readout import ReservoirPupil, check_frozen
 from quickstudy.learners.stepping import Reading, Speaker
 from quickstudy.learners.trained import Usual
@@ -209,8 +209,14 @@ class Regression(Speaker):
         return features.astype(self.weights.dtype) @ self.weights[:-1] + self.weights[-1]
 
 
+CHOSEN = "chosen/"
+"""With a use after it, the name of the strengths chosen for that use in a snapshot."""
+
+
 class RidgePupil(ReservoirPupil):
     """Adds up what it is shown; fits its readouts, one per lane, when they are needed."""
+
+    parts: ClassVar[Mapping[str, str]] = {"": "_cores", "shown": "shown"}
 
     def __init__(
         self,
@@ -225,10 +231,7 @@ class RidgePupil(ReservoirPupil):
         self._outputs = brief.outputs.width
         self._sums = [Sums(self._width, self._outputs) for _ in streams]
         words = np.stack([stream.words("noise", 2) for stream in streams])
-        self._keys = key_from_words(words) if self._cores.noisy else None
-        self._weights: NDArray[np.float64] | None = None
-        self._free_weights: NDArray[np.float64] | None = None
-        self._chosen: dict[str, NDArray[np.float64]] = {}
+        self._keys = key_from_words(words) if self._cores.capabilities.noisy else None
         self._validation: Exam | None = None
         self._free: Sequence[Any] | None = None
         self._passed = Passed()
@@ -261,8 +264,9 @@ class RidgePupil(ReservoirPupil):
                     if not wanted.all():
                         new, targets = new[wanted], targets[wanted]
                     self._sums[lane].add(new, self._vectors(targets))
-        self._shown += np.diff(bounds)[:, 0]
-        self._weights = self._free_weights = None
+        self.shown += np.diff(bounds)[:, 0]
+        for fitted in ("weights", "free_weights"):
+            self.extra.pop(fitted, None)
 
     def _noise_at(self, first: int) -> Any:
         """Keys of the group that begins with this item, for cores that are shaken while they
@@ -289,7 +293,7 @@ class RidgePupil(ReservoirPupil):
 
     def _fitted(self) -> NDArray[np.float64]:
         """(lane, F+1, V) weights, fitted anew if anything was learned since."""
-        if self._weights is None:
+        if "weights" not in self.extra:
             exam = self._validation if self._strength is None else None
             strengths = STRENGTHS if exam else (self._strength or WITHOUT_VALIDATION,)
             fits = np.stack([sums.weights(strengths) for sums in self._sums])
@@ -299,11 +303,11 @@ class RidgePupil(ReservoirPupil):
                     f"strength {strengths[-1]:g} is lost in rounding; give a larger one"
                 )
             errors = np.where(lost, np.inf, self._errors(exam, fits) if exam else 0.0)
-            self._weights = self._best("answers", fits, errors)
+            self.extra["weights"] = self._best("answers", fits, errors)
             if self._free is not None:
                 errors = np.where(lost, np.inf, self._free_errors(self._free, np.nan_to_num(fits)))
-                self._free_weights = self._best("free runs", fits, errors)
-        return self._weights
+                self.extra["free_weights"] = self._best("free runs", fits, errors)
+        return self.extra["weights"]
 
     def _best(
         self, use: str, fits: NDArray[np.float64], errors: NDArray[np.float64]
@@ -313,14 +317,18 @@ class RidgePupil(ReservoirPupil):
         """
         best = errors.argmin(axis=1)
         if fits.shape[1] > 1:
-            self._chosen[use] = np.asarray(STRENGTHS)[best]
+            self.extra[CHOSEN + use] = np.asarray(STRENGTHS)[best]
         return np.asarray(fits[np.arange(self.lanes), best])
 
     def remarks(self, lane: int) -> list[str]:
         """Which readouts have a strength at the end of what was tried: a better one may lie beyond
         it.
         """
-        chosen = {use: float(strengths[lane]) for use, strengths in self._chosen.items()}
+        chosen = {
+            name.removeprefix(CHOSEN): float(strengths[lane])
+            for name, strengths in self.extra.items()
+            if name.startswith(CHOSEN)
+        }
         return [
             f"The ridge strength chosen for {use}, {strength:g}, is at the end of the range tried."
             for use, strength in chosen.items()
@@ -330,7 +338,7 @@ class RidgePupil(ReservoirPupil):
     def _running(self) -> NDArray[np.float64]:
         """(lane, F+1, V) weights of the readout that goes step by step, and so runs free."""
         fitted = self._fitted()
-        return fitted if self._free_weights is None else self._free_weights
+        return self.extra.get("free_weights", fitted)
 
     def _free_errors(self, runs: Sequence[Any], fits: NDArray[np.float64]) -> NDArray[np.float64]:
         """(lane, strength): the mean logarithm of the squared error in free runs, of weights (lane,
@@ -411,38 +419,35 @@ class RidgePupil(ReservoirPupil):
         values = self._scores(flat @ weights[:, :-1] + weights[:, -1:])
         return state, values.reshape(*features.shape[:-1], -1)
 
-    def snapshot(self) -> Snapshot:
-        """Core, sums and readout, with the lane axis."""
-        sums = {
-            name: np.stack([lane.arrays[name] for lane in self._sums])
-            for name in self._sums[0].arrays
-        }
-        kept = {"weights": self._fitted().copy(), "shown": self._shown.copy()}
-        if self._free_weights is not None:
-            kept["free_weights"] = self._free_weights.copy()
-        kept |= {f"chosen/{use}": strengths for use, strengths in self._chosen.items()}
-        return Snapshot({**named_arrays(self._cores), **sums, **kept})
+    def get_state(self) -> dict[str, Any]:
+        """Cores and sums."""
+        names = self._sums[0].arrays
+        sums = {name: np.stack([lane.arrays[name] for lane in self._sums]) for name in names}
+        return super().get_state() | sums
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Be as at the snapshot."""
-        self._cores, self._passed = with_arrays(self._cores, snapshot.arrays), Passed()
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """The same."""
+        super().set_state(state)
         for lane, sums in enumerate(self._sums):
-            sums.arrays = {name: snapshot.arrays[name][lane].copy() for name in sums.arrays}
-        self._weights, self._shown = (snapshot.arrays[name].copy() for name in ("weights", "shown"))
-        self._free_weights = snapshot.arrays.get("free_weights")
-        self._chosen = {
-            name.removeprefix("chosen/"): array
-            for name, array in snapshot.arrays.items()
-            if name.startswith("chosen/")
-        }
+            sums.arrays = {name: state[name][lane].copy() for name in sums.arrays}
+
+    def forget_cached(self) -> None:
+        """Features: they were the other core's."""
+        self._passed = Passed()
+
+    def snapshot(self) -> Snapshot:
+        """The state, and the readout that follows from it."""
+        self._fitted()
+        return super().snapshot()
 
     @property
     def scale(self) -> str:
         """The largest wins, no probabilities are meant; or real values."""
         return "order" if self._tokens else "values"
 
-    def cost(self) -> list[Cost]:
+    def updates(self) -> list[int]:
         """Every question changes the fit."""
-        return self._costs(
-            [sums.arrays["rows"] for sums in self._sums], self._sums[0].arrays["products"].size
-        )
+        return [int(sums.arrays["rows"]) for sums in self._sums]
+
+    def _trained_numbers(self) -> int:
+        return int(self._sums[0].arrays["products"].size)

@@ -7,43 +7,45 @@ pay for the longest row there is; test rows are answered in groups of about equa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import NotApplicable, UsageError
-from quickstudy.base.learner import Cost, Snapshot
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.gateway import eqx, jax, jnp, lax, optax
-from quickstudy.learners.lanes import named_arrays, over_lanes, sizes_of, stack_lanes, with_arrays
+from quickstudy.learners.lanes import over_lanes, sizes_of, stack_lanes
+from quickstudy.learners.optimiser import OptimiserConfig, begin_moments, optimiser_step
+from quickstudy.learners.pupil import CompiledPupil
 from quickstudy.learners.rows import Batch, RowExam, RowLesson, RowSettings
 from quickstudy.learners.stepping import SteppingPupil
-from quickstudy.learners.updates import ADAM
 
 
-class RowPupil(SteppingPupil):
+class RowPupil(CompiledPupil, SteppingPupil):
     """Models in training, one per lane. A model is called with a batch, what it has noted so far
     and a key (None when it answers), and gives (row, output) logits and its notes; it has `notes()`
     to begin with, `trainable`, and `speaker(notes)`, which answers step by step.
     """
 
     scale = "logits"
+    parts: ClassVar[Mapping[str, str]] = {"": "_learned", "shown": "shown"}
 
     def __init__(
         self, settings: RowSettings, models: Sequence[Any], streams: Sequence[Streams]
     ) -> None:
-        self.lanes = len(models)
+        super().__init__(len(models))
         self._settings = settings
         self._trainable, self._sizes = models[0].trainable(), sizes_of(models[0])
         trained = eqx.filter(models[0], self._trainable)
-        self._state = stack_lanes([(model, model.notes(), ADAM.init(trained)) for model in models])
+        self._models = stack_lanes(
+            [(model, model.notes(), begin_moments(trained)) for model in models]
+        )
         self._keys = jnp.stack([stream.jax("noise") for stream in streams])
         self._lesson: tuple[Lesson, RowLesson] | None = None
         self._exam: tuple[Exam, RowExam] | None = None
-        self._shown = np.zeros(self.lanes, dtype=np.int64)
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """All updates whose batch fills up between start and stop, those of one size in one
@@ -57,12 +59,12 @@ class RowPupil(SteppingPupil):
             self._lesson = lesson, RowLesson(lesson, self._settings)
         material = self._lesson[1]
         bounds = lesson.within(start, stop) // self._settings.batch
-        rates = jnp.full((self.lanes,), self._settings.rate, jnp.float32)
+        config = OptimiserConfig.of_lanes([OptimiserConfig(self._settings.rate)] * self.lanes)
         for first, last, places in material.calls(int(bounds[:, 0].min()), int(bounds[:, 1].max())):
             part = jnp.asarray(np.clip(bounds, first, last), jnp.int32)
-            self._state = _train(
-                self._state,
-                (material.order, part, rates, self._keys),
+            self._models = _train(
+                self._models,
+                (material.order, part, config, self._keys),
                 material.rows,
                 self._trainable,
                 places,
@@ -71,15 +73,15 @@ class RowPupil(SteppingPupil):
                 self.lanes,
                 material.shared,
             )
-        self._shown += np.diff(lesson.within(start, stop))[:, 0]
-        jax.block_until_ready(self._state)
+        self.shown += np.diff(lesson.within(start, stop))[:, 0]
+        jax.block_until_ready(self._models)
 
     def answer(self, exam: Exam) -> NDArray[np.float32]:
         """(lane, question, output) logits."""
         if self._exam is None or self._exam[0] is not exam:
             self._exam = exam, RowExam(exam, self._settings)
         questions = self._exam[1]
-        models, notes = self._state[:2]
+        models, notes = self._models[:2]
         answers = [
             _answer(models, notes, batch, self.lanes, questions.shared)
             for batch in questions.batches
@@ -94,24 +96,25 @@ class RowPupil(SteppingPupil):
             raise NotApplicable(
                 "a network that counts the padding of its batch reads whole rows, not single steps"
             )
-        models, notes = self._state[:2]
+        models, notes = self._models[:2]
         return models.speaker(notes)
 
-    def snapshot(self) -> Snapshot:
-        """Models, notes, moments and keys, with the lane axis."""
-        return Snapshot({**named_arrays((self._state, self._keys)), "shown": self._shown.copy()})
+    @property
+    def _learned(self) -> tuple[Any, Any]:
+        """Models, notes and moments; and keys."""
+        return self._models, self._keys
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Be as at the snapshot."""
-        self._state, self._keys = with_arrays((self._state, self._keys), snapshot.arrays)
-        self._shown = snapshot.arrays["shown"].copy()
+    @_learned.setter
+    def _learned(self, learned: tuple[Any, Any]) -> None:
+        self._models, self._keys = learned
 
-    def cost(self) -> list[Cost]:
-        """Updates are full batches."""
-        return [
-            Cost(int(shown), int(shown) // self._settings.batch, *self._sizes)
-            for shown in self._shown
-        ]
+    def updates(self) -> NDArray[np.int64]:
+        """Full batches."""
+        return self.shown // self._settings.batch
+
+    def sizes(self) -> tuple[int, int]:
+        """Of a model."""
+        return self._sizes
 
 
 def _with_material(function: Any, lanes: int, shared: bool) -> Any:
@@ -136,7 +139,7 @@ def _train(
     shared: bool,
 ) -> Any:
     def single(own: Any, rows: Any) -> Any:
-        (model, notes, moments), order, bounds, rate, key = own
+        (model, notes, moments), order, bounds, config, key = own
         symbols, sizes, targets, of_example, shares = rows
         trained, fixed = eqx.partition(model, trainable)
 
@@ -158,12 +161,8 @@ def _train(
             # The moments count the updates, over all lessons and calls.
             noise = jax.random.fold_in(key, moments.count)
             gradients, notes = jax.grad(loss, has_aux=True)(trained, notes, chosen, noise)
-            steps, moments = ADAM.update(gradients, moments)
-            return (
-                jax.tree.map(lambda weight, step: weight - rate * step, trained, steps),
-                notes,
-                moments,
-            )
+            trained, moments = optimiser_step(trained, moments, gradients, config)
+            return trained, notes, moments
 
         trained, notes, moments = lax.fori_loop(
             bounds[0], bounds[1], update, (trained, notes, moments)

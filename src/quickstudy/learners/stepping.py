@@ -64,18 +64,14 @@ class Head(eqx.Module):
     @classmethod
     def drawn(cls, core: Any, outputs: int, rng: np.random.Generator) -> Head:
         """On top of a core, uniform within the bounds that it names: weights, then bias."""
-        of_weights, of_bias = core.head_bounds
+        usual = 1.0 / np.sqrt(core.width)
+        of_weights, of_bias = core.capabilities.head_bounds or (usual, usual)
         weights = rng.uniform(-of_weights, of_weights, (core.width, outputs))
         bias = rng.uniform(-of_bias, of_bias, outputs)
         # A number of the core's precision is one of the head's; drawn ones are single anyway.
-        return handed_over(
-            cls(
-                *(
-                    np.asarray(part, np.float32).astype(precision_of(core))
-                    for part in (weights, bias)
-                )
-            )
-        )  # type: ignore[no-any-return]
+        precision = precision_of(core)
+        parts = (np.asarray(part, np.float32).astype(precision) for part in (weights, bias))
+        return handed_over(cls(*parts))  # type: ignore[no-any-return]
 
     def __call__(self, features: Any) -> Any:
         """(..., V) from (..., F)."""

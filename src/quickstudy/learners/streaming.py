@@ -176,18 +176,18 @@ def _cut_here(inputs: NDArray[Any], chosen: NDArray[np.int32], length: int) -> N
 
 @lru_cache
 def streaming(frame: Frame, losses: Callable[..., Any], lanes: int) -> Callable[..., list[Any]]:
-    """The arrays of (model, moments) after one update, from those before, a cut, settings and keys
-    as in `updating`.
+    """The arrays of (model, moments) after one update, from those before, a cut, the optimiser's
+    configuration and keys as in `updating`.
 
     losses: at every question, as in `updated_once`.
     """
 
-    def single(model: Any, moments: Any, cut: Cut, settings: Any, words: Any) -> Any:
-        return updated_once(model, moments, cut, settings, words, losses)
+    def single(model: Any, moments: Any, cut: Cut, config: Any, words: Any) -> Any:
+        return updated_once(model, moments, cut, config, words, losses)
 
     @jax.jit
-    def updated(arrays: Any, cut: Cut, settings: Any, words: Any) -> list[Any]:
-        return Frame.of(over_lanes(single, lanes)(*frame.filled(arrays), cut, settings, words))[0]
+    def updated(arrays: Any, cut: Cut, config: Any, words: Any) -> list[Any]:
+        return Frame.of(over_lanes(single, lanes)(*frame.filled(arrays), cut, config, words))[0]
 
     return updated
 

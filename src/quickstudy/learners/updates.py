@@ -15,9 +15,7 @@ import numpy as np
 from quickstudy.gateway import eqx, handed_over, jax, jnp, key_from_words, lax, optax
 from quickstudy.learners.batching import PaddedLesson, phase_rows
 from quickstudy.learners.lanes import Frame, over_lanes, sizes_of, stack_lanes
-
-# The step size is applied by hand, as an array: a new setting is no new program.
-ADAM = optax.scale_by_adam()
+from quickstudy.learners.optimiser import OptimiserConfig, begin_moments, optimiser_step, penalty
 
 
 def begun(models: Sequence[Any]) -> tuple[list[Any], Frame, tuple[int, int]]:
@@ -30,7 +28,7 @@ def begun(models: Sequence[Any]) -> tuple[list[Any], Frame, tuple[int, int]]:
     moments = handed_over(
         jax.tree.map(
             lambda part: np.zeros((len(models), *part.shape), part.dtype),
-            jax.eval_shape(ADAM.init, trained),
+            jax.eval_shape(begin_moments, trained),
         )
     )
     return *Frame.of((stack_lanes(models), moments)), sizes_of(models[0])
@@ -47,17 +45,16 @@ def updating(
 ) -> Callable[..., list[Any]]:
     """The arrays of (model, moments), which the frame has lost, after some updates.
 
-    From the arrays before, the material of a lesson, bounds (lane, 2) of the updates, settings
-    (lane, 2): step size and what the loss is multiplied by, or (lane, 4): and what the L1 and L2
-    norms of all that is trained are, or (lane, 7): and over how many updates the rate rises and
-    falls (0: never), how long a gradient may be (0: as it is), and after which part of the updates
-    the rate begins to fall; and the words of the lanes' random keys or None. allowed: lengths that
-    batches are cut to; None: they are packed. whole: there is one batch, and every update takes it.
+    Its arguments: the arrays before, the material of a lesson, bounds (lane, 2) of the updates, an
+    `OptimiserConfig` of arrays (lane,), and the words of the lanes' random keys or None.
+
+    allowed: lengths that batches are cut to; None: they are packed.
+    whole: there is one batch, and every update takes it.
     losses: at every question, of outputs, targets and a key.
     """
 
     def single(
-        model: Any, moments: Any, material: Any, bounds: Any, settings: Any, words: Any
+        model: Any, moments: Any, material: Any, bounds: Any, config: OptimiserConfig, words: Any
     ) -> Any:
         trained, fixed = eqx.partition(model, model.trainable())
 
@@ -67,33 +64,39 @@ def updating(
                 total = _packed_loss(model, material, place, batch, losses)
             else:
                 total = _loss(model, material, allowed, place, batch, key, losses)
-            return settings[1] * total + _penalty(trained, settings)
+            return config.scale * total + penalty(trained, config)
 
         def update(number: Any, carry: Any) -> Any:
             trained, moments = carry
-            return _stepped(
-                trained, moments, lambda key: jax.grad(loss)(trained, number, key), settings, words
-            )
+            gradient = jax.grad(loss)(trained, number, _key_of_update(words, moments))
+            return optimiser_step(trained, moments, gradient, config)
 
         trained, moments = lax.fori_loop(bounds[0], bounds[1], update, (trained, moments))
         return eqx.combine(trained, fixed), moments
 
     @jax.jit
-    def updated(arrays: Any, material: Any, bounds: Any, settings: Any, words: Any) -> list[Any]:
+    def updated(arrays: Any, material: Any, bounds: Any, config: Any, words: Any) -> list[Any]:
         return Frame.of(
-            over_lanes(single, lanes)(*frame.filled(arrays), material, bounds, settings, words)
+            over_lanes(single, lanes)(*frame.filled(arrays), material, bounds, config, words)
         )[0]
 
     return updated
 
 
 def updated_once(
-    model: Any, moments: Any, batch: Any, settings: Any, words: Any, losses: Callable[..., Any]
+    model: Any,
+    moments: Any,
+    batch: Any,
+    config: OptimiserConfig,
+    words: Any,
+    losses: Callable[..., Any],
 ) -> Any:
-    """(model, moments) after one update. batch: inputs (T, row, ...), places (row, Q) of questions,
-    their targets, and what each counts; settings and words are those of one lane of `updating`.
-    losses: of outputs, targets, a key, and what is read so many steps after a question
-    (`quickstudy.learners.aside`).
+    """(model, moments) after one update. The auxiliary losses of the configuration are of the last
+    outputs.
+
+    batch: inputs (T, row, ...), places (row, Q) of questions, their targets, and their weights.
+    config, words: of one lane of `updating`.
+    losses: at every question, of outputs, targets and a key.
     """
     trained, fixed = eqx.partition(model, model.trainable())
 
@@ -105,66 +108,33 @@ def updated_once(
     def loss(trained: Any, key: Any) -> Any:
         model = eqx.combine(trained, fixed)
         own, dice = (None, None) if key is None else jax.random.split(key)
-        noise = own if model.core.noisy else None
-        features = _features_at(model.core, batch.inputs, batch.places, len(batch.inputs), noise)
+        noise = own if model.core.capabilities.noisy else None
+        features = model.core.unroll_at(batch.inputs, batch.places, len(batch.inputs), key=noise)
         outputs = model.head(features.reshape(-1, features.shape[-1]))
-        each = losses(
-            outputs, batch.targets.reshape(len(outputs), *batch.targets.shape[2:]), dice, read
-        )
-        return settings[1] * (batch.shares.ravel() * each).sum() + _penalty(trained, settings)
+        targets = batch.targets.reshape(len(outputs), *batch.targets.shape[2:])
+        if config.auxiliary is None:
+            each = losses(outputs, targets, dice)
+        else:
+            own, further = jnp.split(outputs, [outputs.shape[1] - config.auxiliary.width], axis=1)
+            each = losses(own, targets, dice) + config.auxiliary(further, read)
+        return config.scale * (batch.shares.ravel() * each).sum() + penalty(trained, config)
 
-    trained, moments = _stepped(
-        trained, moments, lambda key: jax.grad(loss)(trained, key), settings, words
-    )
+    gradient = jax.grad(loss)(trained, _key_of_update(words, moments))
+    trained, moments = optimiser_step(trained, moments, gradient, config)
     return eqx.combine(trained, fixed), moments
+
+
+def _key_of_update(words: Any, moments: Any) -> Any:
+    """The random key of the next update; None without words. Moments count the updates, over all
+    lessons and calls.
+    """
+    return None if words is None else jax.random.fold_in(key_from_words(words), moments.count)
 
 
 def answers_at(model: Any, inputs: Any, places: Any) -> Any:
     """(row, Q, output) at the places (row, Q) of sequences (T, row, ...)."""
-    features = _features_at(model.core, inputs, places, len(inputs))
+    features = model.core.unroll_at(inputs, places, len(inputs))
     return model.head(features.reshape(-1, features.shape[-1])).reshape(*places.shape, -1)
-
-
-def _penalty(trained: Any, settings: Any) -> Any:
-    if len(settings) == 2:
-        return 0.0
-    sizes = [(jnp.abs(leaf).sum(), jnp.square(leaf).sum()) for leaf in jax.tree.leaves(trained)]
-    return sum(settings[2] * first + settings[3] * second for first, second in sizes)
-
-
-def _stepped(
-    trained: Any, moments: Any, gradient_by: Callable[..., Any], settings: Any, words: Any
-) -> Any:
-    # The moments count the updates, over all lessons and calls.
-    key = None if words is None else jax.random.fold_in(key_from_words(words), moments.count)
-    gradient, rate = gradient_by(key), settings[0]
-    if len(settings) == 7:
-        gradient = cut(gradient, settings[5])
-        rate = rate * share_of_rate(moments.count, settings[4], settings[6])
-    steps, moments = ADAM.update(gradient, moments)
-    return jax.tree.map(lambda weight, step: weight - rate * step, trained, steps), moments
-
-
-RISE, LATE = 0.03, 0.75
-"""The part of all updates over which a rate with a schedule rises, and after which a late one
-falls.
-"""
-
-
-def share_of_rate(count: Any, planned: Any, begins: Any = 0.0) -> Any:
-    """Of the rate, after so many updates of those that are planned; all of it if none are. begins:
-    the part of them after which it falls.
-    """
-    part = count / jnp.maximum(planned, 1.0)
-    falling = 0.5 * (1 + jnp.cos(jnp.pi * jnp.clip((part - begins) / (1 - begins), 0.0, 1.0)))
-    return jnp.where(planned > 0, jnp.minimum(1.0, (count + 1) / (RISE * planned)) * falling, 1.0)
-
-
-def cut(gradient: Any, length: Any) -> Any:
-    """A gradient no longer than that, unless it is 0."""
-    whole = jnp.sqrt(sum(jnp.square(part).sum() for part in jax.tree.leaves(gradient)))
-    factor = jnp.where((length > 0) & (whole > length), length / jnp.maximum(whole, 1e-30), 1.0)
-    return jax.tree.map(lambda part: part * factor, gradient)
 
 
 @lru_cache
@@ -187,7 +157,7 @@ def answering(frame: Frame, allowed: tuple[int, ...] | None, lanes: int) -> Call
             inputs, asked, length = group
 
             def cut(length: int) -> Any:
-                features = _features_at(model.core, inputs[:length], asked, capacity)
+                features = model.core.unroll_at(inputs[:length], asked, capacity)
                 return model.head(features.reshape(-1, features.shape[-1]))
 
             return lax.switch(length, [partial(cut, length) for length in allowed or ()])
@@ -220,8 +190,8 @@ def _loss(
 
     def cut(length: int) -> Any:
         def loss(model: Any) -> Any:
-            features = _features_at(
-                model.core, material.inputs[:length, chosen], places, capacity, key
+            features = model.core.unroll_at(
+                material.inputs[:length, chosen], places, capacity, key=key
             )
             outputs = model.head(features.reshape(-1, features.shape[-1]))
             each = losses(outputs, targets.reshape(len(outputs), *targets.shape[2:]), None)
@@ -232,16 +202,6 @@ def _loss(
     if len(allowed) == 1:
         return cut(allowed[0])(model)
     return lax.switch(material.lengths[number], [cut(length) for length in allowed], model)
-
-
-def _features_at(core: Any, inputs: Any, places: Any, capacity: int, key: Any = None) -> Any:
-    """(B, Q, F) at the steps (B, Q) of sequences (T, B, ...); a core that works less for few of
-    them is asked to.
-    """
-    if hasattr(core, "unroll_at"):
-        return core.unroll_at(inputs, places, capacity, key=key)
-    features = core.unroll(core.start(len(places), capacity), inputs, key=key)[1]
-    return features[places, jnp.arange(len(places))[:, None]]
 
 
 def _packed_loss(

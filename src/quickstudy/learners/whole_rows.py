@@ -116,7 +116,7 @@ class PooledNet(eqx.Module):
 
     def speaker(self, notes: Any) -> PooledSpeaker:
         """Itself, step by step. Raises NotApplicable where the core looks both ways."""
-        if self.core.leaks:
+        if self.core.capabilities.leaks:
             raise NotApplicable(
                 "a pooled network that looks both ways reads whole rows, not single steps"
             )
@@ -133,14 +133,16 @@ class PooledNet(eqx.Module):
         """
         rows, places = batch.symbols.shape
         symbols, place = batch.symbols.T.astype(jnp.int32), jnp.arange(places)[:, None]
-        if self.core.leaks:
+        if self.core.capabilities.leaks:
             # A core that sees all of a row at once is told where the row ends; it ends before the
             # answer.
             symbols = jnp.where(place < batch.limits, symbols, ABSENT)
         of_words, of_core = (None, None) if key is None else jax.random.split(key)
         inputs = symbols if self.words is None else self.words(symbols, of_words)
         start = self.core.start(rows, places)
-        features = self.core.unroll(start, inputs, key=of_core if self.core.noisy else None)[1]
+        features = self.core.unroll(
+            start, inputs, key=of_core if self.core.capabilities.noisy else None
+        )[1]
         if self.pool == "last":
             pooled = features[batch.sizes - 1, jnp.arange(rows)]
         else:
@@ -243,14 +245,15 @@ class Pooled:
         """A fresh pupil."""
         together, pairs = ON_CPU if device_kind() == "cpu" else ON_GPU
         nets = [self._net(core, brief, stream) for stream in streams]
+        can = nets[0].core.capabilities
         settings = RowSettings(
             in_order,
             self.rate,
             self.batch,
             smallest=32,
             together=together,
-            pairs=pairs if nets[0].core.attends else None,
-            padding_counts=self.padding == "zeros" and (self.pool == "mean" or nets[0].core.leaks),
+            pairs=pairs if can.attends else None,
+            padding_counts=self.padding == "zeros" and (self.pool == "mean" or can.leaks),
         )
         return RowPupil(settings, nets, streams)
 

@@ -70,7 +70,7 @@ def _spread(axis: str, words: str) -> Score:
         ),
     ),
 )
-def coverage(trace: Trace, convention: str) -> Mapping[str, float]:
+def coverage(trace: Trace) -> Mapping[str, float]:
     """Voxels reached by the search and by as many random draws; and how far the behaviours of the
     search are spread: range, standard deviation, distance of the quartiles, median distance from
     the median.
@@ -118,7 +118,7 @@ def coverage(trace: Trace, convention: str) -> Mapping[str, float]:
         Score("explained-*", "explained by behaviour", "share of the variance", "higher", (0, 1)),
     ),
 )
-def task_places(trace: Trace, convention: str) -> Mapping[str, float]:
+def task_places(trace: Trace) -> Mapping[str, float]:
     """How well the best core does each task, and how much of its error the three axes tell."""
     found: dict[str, float] = {}
     for name, errors in zip(
@@ -135,8 +135,9 @@ def explained(placed: NDArray[np.float64], errors: NDArray[np.float64]) -> float
     """How much of the variance of ln errors (core,) a plane in their behaviours (core, 3) explains;
     None where there is none.
 
-    >>> explained(np.array([[0.0, 0, 1], [1, 0, 2], [2, 1, 2], [3, 0, 1], [0, 2, 0]]), np.exp([1.0, 3, 4, 4, 2]))
-    1.0
+    >>> placed = np.array([[0.0, 0, 1], [1, 0, 2], [2, 1, 2], [3, 0, 1], [0, 2, 0]])
+    >>> explained(placed, np.exp([1.0, 3, 4, 4, 2]))
+    0.969919786096
     """
     rows, wrong = np.column_stack([placed, np.ones(len(errors))]), np.log(errors)
     rest = wrong - rows @ np.linalg.lstsq(rows, wrong, rcond=None)[0]

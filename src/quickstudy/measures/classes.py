@@ -29,7 +29,8 @@ def roc(
     """False and true positives, as shares, for every threshold from the highest score down; both
     begin at 0.
 
-    >>> [shares.tolist() for shares in roc(np.array([3.0, 2.0, 1.0]), np.array([True, False, True]))]
+    >>> false, true = roc(np.array([3.0, 2.0, 1.0]), np.array([True, False, True]))
+    >>> [false.tolist(), true.tolist()]
     [[0.0, 0.0, 1.0, 1.0], [0.0, 0.5, 0.5, 1.0]]
     """
     order = np.argsort(-score, kind="stable")
@@ -57,7 +58,7 @@ def roc(
         Score("false-positives-*", "taken for class", "share of the others", "lower", (0, 1)),
     ),
 )
-def classification(trace: Trace, convention: str) -> Mapping[str, float]:
+def classification(trace: Trace) -> Mapping[str, float]:
     """The error rate is the word error rate where words are told apart. Classes are counted from
     0.
     """
@@ -103,7 +104,7 @@ def classification(trace: Trace, convention: str) -> Mapping[str, float]:
         ),
     ),
 )
-def failures(trace: Trace, convention: str) -> Mapping[str, float]:
+def failures(trace: Trace) -> Mapping[str, float]:
     """Of sequences with one answer or several in their end; all must be right."""
     answer, target, tolerance = (
         trace.arrays["answer"],

@@ -58,7 +58,7 @@ SEGMENT = 512
         Score("spectrum-distance", "distance of spectra", "share of the power", "lower", (0, 1)),
     ),
 )
-def climate(trace: Trace, convention: str) -> Mapping[str, float]:
+def climate(trace: Trace) -> Mapping[str, float]:
     """Of a long run on a learner's own answers, beside as long a true series from another start."""
     if "climate_exponents" not in trace.arrays:
         return {}

@@ -90,7 +90,8 @@ def authors_similarities(
     known.
 
     >>> language = [[1, 1], [2, 2], [1, 2], [0, 0]], [[1, 1], [2, 2], [1, 2], [3, 3]]
-    >>> {name: round(value, 6) for name, value in authors_similarities(*language).items() if "fast" not in name}
+    >>> found = authors_similarities(*language)
+    >>> {name: round(value, 6) for name, value in found.items() if "fast" not in name}
     {'topsim-indices': -1.0, 'topsim-one-hot': 1.0}
     """
     codes, said, numbers = codes_of(meanings), _renumbered(ended(utterances)), np.asarray(meanings)
@@ -309,7 +310,7 @@ def _gap(found: tuple[NDArray[Any], NDArray[Any], NDArray[Any]], of_symbols: boo
         )
     ),
 )
-def spoken_language(trace: Trace, convention: str) -> Mapping[str, float]:
+def spoken_language(trace: Trace) -> Mapping[str, float]:
     """Means over test episodes: every episode has a language of its own. A meaning that was named
     twice counts once, by its last name.
     """
@@ -332,7 +333,7 @@ def spoken_language(trace: Trace, convention: str) -> Mapping[str, float]:
         for ending, words in (("", ""), ("-fast", ", fast"))
     ),
 )
-def authors_topsim(trace: Trace, convention: str) -> Mapping[str, float]:
+def authors_topsim(trace: Trace) -> Mapping[str, float]:
     """Means over test episodes, as of `spoken-language`. Section means are no part of a trace."""
     return _mean_over_episodes(trace, authors_similarities)
 

@@ -106,7 +106,7 @@ class StreamCurve:
     ),
     scores=(Score("average-accuracy", "average accuracy at the end", SHARE, "higher", (0.0, 1.0)),),
 )
-def average_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
+def average_accuracy(trace: Trace) -> Mapping[str, float]:
     """Accuracy at the end of the stream, averaged over its segments: what is known when all is
     over.
 
@@ -123,7 +123,7 @@ def average_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
     chance="the mean of the best constant answers c(k), facts of the trace",
     scores=(Score("learned-accuracy", "learned", SHARE, "higher", (0.0, 1.0)),),
 )
-def learned_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
+def learned_accuracy(trace: Trace) -> Mapping[str, float]:
     """Accuracy on each segment when it has just ended, averaged: what was there to be forgotten.
 
     A learner that learns nothing forgets nothing; this number tells it from one that keeps what it
@@ -142,7 +142,7 @@ def learned_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
         Score("forgetting", "forgotten", "accuracy lost, mean over segments", "lower", (0.0, 1.0)),
     ),
 )
-def forgetting(trace: Trace, convention: str) -> Mapping[str, float]:
+def forgetting(trace: Trace) -> Mapping[str, float]:
     """How much accuracy is lost between a segment's best time and the end of the stream.
 
     Source: Chaudhry et al. 2018. They take the maximum over the ends of all tasks before the last,
@@ -173,7 +173,7 @@ def forgetting(trace: Trace, convention: str) -> Mapping[str, float]:
         ),
     ),
 )
-def backward_transfer(trace: Trace, convention: str) -> Mapping[str, float]:
+def backward_transfer(trace: Trace) -> Mapping[str, float]:
     """What learning the later segments does to the earlier ones: above 0 they help, below 0 they
     are forgotten.
 
@@ -202,7 +202,7 @@ def backward_transfer(trace: Trace, convention: str) -> Mapping[str, float]:
         ),
     ),
 )
-def forward_transfer(trace: Trace, convention: str) -> Mapping[str, float]:
+def forward_transfer(trace: Trace) -> Mapping[str, float]:
     """What is known of a segment just before it begins, above the best constant answer to its
     questions.
 
@@ -231,7 +231,7 @@ def forward_transfer(trace: Trace, convention: str) -> Mapping[str, float]:
         Score("wade-within-*", "WADE within segment", WITHIN, "higher", (0.0, 1.0)),
     ),
 )
-def wade_within(trace: Trace, convention: str) -> Mapping[str, float]:
+def wade_within(trace: Trace) -> Mapping[str, float]:
     """Data efficiency above the best constant answer within each segment, time counted from the
     segment's start.
 

@@ -64,7 +64,7 @@ class Way:
         Score("reward-rate", unit="reward per step", better="higher", range=(-1, 1)),
     ),
 )
-def tasks_passed(trace: Trace, convention: str) -> dict[str, float]:
+def tasks_passed(trace: Trace) -> dict[str, float]:
     """The headline of the family, and what there is to go by where nothing is passed."""
     rate = trace.facts["reward"] / max(1, trace.facts["steps"])
     return {"tasks-passed": float(Way.of(trace).passed.mean()), "reward-rate": float(rate)}
@@ -106,7 +106,7 @@ def tasks_passed(trace: Trace, convention: str) -> dict[str, float]:
         ),
     ),
 )
-def steps_to_pass(trace: Trace, convention: str) -> dict[str, float]:
+def steps_to_pass(trace: Trace) -> dict[str, float]:
     """Definition 3: the steps of the whole curriculum, and of every task that was begun."""
     way = Way.of(trace)
     begun = set(np.unique(trace.arrays["task"]).tolist())
@@ -150,7 +150,7 @@ def steps_to_pass(trace: Trace, convention: str) -> dict[str, float]:
         ),
     ),
 )
-def levels(trace: Trace, convention: str) -> dict[str, float]:
+def levels(trace: Trace) -> dict[str, float]:
     """Figure 1 of the paper, levels A and B; level C, between tasks, is measured by transfer."""
     arrays = trace.arrays
     if not len(arrays["end"]):

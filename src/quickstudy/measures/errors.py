@@ -90,7 +90,7 @@ _DEVIATIONS = "deviations of the target"
         _error("dimension-nrmse-*", "NRMSE of dimension", _DEVIATIONS),
     ),
 )
-def errors(trace: Trace, convention: str) -> Mapping[str, float]:
+def errors(trace: Trace) -> Mapping[str, float]:
     """The errors over the test part, all dimensions together; each alone where there are a few.
     Targets that never change have no normalised error.
     """
@@ -133,7 +133,7 @@ def errors(trace: Trace, convention: str) -> Mapping[str, float]:
         Score("symbol-auc", "AUC", "area under true over false positives", "higher", (0, 1)),
     ),
 )
-def symbol_errors(trace: Trace, convention: str) -> Mapping[str, float]:
+def symbol_errors(trace: Trace) -> Mapping[str, float]:
     """Of series whose answers are a few symbols. Of no error in n symbols the bound is about
     3/n.
     """
@@ -201,7 +201,7 @@ def symbol_errors(trace: Trace, convention: str) -> Mapping[str, float]:
         ),
     ),
 )
-def free_running(trace: Trace, convention: str) -> Mapping[str, float]:
+def free_running(trace: Trace) -> Mapping[str, float]:
     """Of what a learner made of its own answers. A run that is valid to its end counts as long as
     it is.
     """
@@ -263,7 +263,7 @@ def free_running(trace: Trace, convention: str) -> Mapping[str, float]:
         Score("bounded", unit="share of starts", better="higher", range=(0, 1)),
     ),
 )
-def in_situ(trace: Trace, convention: str) -> Mapping[str, float]:
+def in_situ(trace: Trace) -> Mapping[str, float]:
     """Of learners whose answers have moved a system, measured at the system and not at the
     answers.
     """
@@ -293,7 +293,7 @@ def in_situ(trace: Trace, convention: str) -> Mapping[str, float]:
         _error("nrmse-after-*", "NRMSE after", _DEVIATIONS),
     ),
 )
-def training_length(trace: Trace, convention: str) -> Mapping[str, float]:
+def training_length(trace: Trace) -> Mapping[str, float]:
     """Of runs that were tested after several training lengths."""
     if len(trace.arrays.get("lengths", ())) < 2:
         return {}

@@ -47,7 +47,7 @@ _SHARE = "share of decisions"
         Score("foil-query", "foil of the query", _SHARE, "higher", (0, 1)),
     ),
 )
-def zero_shot_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
+def zero_shot_accuracy(trace: Trace) -> Mapping[str, float]:
     """Greedy decisions of the last test. Those of query games also by what stood in the target's
     place: the target, or a foil that had been a target in the support phase or could only be one in
     the query phase.
@@ -74,7 +74,7 @@ def zero_shot_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
     chance="1 / D",
     scores=(Score("pooled-accuracy", "zero-shot, pooled", _SHARE, "higher", (0, 1)),),
 )
-def pooled_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
+def pooled_accuracy(trace: Trace) -> Mapping[str, float]:
     """Where episodes are unequally long, this is not the mean over episodes: a long one counts for
     more.
     """
@@ -116,7 +116,7 @@ def by_episode(arrays: Mapping[str, NDArray[Any]], chosen: NDArray[np.bool_]) ->
         Score("support-games-*", "support games", _SHARE, "higher", (0, 1)),
     ),
 )
-def learning_in_games(trace: Trace, convention: str) -> Mapping[str, float]:
+def learning_in_games(trace: Trace) -> Mapping[str, float]:
     """How much experience it took across episodes, and how decisions become better within one.
     Curves pool decisions, so that a long episode counts for more; where episodes are unequally
     long, their last point is not the headline, and a level may be reached by one and not by the
@@ -153,7 +153,7 @@ def learning_in_games(trace: Trace, convention: str) -> Mapping[str, float]:
     chance="1 / D",
     scores=(Score("query-after-*", "query after support games", _SHARE, "higher", (0, 1)),),
 )
-def accuracy_by_support(trace: Trace, convention: str) -> Mapping[str, float]:
+def accuracy_by_support(trace: Trace) -> Mapping[str, float]:
     """What an episode's own experience is worth: query accuracy by the support games that were seen
     in it, each time that one is played. Numbers of games that no episode has are left out. Episodes
     with more of them have larger spaces, so that a learner that learns nothing within an episode
@@ -193,7 +193,7 @@ def accuracy_by_support(trace: Trace, convention: str) -> Mapping[str, float]:
         Score("reconstruction-fine", "reconstruction, fine", "share of numbers", "higher", (0, 1)),
     ),
 )
-def reconstruction(trace: Trace, convention: str) -> Mapping[str, float]:
+def reconstruction(trace: Trace) -> Mapping[str, float]:
     """How well what is read can be given back. The publication has 0.05, its programs 0.02, of
     numbers from 0 to 1. Nothing for a learner that was never asked to.
     """
@@ -218,7 +218,7 @@ def reconstruction(trace: Trace, convention: str) -> Mapping[str, float]:
     chance="1 / 2",
     scores=(Score("ease-of-acquisition", "ease of acquisition", _SHARE, "higher", (0, 1)),),
 )
-def ease_of_acquisition(trace: Trace, convention: str) -> Mapping[str, float]:
+def ease_of_acquisition(trace: Trace) -> Mapping[str, float]:
     """How well a newborn understands what players have made up. Nothing where the protocol has
     taught none.
     """

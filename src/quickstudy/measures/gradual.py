@@ -64,7 +64,7 @@ def _gain(after: float, fresh: float, budget: float) -> float | None:
         Score("passed-fresh", unit="share of runs", better="higher", range=(0, 1)),
     ),
 )
-def transfer(trace: Trace, convention: str) -> dict[str, float]:
+def transfer(trace: Trace) -> dict[str, float]:
     """Definition 4: gradual learning is there where the gain is above 0, and above that of the
     controls.
     """
@@ -118,7 +118,7 @@ def transfer(trace: Trace, convention: str) -> dict[str, float]:
         Score("tasks-learned", unit="share of the tasks", better="higher", range=(0, 1)),
     ),
 )
-def kept(trace: Trace, convention: str) -> dict[str, float]:
+def kept(trace: Trace) -> dict[str, float]:
     """Definition 5: the smallest constant c that holds for all pairs of tasks."""
     ratios = ratio_matrix(trace)
     known = ratios[np.tril_indices(len(ratios), -1)]

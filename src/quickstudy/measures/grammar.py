@@ -100,7 +100,7 @@ def _best(trace: Trace, margin: float, each: bool) -> float:
         Score("b-continuous", "continuous B", **{**_INDEX, "words": {}}),
     ),
 )
-def b_index(trace: Trace, convention: str) -> dict[str, float]:
+def b_index(trace: Trace) -> dict[str, float]:
     """The largest factor that is passed, 0 for none. At margin 0; at the others over all steps
     together, as the published numbers seem to be, and string by string (`-each`), as the paper
     defines it. Continuous: the largest number of strings that are right from the first of a test
@@ -143,7 +143,7 @@ def b_index(trace: Trace, convention: str) -> dict[str, float]:
         ),
     ),
 )
-def reach(trace: Trace, convention: str) -> dict[str, float]:
+def reach(trace: Trace) -> dict[str, float]:
     """The largest size (n, n + m, or symbols) up to which every string is right, those shown
     included, of the learner that was shown the fewest. No more than the largest of the test. At
     margin 0; where the symbols that may follow are asked for, at the largest margin, since no
@@ -173,7 +173,7 @@ def reach(trace: Trace, convention: str) -> dict[str, float]:
         ),
     ),
 )
-def reach_beyond(trace: Trace, convention: str) -> dict[str, float]:
+def reach_beyond(trace: Trace) -> dict[str, float]:
     """How many times further than the largest string shown every string is right, in powers of ten.
 
     Of the learner that was shown the fewest strings. 0 for one that fits a part of its training
@@ -181,7 +181,7 @@ def reach_beyond(trace: Trace, convention: str) -> dict[str, float]:
     """
     factor = trace.arrays["factor"].max()
     shown = float(trace.facts["largest_shown"][f"{factor:g}"])
-    reached = reach(trace, convention)["largest-right"]
+    reached = reach(trace)["largest-right"]
     return {"log-beyond": max(0.0, math.log10((1 + reached) / (1 + shown)))}
 
 
@@ -198,7 +198,7 @@ def reach_beyond(trace: Trace, convention: str) -> dict[str, float]:
         Score("strings-right", unit="share of strings", better="higher", range=(0, 1)),
     ),
 )
-def string_accuracy(trace: Trace, convention: str) -> dict[str, float]:
+def string_accuracy(trace: Trace) -> dict[str, float]:
     """Over the first 10^N tests of the learner that was shown the fewest; at the largest margin,
     where it is in the marks.
     """
@@ -234,7 +234,7 @@ def string_accuracy(trace: Trace, convention: str) -> dict[str, float]:
         Score("b-index-entropy", "B by entropy", **_INDEX),
     ),
 )
-def cross_entropy(trace: Trace, convention: str) -> dict[str, float]:
+def cross_entropy(trace: Trace) -> dict[str, float]:
     """How near the learner's probabilities come to those of the grammar, on the test; where bits
     were asked for.
 
@@ -273,7 +273,7 @@ def _ratio(test: Arrays) -> float:
         Score("d-bits", "|D:H|", "bits", "lower", (0, math.inf), shown="median", least=0.1),
     ),
 )
-def description_length(trace: Trace, convention: str) -> dict[str, float]:
+def description_length(trace: Trace) -> dict[str, float]:
     """Of the learner that was shown the fewest, where it is one that says how long it is.
 
     Source: Lan, Geyer, Chemla and Katzir 2022.
@@ -313,7 +313,7 @@ def description_length(trace: Trace, convention: str) -> dict[str, float]:
         ),
     ),
 )
-def length_generalisation(trace: Trace, convention: str) -> dict[str, float]:
+def length_generalisation(trace: Trace) -> dict[str, float]:
     """How well answers go on beyond the lengths that were shown, every length alike; strings of
     seen lengths are drawn anew, and short ones among them have been shown.
 

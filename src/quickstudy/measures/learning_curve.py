@@ -120,7 +120,7 @@ def _published_evaluations(batch: int | None) -> curve.Times:
     chance="0: scored by every learner that never beats the best constant answer",
     scores=(Score("wade-above-chance", "WADE above chance", wade.UNIT, "higher", (0.0, 1.0)),),
 )
-def data_efficiency_above_chance(trace: Trace, convention: str) -> Mapping[str, float]:
+def data_efficiency_above_chance(trace: Trace) -> Mapping[str, float]:
     """Data efficiency above the best constant answer, each threshold to be reached twice in a row.
 
     The same under every convention. c is the accuracy of the best constant answer on the test
@@ -129,7 +129,6 @@ def data_efficiency_above_chance(trace: Trace, convention: str) -> Mapping[str, 
 
     Source: ours, after Cisneros, Sivic, Mikolov 2022, equation 1.
     """
-    check_convention(convention)
     constant = float(_fact(trace, "constant"))
     steps, accuracy = trace.arrays["step"], trace.arrays["accuracy"]
     return {
@@ -150,7 +149,7 @@ def data_efficiency_above_chance(trace: Trace, convention: str) -> Mapping[str, 
         Score("maximum-accuracy", unit=SHARE, better="higher", range=(0.0, 1.0)),
     ),
 )
-def accuracies(trace: Trace, convention: str) -> Mapping[str, float]:
+def accuracies(trace: Trace) -> Mapping[str, float]:
     """Test accuracy at the end of training, and the highest on the way.
 
     The highest is chosen on the test itself, so it is too favourable; published tables often give
@@ -185,7 +184,7 @@ def accuracies(trace: Trace, convention: str) -> Mapping[str, float]:
         for level in ACCURACIES
     ),
 )
-def steps_to_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
+def steps_to_accuracy(trace: Trace) -> Mapping[str, float]:
     """Training sequences until the test accuracy first is 0.5, 0.75 and 0.9; inf when it never
     is.
     """
@@ -212,7 +211,7 @@ def steps_to_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
         ),
     ),
 )
-def area(trace: Trace, convention: str) -> Mapping[str, float]:
+def area(trace: Trace) -> Mapping[str, float]:
     """Mean test accuracy over the logarithm of the data, from the first training sequence to the
     last one shown.
 

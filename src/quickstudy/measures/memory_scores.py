@@ -43,7 +43,7 @@ MET = 1e-3
         ),
     ),
 )
-def memory_capacity(trace: Trace, convention: str) -> dict[str, float]:
+def memory_capacity(trace: Trace) -> dict[str, float]:
     """Memory from delay 1 on. A delay counts from 2 t / T on, t the upper 1e-4 quantile of
     chi-squared.
     """
@@ -94,7 +94,7 @@ def memory_capacity(trace: Trace, convention: str) -> dict[str, float]:
         ),
     ),
 )
-def processing(trace: Trace, convention: str) -> dict[str, float]:
+def processing(trace: Trace) -> dict[str, float]:
     """Information processing capacity, in all and by degree; delay 0 included."""
     arrays, facts = trace.arrays, trace.facts
     counted = np.where(arrays["capacity"] >= facts["threshold"], arrays["capacity"], 0.0)
@@ -139,7 +139,7 @@ def _rank_scores() -> tuple[Score, ...]:
     chance="1 for a state that is the input just read",
     scores=_rank_scores(),
 )
-def state_ranks(trace: Trace, convention: str) -> dict[str, float]:
+def state_ranks(trace: Trace) -> dict[str, float]:
     """Kernel and generalisation rank under 0.01, of last states of streams; with -at- all
     thresholds, with -stream- those of all states of one stream. Effective rank: of the whole
     harvest. States are not centred.
@@ -175,7 +175,7 @@ def state_ranks(trace: Trace, convention: str) -> dict[str, float]:
         Score("lyapunov-exponent", unit="per step, under the same input", better="lower"),
     ),
 )
-def stability(trace: Trace, convention: str) -> dict[str, float]:
+def stability(trace: Trace) -> dict[str, float]:
     """Echo-state index (1: the past is forgotten) and largest conditional Lyapunov exponent.
 
     Where one future brings paths together, their distances show how fast, over more orders of

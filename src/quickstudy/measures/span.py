@@ -83,7 +83,7 @@ SHARE = Score("share", "share of the axis", "", "higher", (0.0, 1.0))
         ),
     ),
 )
-def span_scores(trace: Trace, convention: str) -> Mapping[str, float]:
+def span_scores(trace: Trace) -> Mapping[str, float]:
     """Span at the end, its share of the axis, of whole sequences, within the lesson's range, over
     data.
 
@@ -127,7 +127,7 @@ def span_scores(trace: Trace, convention: str) -> Mapping[str, float]:
         ),
     ),
 )
-def examples_to_span(trace: Trace, convention: str) -> Mapping[str, float]:
+def examples_to_span(trace: Trace) -> Mapping[str, float]:
     """Examples shown until the span first reaches 1, 2, 4, 8 ..., as far as the axis goes."""
     end, least = float(trace.arrays["difficulty"][-1]), float(trace.facts["least"])
     wanted = [2**k for k in range(int(math.log2(end)) + 1) if 2**k > least]
@@ -155,10 +155,10 @@ def examples_to(trace: Trace, wanted: float) -> float:
         ),
     ),
 )
-def prediction_horizon(trace: Trace, convention: str) -> Mapping[str, float]:
+def prediction_horizon(trace: Trace) -> Mapping[str, float]:
     """The span of a prediction in Lyapunov times; nothing where the exponent is not known."""
     exponent = float(trace.facts.get("lyapunov") or 0.0)
-    return {"horizon": span_scores(trace, convention)["span"] * exponent} if exponent else {}
+    return {"horizon": span_scores(trace)["span"] * exponent} if exponent else {}
 
 
 def axis_facts(task: Any) -> dict[str, Any]:

@@ -40,7 +40,7 @@ from quickstudy.base.trace import Trace
         Score("best-fitness", "best fitness", "of a trial", "higher", (-math.inf, math.inf)),
     ),
 )
-def trials(trace: Trace, convention: str) -> Mapping[str, float]:
+def trials(trace: Trace) -> Mapping[str, float]:
     """Of the last test, which is the one that solved it where one did."""
     held, solved = trace.arrays["held"][-1], trace.facts.get("solved")
     found = {
@@ -76,7 +76,7 @@ def trials(trace: Trace, convention: str) -> Mapping[str, float]:
         ),
     ),
 )
-def balance(trace: Trace, convention: str) -> Mapping[str, float]:
+def balance(trace: Trace) -> Mapping[str, float]:
     """Of learners in the place of a teacher who keeps something up; 1 while it is, 0 from then
     on.
     """
@@ -116,7 +116,7 @@ def balance(trace: Trace, convention: str) -> Mapping[str, float]:
         Score("speed-correlation", "likeness of speed", "correlation", "higher", (-1, 1)),
     ),
 )
-def reaching(trace: Trace, convention: str) -> Mapping[str, float]:
+def reaching(trace: Trace) -> Mapping[str, float]:
     """Of a hand that was moved towards some points by a learner's torques."""
     if "situ_answer" not in trace.arrays or "reach" not in trace.facts:
         return {}

@@ -47,6 +47,8 @@ class SymbolsSeat(Seat):
         self._marking = Marking(self.metric)
         names = renamed(task.vocabulary[1:], streams, plain)
         self._names = [END, *names]
+        # Words stand between spaces, letters need none.
+        self._between = " " if any(len(name) > 1 for name in names) else ""
         self._read = task.grammar.draws(streams.numpy("data"), shown)
         tests = TestList.behind(task, "exhaustive", self._read, strings)
         before = list(seen_strings(task, self._read, tests, strings // 2))[: strings // 2]
@@ -128,26 +130,25 @@ class SymbolsSeat(Seat):
         )
 
     def _text(self, string: Any) -> str:
-        return "".join(self._names[symbol] for symbol in string)
+        return self._between.join(self._names[symbol] for symbol in string)
 
     def shown(self) -> Shown:
         """What is known of the present string."""
         ask = f"{NEXT if self.metric == 'det' else MAY} ({' '.join(self._names)})"
         choices = [(name, name) for name in self._names] if self.metric == "det" else ()
-        return Shown(
-            f"{len(self._wrong) + 1}: {self._text(self._string[: self._place + 1])}_", ask, choices
-        )
+        read = self._text(self._string[: self._place + 1]) + self._between
+        return Shown(f"{len(self._wrong) + 1}: {read}_", ask, choices)
 
     def answer(self, line: str) -> Said:
         """One letter or several, as long as they are right."""
-        given = line.replace(" ", "")
-        if not given or not set(given) <= set("".join(self._names)):
+        given = line.split() if self._between else list(line.replace(" ", ""))
+        if not given or not set(given) <= set(self._names):
             raise UsageError(
                 f'"{line.strip()}" is no answer; the letters are {" ".join(self._names)}'
             )
         number = len(self._wrong)
         string = self._string
-        for part in [given] if self.metric == "cat" else given:
+        for part in [given] if self.metric == "cat" else [[one] for one in given]:
             good, truth = self._judge(part)
             if not good or len(self._wrong) > number:
                 break
@@ -155,10 +156,10 @@ class SymbolsSeat(Seat):
         whole = f"; the whole string: {self._text(string)}" if len(self._wrong) > number else ""
         return Said(right + whole, good)
 
-    def _judge(self, given: str) -> tuple[bool, str]:
+    def _judge(self, given: list[str]) -> tuple[bool, str]:
         if self._row.valid is None:
             truth = self._names[self._row.targets[self._place]]
-            good, said = given == truth, f"{truth} comes next"
+            good, said = given == [truth], f"{truth} comes next"
         else:
             may = {self._names[symbol] for symbol in np.flatnonzero(self._row.valid[self._place])}
             good, said = set(given) == may, f"{' '.join(sorted(may))} may come next"

@@ -18,8 +18,9 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace
-from quickstudy.protocols.examination import Clock, Examination
+from quickstudy.protocols.examination import Examination
 from quickstudy.protocols.properties import begun_after
+from quickstudy.protocols.session import Clock
 
 if TYPE_CHECKING:
     from quickstudy.learners.substrate import Genome, Probe, Substrate

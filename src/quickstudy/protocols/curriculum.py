@@ -21,8 +21,9 @@ from quickstudy.base.parameters import configure, parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import Life, spaces_of
 from quickstudy.base.trace import Trace
-from quickstudy.protocols.examination import Clock, Examination
+from quickstudy.protocols.examination import Examination
 from quickstudy.protocols.lifetime import Lifetime
+from quickstudy.protocols.session import Clock
 from quickstudy.tasks.curriculum.recordings import Recorder
 from quickstudy.tasks.curriculum.rules import Perfect
 

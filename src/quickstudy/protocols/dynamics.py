@@ -24,7 +24,8 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import SeriesTask, spaces_of
 from quickstudy.base.trace import Trace, Unfinished
-from quickstudy.protocols.examination import Clock, Examination, sit
+from quickstudy.protocols.examination import Examination, sit
+from quickstudy.protocols.session import Clock
 
 
 @protocol("dynamics", version=1)

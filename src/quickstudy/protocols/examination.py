@@ -5,10 +5,7 @@ marks, outcome.
 from __future__ import annotations
 
 import dataclasses
-import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -29,13 +26,12 @@ from quickstudy.base.learner import (
     Snapshot,
     face,
     finite,
-    name_of,
     pace_of,
 )
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
-from quickstudy.base.trace import ANSWERS, SoFar, Trace, Unfinished, answer_arrays
-from quickstudy.base.wording import described
+from quickstudy.base.trace import ANSWERS, Trace, Unfinished, answer_arrays
+from quickstudy.protocols.session import Clock, Session
 from quickstudy.tasks.sampling import Split, check_drawn, draw_unique, split
 
 PIECE_SECONDS = 5.0
@@ -123,33 +119,27 @@ def sit(
     up: marks and pupil are then, bit for bit, those of a call that was never interrupted, and times
     are the sum over both.
     """
-
-    def begin() -> Pupil:
-        return learner.begin(brief, [stream.for_learner() for stream in streams])
-
     for lane in {
         id(lane): lane for lane in (*lesson.examples, *(lesson.validation or ()), *exam.examples)
     }.values():
         check_drawn(lane, brief.inputs, brief.outputs)
-    unfinished = unfinished or Unfinished()
-    clock = Clock({} if unfinished.found is None else unfinished.found.facts["seconds"])
-    with clock.timing("learn"):
-        whole, found = begun(begin, unfinished)
-        pupil = face(whole, Answering)
-    marks = [] if found is None else list(found.arrays.get("marks", ()))
-    shown = int(points[len(marks) - 1]) if marks else 0
-    if found is not None:
-        shown = int(found.facts.get("shown", shown))
-    pieces = _Pieces(pace_of(learner).stride, unfinished.keeps and _can_be_kept(whole))
+    marks: list[NDArray[Any]] = []
+    shown = 0
+    session = Session(
+        learner,
+        brief,
+        streams,
+        unfinished,
+        lambda: ({"marks": np.stack(marks)} if marks else {}, {"shown": shown}),
+    )
+    clock, pupil = session.clock, face(session.pupil, Answering)
+    if session.found is not None:
+        marks += list(session.found.arrays.get("marks", ()))
+        shown = int(points[len(marks) - 1]) if marks else 0
+        shown = int(session.found.facts.get("shown", shown))
+    pieces = _Pieces(pace_of(learner).stride, session.keeps)
     if shown:
         pieces.took(shown, clock.seconds["learn"])
-
-    def so_far() -> SoFar:
-        arrays = {"marks": np.stack(marks)} if marks else {}
-        return SoFar(
-            arrays, {"seconds": clock.seconds, "shown": shown}, face(pupil, Keeping).snapshot()
-        )
-
     scores: Any = None
     for point in map(int, points[len(marks) :]):
         scores = None  # those of two tests need not be in memory side by side
@@ -157,15 +147,15 @@ def sit(
             first, stop, before = shown, pieces.end(shown, point), clock.seconds["learn"]
             for place in _learned(pupil, lesson, first, stop, clock, pieces.cuts):
                 shown = place
-                unfinished.hand_in(so_far)
+                session.hand_in()
             pieces.took(stop - first, clock.seconds["learn"] - before)
             shown = stop
             if shown < point:
-                unfinished.hand_in(so_far)
+                session.hand_in()
         with clock.timing("answer"):
             scores = pupil.answer(exam)
             marks.append(mark(scores))
-        unfinished.hand_in(so_far)
+        session.hand_in()
     return Sitting(
         pupil, np.stack(marks), clock.charge(pupil.cost()), LastTest(pupil, exam, scores)
     )
@@ -214,77 +204,6 @@ class _Pieces:
     def took(self, items: int, seconds: float) -> None:
         """A piece was learned. The latest says most: a learner may become slower as it goes."""
         self._speed = items / max(seconds, 1e-9)
-
-
-def _can_be_kept(pupil: Pupil) -> bool:
-    try:
-        face(pupil, Keeping)
-    except NotApplicable:
-        return False
-    return True
-
-
-def begun(begin: Callable[[], Pupil], unfinished: Unfinished) -> tuple[Pupil, SoFar | None]:
-    """A pupil as an interrupted call has left it, with what that call had so far; else a fresh one,
-    and None.
-
-    A learner whose `restore` fails restarts its run, and the failure is reported on standard error.
-    """
-    pupil = begin()
-    if unfinished.found is None:
-        return pupil, None
-    try:
-        face(pupil, Keeping).restore(unfinished.found.pupil)
-    except Exception as error:  # a learner that cannot be set back has lost its time, not its run
-        reason = described(error)
-        sys.stderr.write(
-            f"{name_of(pupil)}: restore failed, so its interrupted run restarts: {reason}\n"
-        )
-        unfinished.found = None
-        return begin(), None
-    return pupil, unfinished.found
-
-
-class Clock:
-    """Adds up wall seconds by name, on top of those `before`; time spent compiling goes to
-    `compile` instead.
-    """
-
-    def __init__(self, before: Mapping[str, float] | None = None) -> None:
-        self.seconds: dict[str, float] = {"compile": 0.0, **(before or {})}
-
-    @contextmanager
-    def timing(self, name: str) -> Iterator[None]:
-        """Count the block's time under a name."""
-        began, compiled = time.perf_counter(), _compile_seconds()
-        yield
-        compiling = _compile_seconds() - compiled
-        self.seconds["compile"] += compiling
-        self.seconds[name] = self.seconds.get(name, 0.0) + max(
-            0.0, time.perf_counter() - began - compiling
-        )
-
-    def acting(self, learning: bool) -> AbstractContextManager[None]:
-        """Count the block's time as learning or, where nothing is learned, as answering."""
-        return self.timing("learn" if learning else "answer")
-
-    def charge(self, costs: Sequence[Cost]) -> list[Cost]:
-        """Costs with the times filled in, shared equally among the lanes."""
-        share = {name: seconds / len(costs) for name, seconds in self.seconds.items()}
-        learn, answer, compiling = (share.get(name, 0.0) for name in ("learn", "answer", "compile"))
-        return [
-            dataclasses.replace(
-                cost, learn_seconds=learn, answer_seconds=answer, compile_seconds=compiling
-            )
-            for cost in costs
-        ]
-
-
-def _compile_seconds() -> float:
-    # A host learner must not make anybody import JAX or Numba just to ask how long they have
-    # compiled.
-    doors = (sys.modules.get(f"quickstudy.{name}") for name in ("gateway", "compiled"))
-    return sum(float(door.compile_seconds()) for door in doors if door)
 
 
 def right_answers(scores: Any, exam: Exam) -> NDArray[np.bool_]:

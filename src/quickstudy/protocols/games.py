@@ -19,7 +19,6 @@ from quickstudy.base.examples import Examples
 from quickstudy.base.learner import (
     Answering,
     Brief,
-    Keeping,
     Pace,
     Pupil,
     Rehearsing,
@@ -30,8 +29,9 @@ from quickstudy.base.lesson import Exam, Lesson, Rehearsal, Transcript
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import ExampleTask, PureWorldTask, spaces_of
-from quickstudy.base.trace import SoFar, Trace, Unfinished
-from quickstudy.protocols.examination import Clock, Examination, LastTest, begun, right_answers
+from quickstudy.base.trace import Trace, Unfinished
+from quickstudy.protocols.examination import Examination, LastTest, right_answers
+from quickstudy.protocols.session import Session
 
 KNOWN = ("episode", "game", "query", "foil")
 """What is written down of every decision of the last test, besides whether it was right."""
@@ -137,33 +137,25 @@ class GamesProtocol:
             )
         loss = "reward" if played else "payoff" if by_payoff else "cross-entropy"
         brief = Brief(inputs, outputs, loss, capacity, total * pace.passes)
-        unfinished = unfinished or Unfinished()
-        clock = Clock({} if unfinished.found is None else unfinished.found.facts["seconds"])
-        with clock.timing("learn"):
-            pupil, found = begun(
-                lambda: learner.begin(brief, [stream.for_learner() for stream in streams]),
-                unfinished,
-            )
+        shown, marks = 0, list[NDArray[Any]]()
+        none = np.zeros((0, len(streams), 2), np.int64)
+        session = Session(
+            learner,
+            brief,
+            streams,
+            unfinished,
+            lambda: ({"marks": np.stack(marks) if marks else none}, {"shown": shown}),
+        )
+        clock, pupil, found = session.clock, session.pupil, session.found
+        if found is not None:
+            shown, marks = int(found.facts["shown"]), list(found.arrays["marks"])
         rule = _is_rule(pupil)
         side = (
             _Played(task, pupil, streams)
             if played or rule
             else _Asked(task, pupil, streams, pace, by_payoff)
         )
-        shown = 0 if found is None else int(found.facts["shown"])
-        marks = [] if found is None else list(found.arrays["marks"])
         last: list[dict[str, NDArray[Any]]] = []
-
-        def so_far() -> SoFar:
-            arrays = (
-                {"marks": np.stack(marks)}
-                if marks
-                else {"marks": np.zeros((0, len(streams), 2), np.int64)}
-            )
-            return SoFar(
-                arrays, {"seconds": clock.seconds, "shown": shown}, face(pupil, Keeping).snapshot()
-            )
-
         stride = max(1, self.lesson // pace.stride) * pace.stride
         points = points[-1:] if rule else points
         for number, point in enumerate(points):
@@ -172,7 +164,7 @@ class GamesProtocol:
                 with clock.timing("learn"):
                     side.learn(shown, stop)
                 shown = stop
-                unfinished.hand_in(so_far)
+                session.hand_in()
             if number >= len(marks):
                 with clock.timing("answer"):
                     last = side.test(self.episodes)

@@ -15,7 +15,8 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
 from quickstudy.protocols.curriculum import Diary, begun, brief_of, live_through
-from quickstudy.protocols.examination import Clock, Examination
+from quickstudy.protocols.examination import Examination
+from quickstudy.protocols.session import Clock
 from quickstudy.tasks.curriculum.gradual import CONDITIONS, Noise, Transfer, Unseen, chain
 
 

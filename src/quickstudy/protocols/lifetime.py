@@ -13,7 +13,7 @@ from quickstudy.base.learner import Acting, Living, face
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import Life, Turn, players_of, spaces_of
 from quickstudy.learners.host_values import as_lanes, of_lane
-from quickstudy.protocols.examination import Clock
+from quickstudy.protocols.session import Clock
 from quickstudy.tasks.worlds import open_world, plain
 
 

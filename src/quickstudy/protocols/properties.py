@@ -19,10 +19,11 @@ from quickstudy.base.learner import Brief, Pupil, Showing, face, finite, pace_of
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
-from quickstudy.base.trace import Trace
+from quickstudy.base.trace import Trace, Unfinished
 from quickstudy.measures.memory import Harvest, significance
 from quickstudy.measures.memory_terms import memory_to_end, processing_capacity, too_few
-from quickstudy.protocols.examination import Clock, Examination
+from quickstudy.protocols.examination import Examination
+from quickstudy.protocols.session import Clock
 from quickstudy.tasks.dynamics.memory import BASES
 
 LEAST_STEPS, STEPS_PER_STATE = 5000, 20
@@ -51,11 +52,12 @@ class PropertiesProtocol:
     One harvest serves memory and processing capacity: `steps` steps to fit and as many to test
     (none: 20 for every state, at least 5,000), delays up to `delays` (none: twice the states, and
     on to the end of the memory or of the washout), terms up to `degrees`, at most `budget`. Too few
-    steps for the states are refused. Ranks by two algorithms: of the last states after `streams`
-    streams (none: twice the states) of `length` steps from one washed-out state, without and with
-    the last `shared` steps in common; and of all states of one stream, in the whole range and, for
-    generalisation, in +- `near` around `centre`. Published, as in the code of CHARC: 0.05 around
-    0.5. Then paths with different pasts and one future: do they meet, do differences grow?
+    steps for the states are refused.
+    Ranks by two algorithms: of the last states after `streams` streams (none: twice the states) of
+    `length` steps from one washed-out state, without and with the last `shared` steps in common;
+    and of all states of one stream, in the whole range and, for generalisation, in +- `near` around
+    `centre`. Published, as in the code of CHARC: 0.05 around 0.5. Then paths with different pasts
+    and one future: do they meet, do differences grow?
     """
 
     steps: int | None = parameter(None, at_least=1)
@@ -93,7 +95,13 @@ class PropertiesProtocol:
         "published": {"near": 0.05, "centre": 0.5}
     }
 
-    def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
+    def examine(
+        self,
+        task: Any,
+        learner: Any,
+        streams: Sequence[Streams],
+        unfinished: Unfinished | None = None,
+    ) -> Examination:
         """One trace per lane, of kind `properties`: memory by delay, capacity by term, singular
         values, distances.
         """
@@ -101,7 +109,7 @@ class PropertiesProtocol:
             raise NotApplicable(f"{task.id} has no signal(rng, shape) to look at states with")
         clock = Clock()
         with clock.timing("answer"):
-            begun = begun_after(self.after, task, learner, streams)
+            begun = begun_after(self.after, task, learner, streams, unfinished)
             looked = self._look(task, _Shown(begun.pupil), streams)
         costs = [trace.cost for trace in begun.traces] or clock.charge(begun.pupil.cost())
         traces = [
@@ -204,7 +212,13 @@ def _remarks(arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def begun_after(after: str, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
+def begun_after(
+    after: str,
+    task: Any,
+    learner: Any,
+    streams: Sequence[Streams],
+    unfinished: Unfinished | None = None,
+) -> Examination:
     """The learner as it was drawn, or as it is after a task that it is to learn before, by the
     protocol `dynamics`, on the data that a run of that would show.
     """
@@ -221,7 +235,7 @@ def begun_after(after: str, task: Any, learner: Any, streams: Sequence[Streams])
             f"after={after}: what is learned before must be read as {task.id} is, one number a step"
         )
     own = [dataclasses.replace(stream, task=before.id) for stream in streams]
-    return DynamicsProtocol().examine(before, learner, own)
+    return DynamicsProtocol().examine(before, learner, own, unfinished)
 
 
 class _Shown:

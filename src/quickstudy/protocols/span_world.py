@@ -17,8 +17,9 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace
 from quickstudy.measures.span import axis_facts
-from quickstudy.protocols.examination import Clock, Examination
+from quickstudy.protocols.examination import Examination
 from quickstudy.protocols.lifetime import Lifetime
+from quickstudy.protocols.session import Clock
 from quickstudy.protocols.span import Spans
 from quickstudy.tasks.span.mapping import WorldItem
 

@@ -22,9 +22,10 @@ from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.trace import SoFar, Trace, Unfinished
-from quickstudy.protocols.examination import Clock, Examination, Sitting, sit
+from quickstudy.protocols.examination import Examination, Sitting, sit
 from quickstudy.protocols.marking import Marking, Outcomes, Stop, joined, judged
 from quickstudy.protocols.outcomes import outcomes
+from quickstudy.protocols.session import Clock
 from quickstudy.tasks.grammar.counting import Counting
 from quickstudy.tasks.grammar.lists import LISTED, TestList, together
 from quickstudy.tasks.grammar.strings import String

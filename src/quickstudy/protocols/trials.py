@@ -18,8 +18,9 @@ from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import PureWorldTask, spaces_of
-from quickstudy.base.trace import Trace
-from quickstudy.protocols.examination import Clock, Examination
+from quickstudy.base.trace import SoFar, Trace, Unfinished
+from quickstudy.protocols.examination import Examination
+from quickstudy.protocols.session import Session
 
 
 @protocol("trials", version=1)
@@ -31,7 +32,8 @@ class TrialsProtocol:
     trials: the most that are made. every: so many trials lie between two tests. Tests are made once
     a trial was held to its end, and at the last: from all starts of the task's exam, and, where the
     task has one, one long run. When a test solves the task, no more trials are made. Nothing is
-    learned in a test. Source: Wringe, Trefzer and Stepney, section 4.5.
+    learned in a test.
+    Source: Wringe, Trefzer and Stepney, section 4.5.
     """
 
     trials: int = parameter(3000, at_least=1)
@@ -59,7 +61,13 @@ class TrialsProtocol:
             return ""
         return f"trials are made in a world with an exam, and {task.id} is none"
 
-    def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
+    def examine(
+        self,
+        task: Any,
+        learner: Any,
+        streams: Sequence[Streams],
+        unfinished: Unfinished | None = None,
+    ) -> Examination:
         """One trace per lane, of kind `trials`: fitness and steps (trial,); tested (test,) numbers
         of trials, held (test, start) and endured (test,) steps; situ_answer and situ_target (start,
         step, width) of the last test where a reference is followed. The fact `solved`: trials after
@@ -69,18 +77,18 @@ class TrialsProtocol:
 
         if fault := self.unfit(task):
             raise NotApplicable(fault)
-        lanes, clock = len(streams), Clock()
         keys = jnp.stack([stream.jax("data") for stream in streams])
         brief = Brief(*spaces_of(task), "reward", int(task.horizon), self.trials)
-        with clock.timing("learn"):
-            pupil = face(
-                learner.begin(brief, [stream.for_learner() for stream in streams]), Rehearsing
-            )
-        logs = [_Log() for _ in streams]
-        for first in range(0, self.trials, self.every):
-            stop = min(first + self.every, self.trials)
+        logs, shown = [_Log() for _ in streams], 0
+        session = Session(learner, brief, streams, unfinished, lambda: _kept(logs, shown))
+        clock, pupil = session.clock, face(session.pupil, Rehearsing)
+        if session.found is not None:
+            shown = int(session.found.facts["shown"])
+            logs = [_Log.kept(session.found, lane) for lane in range(len(streams))]
+        while shown < self.trials and not all(log.solved is not None for log in logs):
+            stop = min(shown + self.every, self.trials)
             with clock.timing("learn"):
-                played = pupil.rehearse(Rehearsal(task, keys), first, stop)
+                played = pupil.rehearse(Rehearsal(task, keys), shown, stop)
             for lane, log in enumerate(logs):
                 log.add(played, lane)
             if stop == self.trials or any(log.ever_held and log.solved is None for log in logs):
@@ -88,15 +96,25 @@ class TrialsProtocol:
                     tested = _tested(task, pupil, keys)
                 for lane, log in enumerate(logs):
                     log.test(task, stop, tested, lane)
-            if all(log.solved is not None for log in logs):
-                break
+            shown = stop
+            session.hand_in()
         facts = {"passes": 1, **dict(task.taxonomy), **dict(getattr(task, "facts", {}))}
         traces = [
-            Trace("trials", log.arrays(), {**facts, "solved": log.solved}, cost)
+            Trace("trials", log.so_far(), {**facts, "solved": log.solved}, cost)
             for log, cost in zip(logs, clock.charge(pupil.cost()), strict=True)
         ]
-        assert len(traces) == lanes
         return Examination(traces, pupil, brief)
+
+
+def _kept(logs: Sequence[_Log], shown: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is needed to resume: arrays by lane and name, and facts."""
+    arrays = {
+        f"{lane}/{name}": array
+        for lane, log in enumerate(logs)
+        for name, array in log.so_far().items()
+    }
+    lanes = [{"solved": log.solved, "ever_held": log.ever_held} for log in logs]
+    return arrays, {"shown": shown, "lanes": lanes}
 
 
 def _tested(task: Any, pupil: Any, keys: Any) -> tuple[Transcript, NDArray[np.int64]]:
@@ -108,6 +126,10 @@ def _tested(task: Any, pupil: Any, keys: Any) -> tuple[Transcript, NDArray[np.in
         return exam, np.zeros(len(keys), dtype=np.int64)
     endured = pupil.perform(Rehearsal(long, keys), 0, 1)
     return exam, np.asarray(endured.info["steps"]).max(axis=(1, 2))
+
+
+TESTS = ("tested", "held", "endured")
+"""Arrays of a log with one entry for each test."""
 
 
 class _Log:
@@ -149,15 +171,30 @@ class _Log:
         if task.solved(held, int(endured[lane])):
             self.solved = stop
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Of a trace."""
+    @classmethod
+    def kept(cls, found: SoFar, lane: int) -> _Log:
+        """The log of a lane of an interrupted call."""
+        log, begin = cls(), f"{lane}/"
+        arrays = {
+            name.removeprefix(begin): array
+            for name, array in found.arrays.items()
+            if name.startswith(begin)
+        }
+        log._trials = [(arrays.pop("fitness"), arrays.pop("steps"))]
+        tests = [arrays.pop(name, ()) for name in TESTS]
+        log._tests = [(int(stop), held, int(long)) for stop, held, long in zip(*tests, strict=True)]
+        log._last = arrays
+        facts = found.facts["lanes"][lane]
+        log.solved, log.ever_held = facts["solved"], bool(facts["ever_held"])
+        return log
+
+    def so_far(self) -> dict[str, NDArray[Any]]:
+        """Arrays of the trials and tests until now."""
         fitness, steps = (np.concatenate(part) for part in zip(*self._trials, strict=True))
-        tested, held, endured = (np.asarray(part) for part in zip(*self._tests, strict=True))
+        tests = (np.asarray(part) for part in zip(*self._tests, strict=True))
         return {
             "fitness": fitness,
             "steps": steps,
-            "tested": tested,
-            "held": held,
-            "endured": endured,
+            **dict(zip(TESTS, tests, strict=False)),
             **self._last,
         }

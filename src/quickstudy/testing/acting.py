@@ -186,6 +186,7 @@ class RehearsingChecks(_Checks):
             ("rehearses the same in two calls as in one", self._two_calls),
             ("learns nothing when it performs", self._performs),
             ("cannot guess what the world draws next", self._no_shared_key),
+            ("is taught if it learns", self._is_taught),
             *self.keeps(),
         ]
 
@@ -244,6 +245,19 @@ class RehearsingChecks(_Checks):
         rehearsed = check_guesses(dice, pupil.rehearse(keys, 0, count), "rehearses")
         performed = check_guesses(dice, pupil.perform(keys, count, 2 * count), "performs")
         return f"{rehearsed}; {performed}"
+
+    def _is_taught(self) -> str:
+        if getattr(self.pupil, "learns", True) is not False:
+            return ""
+        pupil, later = self.begin(), (self._episodes, 2 * self._episodes)
+        before = self.played(pupil.perform, *later)
+        self.played(pupil.rehearse, 0, self._episodes)
+        complaint = (
+            "declares learns = False, so that no protocol teaches it, but performs differently"
+            " after it has rehearsed; leave learns out"
+        )
+        _check_alike(self.played(pupil.perform, *later), before, complaint)
+        return "it declares that it never learns"
 
     def _begins(self, pupil: Any) -> None:
         self.played(pupil.rehearse, 0, self._episodes // 3)

@@ -157,6 +157,11 @@ class FaceChecks:
         fresh.learn(lesson, early, lesson.items)
         complaint = "another learner that is restored and goes on ends elsewhere"
         check_equal(self._class.answered(fresh, exam), self._class.scores, 0.0, complaint)
+        # A run that is interrupted between the last lesson and the test answers without learning.
+        ended, fresh = stored(fresh.snapshot()), self._class.begin()
+        fresh.restore(ended)
+        complaint = "another learner that is restored at the end answers differently"
+        check_equal(self._class.answered(fresh, exam), self._class.scores, 0.0, complaint)
 
     def _stepped(self, state: Any, inputs: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
         """The state after some steps, and (lane, time, row, width) scores; after none the state as

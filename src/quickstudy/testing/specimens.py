@@ -6,7 +6,7 @@ is registered.
 `breaks` says which promise of the checkers is broken. It is the only one, but of answers that
 cannot be repeated: they are not the same in two calls as in one either. Those that end in `Numbers`
 answer with real numbers, those that end in `Actor` act in a world; `Honest`, `HonestNumbers` and
-`HonestActor` have no fault.
+`HonestActor` have no fault. `specimen_players` has learners that play whole episodes.
 """
 
 from __future__ import annotations
@@ -129,6 +129,37 @@ class ForgetsAtSnapshot(Honest):
     def restore(self, snapshot: Snapshot) -> None:
         """A fresh table."""
         self.table = np.zeros_like(snapshot.arrays["table"])
+
+
+class AnswersDifferentlyRestored(Honest):
+    """Answers through one of two programs that differ in the last bits. Which one depends on
+    whether it has learned since it was made, and the snapshot does not record that.
+    """
+
+    breaks = "comes back from a snapshot"
+
+    def __init__(self, brief: Brief, seed: int) -> None:
+        super().__init__(brief, seed)
+        self.share: np.floating[Any] = np.float32(1 / 3)
+
+    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
+        """Switch to double precision."""
+        super().learn(inputs, targets)
+        self.share = np.float64(1 / 3)
+
+    def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        """A score for the remembered answer, in the precision of the program."""
+        return np.asarray(np.eye(self.outputs)[self.table[inputs]] * self.share)
+
+
+class FailsToRestore(Honest):
+    """Looks in its snapshot for an array that is not there. A run that is resumed then restarts."""
+
+    breaks = "comes back from a snapshot"
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Raises KeyError."""
+        self.table = np.array(snapshot.arrays["tables"])
 
 
 class HonestNumbers:

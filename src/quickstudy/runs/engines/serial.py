@@ -31,7 +31,7 @@ class Serial:
     here: ClassVar[bool] = True
 
     def planned_workers(self) -> int:
-        """This process."""
+        """One: the driver itself."""
         return 1
 
     def open(self) -> SerialEngine:

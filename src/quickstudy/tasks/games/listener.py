@@ -124,8 +124,8 @@ class Listener(Named, MetaGame):
     Source: Denamganaï, Missaoui and Walker 2022. Departures: where the original raises, stimuli are
     topped up from the pool; as many words as values are enough, as the paper has it, where its
     program asserts one more (no number depends on it); decisions without feedback are booked in
-    their own phase; a phase is at most about three times as long as usual, which the original
-    reaches in one episode of 100,000.
+    their own phase; a phase is at most about three times as long as usual; in the original it
+    can be longer, rarely.
     """
 
     seat: ClassVar[str] = "listener"  # a person may sit there, see `quickstudy.play.listener`

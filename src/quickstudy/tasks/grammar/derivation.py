@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 
 from quickstudy.base.errors import UsageError
 from quickstudy.tasks.grammar.following import Follower
+from quickstudy.tasks.grammar.left_recursion import without_left_recursion
 
 END = "#"
 LONGEST_DRAWN = 1_000_000
+MOST_SYMBOLS = 128
+"""Terminals of a grammar and `#`: a symbol of a string is one byte."""
 WRONG_ARROWS = ("→", "=>", "::=", "⟶")
 _CHANCE = re.compile(r"\[(\d*\.?\d+(?:e-?\d+)?(?:/\d+)?)\]")
 
@@ -28,11 +31,13 @@ class Derivation:
 
         S -> a S b S [0.3] | [0.7]
 
-    Parts stand between spaces; what is no left side is a terminal of one character. A capital
-    letter beside small ones is none: its rule was forgotten. Every alternative ends with its
-    probability, which may be a fraction, and may be empty. Raises UsageError for a text that is
-    none, probabilities that do not sum to 1, a symbol that cannot be reached or does not end,
-    recursion on the left, and strings whose mean length is infinite.
+    Parts stand between spaces; what is no left side is a terminal: a letter, or a word. A word goes
+    in quotes if it begins with a capital, or stands among letters. A capital letter beside small
+    ones is none: its rule was forgotten. Lines with the same left side are one rule. Every
+    alternative ends with its probability, which may be a fraction, and may be empty. Raises
+    UsageError for a text that is none, probabilities that do not sum to 1, a symbol that cannot be
+    reached or does not end, recursion through parts that may be empty, and strings whose mean
+    length is infinite.
     """
 
     text: str
@@ -44,28 +49,31 @@ class Derivation:
     def rules(self) -> dict[str, list[tuple[Fraction, tuple[str, ...]]]]:
         """By left side: (probability, right side) in the order of the text."""
         found: dict[str, list[tuple[Fraction, tuple[str, ...]]]] = {}
+        for left, parts in self._lines:
+            for chance, right in parts:
+                bare = tuple(part[1:-1] if _is_quoted(part) else part for part in right)
+                if bare in [earlier for _, earlier in found.setdefault(left, [])]:
+                    raise UsageError(
+                        f'grammar: {left} has the alternative "{" ".join(bare)}" twice; write it'
+                        " once, with the sum of its probabilities"
+                    )
+                found[left].append((chance, bare))
+        if not found:
+            raise UsageError("grammar: there is no rule; write: S -> a S b [0.7] | [0.3]")
+        return found
+
+    @cached_property
+    def _lines(self) -> list[tuple[str, list[tuple[Fraction, tuple[str, ...]]]]]:
+        """(left side, alternatives) of each line, with the quotes around words."""
+        found = []
         for line in filter(None, map(str.strip, re.split(r"[;\n]", self.text))):
             left, arrow, right = (part.strip() for part in line.partition("->"))
-            if left in found:
-                raise UsageError(
-                    f"grammar: {left} has two lines; put all its rules on one, with | between them"
-                )
             if not arrow or len(left.split()) != 1:
                 raise UsageError(
                     f'grammar: "{line}" is not a rule; write: S -> a S b [0.7] | [0.3]'
                 )
-            found[left] = [
-                _alternative(part, line)
-                for part in re.split(r"(?<=\])\s*\|\s*|\s\|\s", f" {right} ")
-            ]
-            rights = [right for _, right in found[left]]
-            if twice := [right for number, right in enumerate(rights) if right in rights[:number]]:
-                raise UsageError(
-                    f'grammar: {left} has the alternative "{" ".join(twice[0])}" twice; write it'
-                    " once, with the sum of its probabilities"
-                )
-        if not found:
-            raise UsageError("grammar: there is no rule; write: S -> a S b [0.7] | [0.3]")
+            parts = re.split(r"(?<=\])\s*\|\s*|\s\|\s", f" {right} ")
+            found.append((left, [_alternative(part, line) for part in parts]))
         return found
 
     @cached_property
@@ -203,22 +211,8 @@ class Derivation:
                 raise UsageError(
                     f"grammar: the probabilities of {left} sum to {float(total):g}, not to 1"
                 )
-        for symbol in self.symbols[1:]:
-            if len(symbol) != 1 or symbol in (END, "|"):
-                raise UsageError(
-                    f'grammar: "{symbol}" has no rule; a terminal is one character, and neither #'
-                    " nor |"
-                )
-        # In a grammar whose terminals are all capitals, one that lacks its rule cannot be told from
-        # them.
-        if any(map(str.islower, self.symbols)) and (
-            capital := next(filter(str.isupper, self.symbols), "")
-        ):
-            raise UsageError(
-                f'grammar: "{capital}" has no rule, and no terminal is a capital letter beside'
-                " small ones"
-            )
-        reached, ending, empty = {next(iter(self.rules))}, set[str](), set[str]()
+        self._check_terminals()
+        reached, ending = {next(iter(self.rules))}, set[str]()
         for _ in self.rules:  # each round finds one more, or none is left
             for left, found in self.rules.items():
                 rights = [right for p, right in found if p]
@@ -228,36 +222,59 @@ class Derivation:
                     if any(all(p in ending or p in self.numbers for p in r) for r in rights)
                     else set()
                 )
-                empty |= {left} if any(all(p in empty for p in r) for r in rights) else set()
         for wanted, said in (
             (reached, "cannot be reached from the start"),
             (ending, "never ends in a string"),
         ):
             if lost := [left for left in self.rules if left not in wanted]:
                 raise UsageError(f"grammar: {lost[0]} {said}; leave it out or give it a rule")
-        firsts = {
-            left: {
-                part
-                for _, r in found
-                for i, part in enumerate(r)
-                if all(before in empty for before in r[:i])
-            }
-            for left, found in self.rules.items()
-        }
-        for left in self.rules:
-            seen, left_most = set[str](), firsts[left]
-            while left_most - seen:
-                seen |= left_most
-                left_most = set().union(*(firsts.get(part, set()) for part in left_most))
-            if left in seen:
-                raise UsageError(
-                    f"grammar: {left} begins with itself; write the recursion behind a terminal"
-                )
+        without_left_recursion(self.rules)
         if np.abs(np.linalg.eigvals(self._means)).max() >= 1 - 1e-9:
             raise UsageError(
                 "grammar: its strings have no finite mean length; make the rules that end more"
                 " likely"
             )
+
+    def _check_terminals(self) -> None:
+        """Raises UsageError for what is most likely a left side whose rule was forgotten."""
+        parts = {p for _, some in self._lines for _, right in some for p in right}
+        quoted = {part[1:-1] for part in parts if _is_quoted(part)}
+        bare = [symbol for symbol in self.symbols[1:] if symbol not in quoted]
+        words = [symbol for symbol in bare if len(symbol) > 1]
+        for symbol in sorted(quoted.union(self.symbols[1:])):
+            if set(symbol) & {END, "|"} or symbol in quoted & self.rules.keys():
+                raise UsageError(
+                    f'grammar: "{symbol}" is not a terminal; a letter or word holds neither # nor |'
+                    " and is no left side"
+                )
+        if len(self.symbols) > MOST_SYMBOLS:
+            raise UsageError(
+                f"grammar: {len(self.symbols) - 1} different terminals are more than"
+                f" {MOST_SYMBOLS - 1}; write fewer"
+            )
+        # In a grammar whose terminals are all capitals, one that lacks its rule cannot be told from
+        # them.
+        if any(map(str.islower, self.symbols)) and (
+            capital := next(filter(str.isupper, set(bare) - set(words)), "")
+        ):
+            raise UsageError(
+                f'grammar: "{capital}" has no rule, and no terminal is a capital letter beside'
+                " small ones"
+            )
+        small = any(left[0].islower() for left in self.rules)
+        long = sum(len(symbol) > 1 for symbol in self.symbols)
+        for word in words:
+            if word[0].isupper() or small:
+                raise UsageError(f'grammar: "{word}" has no rule; a word goes in quotes: "{word}"')
+            if 2 * long <= len(self.symbols) - 1:
+                raise UsageError(
+                    f'grammar: "{word}" has no rule; letters stand between spaces'
+                    f" ({' '.join(word)}), and a word among letters in quotes"
+                )
+
+
+def _is_quoted(part: str) -> bool:
+    return len(part) > 2 and part[0] == part[-1] and part[0] in "\"'"
 
 
 def _alternative(text: str, line: str) -> tuple[Fraction, tuple[str, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import UsageError
+from quickstudy.tasks.grammar.left_recursion import Rules, without_left_recursion
 
 if TYPE_CHECKING:
     from quickstudy.tasks.grammar.derivation import Derivation
@@ -27,8 +28,6 @@ EXPLORED, MOST_LISTED = 2_000, 1 << 17
 length are listed where there are such.
 """
 
-Rules = Mapping[str, Sequence[tuple[Fraction, tuple[str, ...]]]]
-
 
 class Follower:
     """What may come after a prefix, and how likely: the left parts of all derivations that fit it.
@@ -41,7 +40,8 @@ class Follower:
     """
 
     def __init__(self, grammar: Derivation) -> None:
-        self._grammar, self._rules = grammar, _factored(grammar.rules)
+        self._grammar = grammar
+        self._rules = _factored(without_left_recursion(grammar.rules))
         self._stacks: dict[tuple[str, int], int] = {}
         self._cells: list[tuple[str, int]] = [("", 0)]
         self._states: dict[tuple[tuple[int, Fraction], ...], int] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,9 @@ _SIDE = 123
 """Of the square of values in which the released list of a^n b^m c^{n+m} lies: the root of 15,000,
 rounded up.
 """
+
+
+_CORPUS = "A file of strings is no grammar; take grammar/sentences:corpus=FILE"
 
 
 @dataclass(frozen=True)
@@ -103,9 +107,9 @@ class EqualTwo(Counted):
     Sees: `#`, n letters a, n letters b; n = 1, 2, 3 ... stops growing with chance p. Answers: the
     next symbol, `#` at the end. Scored: where the next symbol is certain, from the first b on, in
     strings longer than all that were shown. Chance: always answering b errs once in a string.
-    Ceiling: all strings right. Source: Lan, Chemla and Katzir 2023. Released: n from a grammar in
-    which the first step takes a draw too. The grammar of the paper's appendix allows n = 0:
-    `least=0`.
+    Ceiling: all strings right.
+    Source: Lan, Chemla and Katzir 2023. Released: n from a grammar in which the first step takes a
+    draw too. The grammar of the paper's appendix allows n = 0: `least=0`.
     """
 
     blocks = "a^n b^n"
@@ -151,9 +155,10 @@ class Addition(Counted):
     Sees: `#`, n letters a, m letters b, n + m letters c; both numbers stop growing with chance p,
     independently. Answers: the next symbol. Scored: where it is certain, from the first c on, in
     strings longer than all that were shown. Chance: always answering c errs once in a string.
-    Ceiling: all strings right. Source: Lan, Chemla and Katzir 2023. Released: the test list is
-    exhaustive up to n + m = 124 only; the paper's text has a square of values instead
-    (`test=grid`). The grammar of the paper's appendix allows 0 of each: `least=0`.
+    Ceiling: all strings right.
+    Source: Lan, Chemla and Katzir 2023. Released: the test list is exhaustive up to n + m = 124
+    only; the paper's text has a square of values instead (`test=grid`). The grammar of the paper's
+    appendix allows 0 of each: `least=0`.
     """
 
     blocks, variables = "a^n b^m c^{n+m}", "nm"
@@ -245,9 +250,10 @@ class Written(StringTask):
     rules: the text, or the name of a file that holds it; the text is part of what a run is known
     by. Probabilistic context-free rules: `S -> a S b S [0.3] | [0.7]`, one left side a line or
     between semicolons. Counted blocks: `a^n b^m c^{n+m} [n 0.3] [m 0.3]`, with the chance that each
-    variable stops growing. Sees: a string between two `#`. Answers: the next symbol. Scored: where
-    the next symbol is certain, in strings longer than all that were shown; at every step, if it
-    never is. Chance 0. Ceiling: all strings right. Source: yours.
+    variable stops growing.
+    Sees: a string between two `#`. Answers: the next symbol. Scored: where the next symbol is
+    certain, in strings longer than all that were shown; at every step, if it never is. Chance 0.
+    Ceiling: all strings right. Source: yours.
     """
 
     rules: str = parameter("S -> a S b S [0.3] | [0.7]")
@@ -275,16 +281,19 @@ def _is_file(rules: str) -> bool:
 
 
 def _rules_in(file: str, text: str) -> str:
-    """The grammar in the text of a file, without lines that begin with #, which are comments."""
-    rules = "\n".join(
-        line for line in text.strip().splitlines() if not line.lstrip().startswith("#")
-    ).strip()
+    """The grammar in the text of a file, without comments: what follows a # to the end of a line,
+    at its beginning or after a space.
+    """
+    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
+    if lines and all(len(line) > 2 and line[0] == line[-1] == "#" for line in lines):
+        raise UsageError(f"grammar: {file} has strings between # and no rules; {_CORPUS}")
+    rules = "\n".join(filter(None, (re.sub(r"(^|\s)#.*", "", line).strip() for line in lines)))
     if not rules:
         raise UsageError(f"grammar: {file} is empty; write rules into it: S -> a S b [0.7] | [0.3]")
     if "->" not in rules and "^" not in rules and not any(arrow in rules for arrow in WRONG_ARROWS):
         raise UsageError(
-            f"grammar: {file} has no rules; write S -> a S b [0.7] | [0.3] or a^n b^n [n 0.3]. A"
-            " file of strings is no grammar"
+            f"grammar: {file} has no rules; write S -> a S b [0.7] | [0.3] or a^n b^n [n 0.3]."
+            f" {_CORPUS}"
         )
     return rules
 

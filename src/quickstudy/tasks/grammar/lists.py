@@ -152,7 +152,7 @@ class TestList:
             return (
                 f"{self.task.id}: this language has {held:,} strings, and the test needs"
                 f" {self.count:,} that are longer than all that were shown: a finite language"
-                " cannot be measured this way"
+                " cannot be measured this way; take grammar/sentences:corpus=RULES"
             )
         return (
             f"{self.task.id}: the language has no {self.count:,} strings after its first"

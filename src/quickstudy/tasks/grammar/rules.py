@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import control
+from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Tokens
 from quickstudy.tasks.controls import FixedRule
@@ -134,6 +135,11 @@ class Trigram(_NGram):
 @control("true-grammar", version=1, role="oracle")
 class TrueGrammar(_Distribution, FixedRule):
     """The probabilities that the grammar itself gives after what was read; nobody can do better."""
+
+    def __init__(self, task: Any, brief: Brief, seed: int) -> None:
+        if task.grammar is None:
+            raise NotApplicable("nobody knows the probabilities of sentences from a file")
+        super().__init__(task, brief, seed)
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """Conditionals; which symbols may follow; or whether what was read up to a `#` is of the

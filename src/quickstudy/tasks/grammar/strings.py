@@ -122,8 +122,9 @@ class StringTask:
         raise UsageError(f"{self.id}: there is no released test list; use test=exhaustive")
 
     def text(self, tokens: Sequence[int]) -> str:
-        """A string as it is released."""
-        return "".join(self.vocabulary[token] for token in tokens)
+        """A string as it is released; words stand between spaces."""
+        between = " " if any(len(symbol) > 1 for symbol in self.vocabulary) else ""
+        return between.join(self.vocabulary[token] for token in tokens)
 
     def examples(self, strings: Sequence[String]) -> Examples:
         """Strings with their two `#`, as the setup asks for."""
