@@ -87,17 +87,22 @@ main({arguments!r})
 """
 
 
+def say(*lines: object, sep: str = " ") -> None:
+    """Write to standard output."""
+    sys.stdout.write(sep.join(map(str, lines)) + "\n")
+
+
 def main() -> None:
     """Print the table; with --json, one object."""
     found = measured()
     if "--json" in sys.argv:
-        print(json.dumps(found))
+        say(json.dumps(found))
         return
     width = max(map(len, found))
-    print(f"{'':{width}}  {'now':>8}  goal")
+    say(f"{'':{width}}  {'now':>8}  goal")
     for name, value in found.items():
         shown = f"{value:,}" if isinstance(value, int) else f"{value:.1f}"
-        print(f"{name:{width}}  {shown:>8}  {GOALS.get(name, '')}".rstrip())
+        say(f"{name:{width}}  {shown:>8}  {GOALS.get(name, '')}".rstrip())
 
 
 def measured() -> dict[str, float]:
@@ -112,7 +117,7 @@ def measured() -> dict[str, float]:
             runs = max(1, recorded())
             found["resolve() per run"] = resolved / runs
         if "--files" in sys.argv:
-            print(name, *(pathlib.Path(one).relative_to(ROOT) for one in files), sep="\n  ")
+            say(name, *(pathlib.Path(one).relative_to(ROOT) for one in files), sep="\n  ")
     found["option relays"] = relays(texts)
     found["hasattr/getattr as protocol"] = sum(map(protocol_calls, texts.values()))
     words = [text for each in texts.values() for text in prose(each)]

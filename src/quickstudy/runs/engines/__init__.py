@@ -8,7 +8,7 @@ installed package (entry point group `quickstudy`) or in a file given by `--incl
     @engine("mine", version=1)
     @dataclass(frozen=True)
     class Mine:
-        \"""What it does, in a line. The rest of this text is shown by `quickstudy show mine`.\"""
+        # its docstring: what it does, as `quickstudy show mine` prints it
 
         address: str = parameter("")            # what stands between :// and ?, if anything may
         workers: int | None = parameter(None, at_least=1)     # what --workers gives
