@@ -45,8 +45,10 @@ class Core:
         return catalogue.core.get("esn")(units=self.{field}).build(inputs, rng)
 
 
-@qs.measure("half", version=1, kinds=("learning-curve",), equation="x / 2", chance="none",
-            scores=(Score("{score}", unit="share", better="higher", range=(0, 1){was_score}),))
+@qs.measure("{measure}", version=1{was_measure}, kinds=("learning-curve",), chance="none",
+            equation="x / 2", scores=(
+                Score("{score}", unit="share", better="higher", range=(0, 1){was_score}),
+            ))
 def half(trace, convention):
     return {{"{score}": float(trace.arrays["accuracy"][-1]) / 2}}
 """
@@ -60,6 +62,8 @@ OLD = {
     "score": "halved",
     "was_score": "",
     "parameter": "answer",
+    "measure": "half",
+    "was_measure": "",
 }
 NEW = {
     **OLD,
@@ -71,6 +75,8 @@ NEW = {
     "was_field": ', alias="nodes"',
     "score": "half-accuracy",
     "was_score": ', alias="halved"',
+    "measure": "halves",
+    "was_measure": ', alias="half"',
 }
 
 
@@ -102,9 +108,9 @@ PROLOGUE = """
         module.code_of = lambda *components: {}
     qs.include("mine.py")
     few = {"sequences": 20}
-    def run(learners, seeds):
+    def run(learners, seeds, measure="half"):
         return qs.run("language/periodic:longest=2", learners, seeds=seeds, protocol=few,
-                      controls=False, measures=["half"], workers=0, out="out")
+                      controls=False, measures=[measure], workers=0, out="out")
 """
 
 
@@ -124,7 +130,7 @@ def folder(tmp_path_factory):
     results = run(["constant", "reservoir:units=8"], 3)
     found.append([results.execution.ok, results.execution.found])
     found.append(sorted({one.labels["learner"] for one in results.records}))
-    found.append([sorted(one.scores["half"]["values"]) for one in results.records])
+    found.append([sorted(one.scores["halves"]["values"]) for one in results.records])
     from quickstudy.runs.identity import task_groups
     rows = [[learner.title, len(learner.records)]
             for table in task_groups(results.records) for learner in table.learners]

@@ -209,6 +209,7 @@ class MeasureRegistry(Registry[Measure]):
         id: str,
         *,
         version: int,
+        alias: str = "",
         kinds: Sequence[str],
         equation: str,
         chance: str,
@@ -224,6 +225,7 @@ class MeasureRegistry(Registry[Measure]):
             made = Measure(id, version, tuple(kinds), equation, chance, tuple(scores), function)
             object.__setattr__(made, "__module__", function.__module__)
             object.__setattr__(made, "__doc__", function.__doc__)
+            object.__setattr__(made, "alias", alias)
             self.add(id, version, made)
             return function
 

@@ -47,14 +47,15 @@ class Renaming:
         if labels.get("protocol") and isinstance(protocol, str):
             typed = self.label(f"{protocol}:{labels['protocol']}", catalogue.protocol)
             labels["protocol"] = typed.partition(":")[2]
+        ids = {id: catalogue.measure.current(id) for id in record.scores}
         renamed = {id: names for id in record.scores if (names := self.scores(id))}
-        if not renamed:
+        if not renamed and all(id == now for id, now in ids.items()):
             return record if labels == record.labels else replace(record, labels=labels)
         scores = {
-            id: {**entry, "values": _renamed(entry["values"], renamed.get(id, {}))}
+            ids[id]: {**entry, "values": _renamed(entry["values"], renamed.get(id, {}))}
             for id, entry in record.scores.items()
         }
-        return replace(record, labels=labels, scores=scores, legend=_legend(record, renamed))
+        return replace(record, labels=labels, scores=scores, legend=_legend(record, renamed, ids))
 
     def label(self, text: str, *registries: Registry[Any]) -> str:
         """A task, learner or protocol as it would be typed now."""
@@ -108,14 +109,18 @@ def _renamed(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, A
     return {names.get(name, name): value for name, value in values.items()}
 
 
-def _legend(record: Record, renamed: Mapping[str, Mapping[str, str]]) -> Mapping[str, Any]:
+def _legend(
+    record: Record, renamed: Mapping[str, Mapping[str, str]], ids: Mapping[str, str]
+) -> Mapping[str, Any]:
     """The score metadata of a record by the present names."""
     every = {old: new for names in renamed.values() for old, new in names.items()}
     legend = dict(record.legend)
     scores = legend.get("scores")
     if isinstance(scores, Mapping):
         legend["scores"] = {
-            id: _renamed(found, renamed.get(id, {})) if isinstance(found, Mapping) else found
+            ids.get(id, id): _renamed(found, renamed.get(id, {}))
+            if isinstance(found, Mapping)
+            else found
             for id, found in scores.items()
         }
     for entry, named in legend.items():
