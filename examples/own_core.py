@@ -1,6 +1,4 @@
-"""Add a core in one file: a reservoir whose units stand in a ring. Check it: quickstudy check
-own_core.py
-"""
+"""Add a core in one file: units that stand in a ring. Check it: quickstudy check own_core.py"""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -37,6 +35,5 @@ class Ring:
 
 
 if __name__ == "__main__":  # workers=0: the core exists in this process only
-    qs.run(
-        "language/periodic", "ring:units=100", seeds=2, protocol={"sequences": 60}, workers=0
-    ).show()
+    few = {"sequences": 60}
+    qs.run("language/periodic", "ring:units=100", seeds=2, protocol=few, workers=0).show()

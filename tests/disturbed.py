@@ -74,13 +74,29 @@ def words():
 
 
 DEEDS = {
-    "good": lambda: None, "die": lambda: os._exit(7), "kill": lambda: os.kill(os.getpid(), 9), "fork": fork,
-    "segfault": lambda: ctypes.string_at(0), "abort": os.abort, "hang": lambda: time.sleep(1000), "thread": thread,
-    "exit": lambda: sys.exit(3), "deep": deep, "full": full, "noise": noise, "words": words, "child": child,
-    "chdir": lambda: os.chdir("/"), "limit": lambda: sys.setrecursionlimit(60), "collect": gc.disable,
-    "alarm": lambda: signal.alarm(1), "mask": lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
-    "silence": lambda: setattr(sys, "stdout", None), "closed": lambda: os.closerange(3, 200),
-    "unknown": lambda: open(b"no such file \\xff", "rb"), "environment": lambda: os.environ.clear(),
+    "good": lambda: None,
+    "die": lambda: os._exit(7),
+    "kill": lambda: os.kill(os.getpid(), 9),
+    "fork": fork,
+    "segfault": lambda: ctypes.string_at(0),
+    "abort": os.abort,
+    "hang": lambda: time.sleep(1000),
+    "thread": thread,
+    "exit": lambda: sys.exit(3),
+    "deep": deep,
+    "full": full,
+    "noise": noise,
+    "words": words,
+    "child": child,
+    "chdir": lambda: os.chdir("/"),
+    "limit": lambda: sys.setrecursionlimit(60),
+    "collect": gc.disable,
+    "alarm": lambda: signal.alarm(1),
+    "mask": lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    "silence": lambda: setattr(sys, "stdout", None),
+    "closed": lambda: os.closerange(3, 200),
+    "unknown": lambda: open(b"no such file \\xff", "rb"),
+    "environment": lambda: os.environ.clear(),
 }
 
 

@@ -39,7 +39,8 @@ class Counted:
     """Counts which answer follows a token, after a beginning that is drawn."""
 
     def __init__(self, brief, seed, scale=1.0):
-        self.counts = np.random.default_rng(seed).random((brief.inputs.size, brief.outputs.width)) * scale
+        shape = brief.inputs.size, brief.outputs.width
+        self.counts = np.random.default_rng(seed).random(shape) * scale
 
     def learn(self, inputs, targets):
         np.add.at(self.counts, (inputs[targets >= 0], targets[targets >= 0]), 1.0)

@@ -255,7 +255,8 @@ def test_it_trains_as_the_built_in_adam_does(asked):
 
 
 def test_settings_in_the_name():
-    name = f"{bring(ByBuild)}:passes=3,batch=4,rate=0.02,optimizer=sgd,weight_decay=0.1,clip=1,device=cpu"
+    settings = "passes=3,batch=4,rate=0.02,optimizer=sgd,weight_decay=0.1,clip=1,device=cpu"
+    name = f"{bring(ByBuild)}:{settings}"
     choice = choose_named("ByBuild", parse_assignments(name.partition(":")[2]), "corrected")
     learner = choice.make(None)
     assert learner.pace == Pace(passes=3, batch=4)

@@ -30,7 +30,8 @@ def mixed(values):
         word = (word * 1103515245 + 12345) % 2147483648
         total = 0.5 * total + value * (word % 7)
     return total, word
-print(*mixed(np.linspace(-1.0, 1.0, 1000)), hasattr(mixed, "py_func"), compiled.compile_seconds() > 0)
+found = mixed(np.linspace(-1.0, 1.0, 1000))
+print(*found, hasattr(mixed, "py_func"), compiled.compile_seconds() > 0)
 """
 
 

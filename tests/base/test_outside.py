@@ -20,7 +20,9 @@ import numpy as np
 import quickstudy as qs
 
 
-@qs.task("language/backwards", version=1, controls=["majority", "copy-last"], oracle="backwards-oracle")
+@qs.task(
+    "language/backwards", version=1, controls=["majority", "copy-last"], oracle="backwards-oracle"
+)
 @dataclass(frozen=True)
 class Reverse:
     """Repeat a string backwards."""
@@ -33,7 +35,8 @@ class Reverse:
         return (*"abcdefgh"[: self.symbols], "|")
 
     def sample(self, rng, count):
-        words = [rng.integers(self.symbols, size=rng.integers(1, self.longest + 1)) for _ in range(count)]
+        lengths = (rng.integers(1, self.longest + 1) for _ in range(count))
+        words = [rng.integers(self.symbols, size=length) for length in lengths]
         return qs.Examples.from_pairs(([*word, self.symbols], word[::-1]) for word in words)
 
 

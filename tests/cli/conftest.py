@@ -16,7 +16,13 @@ from dataclasses import dataclass
 import quickstudy as qs
 
 
-@qs.task("mine/reverse", version=1, controls=["majority", "copy-last"], oracle="not written", protocol="language")
+@qs.task(
+    "mine/reverse",
+    version=1,
+    controls=["majority", "copy-last"],
+    oracle="not written",
+    protocol="language",
+)
 @dataclass(frozen=True)
 class Reverse:
     """Repeat a string backwards."""
@@ -29,7 +35,8 @@ class Reverse:
         return [*"abcdefgh"[: self.symbols], "|"]
 
     def sample(self, rng, count):
-        words = [rng.integers(self.symbols, size=rng.integers(1, self.longest + 1)) for _ in range(count)]
+        lengths = (rng.integers(1, self.longest + 1) for _ in range(count))
+        words = [rng.integers(self.symbols, size=length) for length in lengths]
         return qs.Examples.from_pairs(([*word, self.symbols], word[::-1]) for word in words)
 '''
 

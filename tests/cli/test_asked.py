@@ -25,7 +25,8 @@ class Echo:
 
     def drive(self, rng):
         drive = rng.uniform(-1.0, 1.0, (400, 1))
-        return qs.Series(drive, np.roll(drive, 2, axis=0), washout=20, training=200, validation=80, test=100)
+        wanted = np.roll(drive, 2, axis=0)
+        return qs.Series(drive, wanted, washout=20, training=200, validation=80, test=100)
 
 
 @qs.protocol("numbers", version=1)
@@ -39,23 +40,38 @@ class Numbers:
     def examine(self, task, learner, streams):
         pace = pace_of(learner)
         series = [task.drive(stream.numpy("data")) for stream in streams]
-        train = [one.windows("training", 20, 20) if pace.stride > 1 else one.part("training") for one in series]
+        train = [
+            one.windows("training", 20, 20) if pace.stride > 1 else one.part("training")
+            for one in series
+        ]
         orders = [
-            np.concatenate([stream.numpy("order").permutation(lane.count) for _ in range(pace.passes)])
+            np.concatenate([
+                stream.numpy("order").permutation(lane.count) for _ in range(pace.passes)
+            ])
             for stream, lane in zip(streams, train)
         ]
-        lesson = qs.Lesson(train, np.stack(orders), validation=[one.part("validation") for one in series])
+        validation = [one.part("validation") for one in series]
+        lesson = qs.Lesson(train, np.stack(orders), validation=validation)
         exam = qs.Exam([one.part("test") for one in series])
         brief = qs.Brief(task.inputs, task.outputs, "squared", train[0].steps, lesson.items)
         pupil = face(learner.begin(brief, [stream.for_learner() for stream in streams]), Answering)
         pupil.learn(lesson, 0, lesson.items)
         wrong = pupil.answer(exam) - exam.targets
-        traces = [qs.Trace("errors", {"wrong": lane}, {}, cost) for lane, cost in zip(wrong, pupil.cost())]
+        traces = [
+            qs.Trace("errors", {"wrong": lane}, {}, cost)
+            for lane, cost in zip(wrong, pupil.cost())
+        ]
         return Examination(traces, pupil, brief)
 
 
-@qs.measure("root-mean-square", version=1, chance="0.58", equation="sqrt(mean(e^2))", kinds=["errors"],
-            scores=[qs.Score("root-mean-square", unit="1", better="lower", range=(0, 9))])
+@qs.measure(
+    "root-mean-square",
+    version=1,
+    chance="0.58",
+    equation="sqrt(mean(e^2))",
+    kinds=["errors"],
+    scores=[qs.Score("root-mean-square", unit="1", better="lower", range=(0, 9))],
+)
 def root_mean_square(trace, convention):
     """The root of the mean squared error."""
     return {"root-mean-square": float(np.sqrt(np.square(trace.arrays["wrong"]).mean()))}

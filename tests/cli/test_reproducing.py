@@ -50,13 +50,18 @@ class Coin:
         lesson, exam = qs.Lesson(lessons, order), qs.Exam(lessons)
         pupil.learn(lesson, 0, self.tosses)
         right = np.asarray(pupil.answer(exam)).argmax(-1) == exam.targets
-        arrays = [{"step": np.array([self.tosses]), "accuracy": np.array([one.mean()])} for one in right]
+        arrays = [
+            {"step": np.array([self.tosses]), "accuracy": np.array([one.mean()])} for one in right
+        ]
         facts = {"unit": "sequences", "constant": 0.5, "tosses": self.tosses}
         pairs = zip(arrays, pupil.cost(), strict=True)
-        return Examination([qs.Trace("learning-curve", one, facts, cost) for one, cost in pairs], pupil, brief)
+        traces = [qs.Trace("learning-curve", one, facts, cost) for one, cost in pairs]
+        return Examination(traces, pupil, brief)
 
 
-@qs.quantity("entropy", version=3, unit={"bits": "bits", "least": "share"}, equation="-sum p log2 p")
+@qs.quantity(
+    "entropy", version=3, unit={"bits": "bits", "least": "share"}, equation="-sum p log2 p"
+)
 def entropy(task):
     """Of one answer."""
     if task.heads == 1:
@@ -98,10 +103,17 @@ class Longest:
 
     def blocks(self, request):
         """One table and its facts."""
-        found = {row.label: max(request.values(row, "majority", "final-accuracy").values()) for row in request.rows}
-        lines = [blocks.Line([blocks.Name(label), blocks.Number(value)]) for label, value in found.items()]
+        found = {
+            row.label: max(request.values(row, "majority", "final-accuracy").values())
+            for row in request.rows
+        }
+        lines = [
+            blocks.Line([blocks.Name(label), blocks.Number(value)])
+            for label, value in found.items()
+        ]
         heading = [blocks.Column("coin", numeric=False), blocks.Column("best run", "higher")]
-        table = blocks.Table(f"{request.name}-longest", "The best run <of each>", heading, [blocks.Group(lines)])
+        title, groups = "The best run <of each>", [blocks.Group(lines)]
+        table = blocks.Table(f"{request.name}-longest", title, heading, groups)
         return blocks.Made([table], {"longest": found})
 '''
 

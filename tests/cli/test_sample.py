@@ -55,10 +55,17 @@ class Sums:
 
     def sample(self, rng, count):
         inputs = np.array([[[1 / 3, 2.0]], [[1e-9, 0.0]]]).repeat(count, axis=1)
-        return qs.Examples(inputs, inputs.sum(axis=2, keepdims=True), np.ones((2, count), bool), np.full(count, 2))
+        sums, asked = inputs.sum(axis=2, keepdims=True), np.ones((2, count), bool)
+        return qs.Examples(inputs, sums, asked, np.full(count, 2))
 
 
-@qs.task("mine/leak", version=1, controls=["majority"], oracle="nobody wrote one", protocol="language")
+@qs.task(
+    "mine/leak",
+    version=1,
+    controls=["majority"],
+    oracle="nobody wrote one",
+    protocol="language",
+)
 @dataclass(frozen=True)
 class Leak:
     """A sum that leaks."""
@@ -86,7 +93,13 @@ class Walk(World):
         return Turn(self.at % 5, self.at / 3, abs(self.at) == 2, {"at": self.at})
 
 
-@qs.task("mine/walk", version=1, controls=["majority"], oracle="nobody wrote one", protocol="language")
+@qs.task(
+    "mine/walk",
+    version=1,
+    controls=["majority"],
+    oracle="nobody wrote one",
+    protocol="language",
+)
 @dataclass(frozen=True)
 class Walks:
     """Walk to the left and to the right."""

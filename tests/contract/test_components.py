@@ -12,7 +12,7 @@ import pytest
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import CONVENTIONS, configure
-from quickstudy.base.registry import Registry, package_sources
+from quickstudy.base.registry import Registry, package_sources, split_sheet
 from quickstudy.learners.naming import choose_learner
 from quickstudy.learners.trained import default_training
 from quickstudy.testing import check_core, check_learner, check_task
@@ -230,8 +230,8 @@ def test_the_text_announces_what_importing_registers(kind):
     for (id, version), entry in announced._entries.items():
         target = registry.get(f"{id}@{version}")
         assert (target.id, target.version, target.__module__) == (id, version, entry.module)
-        assert entry.summary == inspect.getdoc(target).split("\n")[0]
-        assert entry.summary.endswith((".", "?")) or len(inspect.getdoc(target).split("\n")) > 1
+        assert entry.summary == split_sheet(inspect.getdoc(target))[0]
+        assert entry.summary.endswith((".", "?"))
     own = {
         key
         for key, entry in registry._entries.items()

@@ -13,6 +13,7 @@ from scipy.integrate import solve_ivp
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import configure
+from quickstudy.base.registry import split_sheet
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace
@@ -48,7 +49,7 @@ def test_every_published_set_can_be_drawn_and_sent(id):
     }
     task = configure(id, catalogue.task.get(id), fields)
     assert pickle.loads(pickle.dumps(task)) == task
-    assert catalogue.task.find(id).summary == (task.__doc__ or "").split("\n")[0]
+    assert catalogue.task.find(id).summary == split_sheet(task.__doc__ or "")[0]
     series = drive(task)
     check_drawn(series, *spaces_of(task))
     assert series.test == 130

@@ -225,8 +225,14 @@ import quickstudy as qs
 
 
 @qs.measure(
-    "mean-error", version=1, kinds=("predictions",), equation="mean |y - t|", chance="0.5",
-    scores=(qs.Score("mean-error", unit="as the target", better="lower", range=(0, np.inf), read="log"),),
+    "mean-error",
+    version=1,
+    kinds=("predictions",),
+    equation="mean |y - t|",
+    chance="0.5",
+    scores=(
+        qs.Score("mean-error", unit="as the target", better="lower", range=(0, np.inf), read="log"),
+    ),
 )
 def mean_error(trace, convention):
     """The mean of the absolute errors."""

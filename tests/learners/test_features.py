@@ -101,7 +101,8 @@ from quickstudy.base.spaces import Tokens
 from quickstudy.learners.naming import choose_learner
 
 brief = Brief(Tokens(3), Tokens(3), "cross-entropy", 20, 10)
-pupil = choose_learner("esn:units=50", "corrected").make(None).begin(brief, [Streams(0, "testing/large", 0)])
+streams = [Streams(0, "testing/large", 0)]
+pupil = choose_learner("esn:units=50", "corrected").make(None).begin(brief, streams)
 lengths = np.linspace(2, 4000, 2000).astype(int)
 asked = np.arange(4000)[:, None] < lengths
 inputs = asked.astype(np.int32)

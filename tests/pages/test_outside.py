@@ -27,9 +27,12 @@ from quickstudy import blocks
 @qs.figure("coin-falls", version=1)
 def falls(task, rows):
     """How often a coin fell on one side."""
-    series = [blocks.Plotted(row.learner, row.mark, [1, 2], row.traces[0].arrays["share"].tolist()) for row in rows]
-    return [blocks.Plot("falls", f"The coin of {task}", "Shares", blocks.Axis("toss"), blocks.Axis("share"),
-                        [blocks.Panel(series)])]
+    series = [
+        blocks.Plotted(row.learner, row.mark, [1, 2], row.traces[0].arrays["share"].tolist())
+        for row in rows
+    ]
+    x, y = blocks.Axis("toss"), blocks.Axis("share")
+    return [blocks.Plot("falls", f"The coin of {task}", "Shares", x, y, [blocks.Panel(series)])]
 '''
 
 

@@ -90,7 +90,9 @@ class Table:
 
     def predict(self, inputs):
         keys = self._keys(inputs)
-        return np.array([self.seen[key].most_common(1)[0][0] if self.seen[key] else 0 for key in keys])
+        return np.array([
+            self.seen[key].most_common(1)[0][0] if self.seen[key] else 0 for key in keys
+        ])
 """
 
 

@@ -391,7 +391,8 @@ class Listed:
         return self.words
 
     def sample(self, rng, count):
-        return qs.Examples.from_pairs(([a, b, c, d], [a]) for a, b, c, d in rng.integers(3, size=(count, 4)))
+        drawn = rng.integers(3, size=(count, 4))
+        return qs.Examples.from_pairs(([a, b, c, d], [a]) for a, b, c, d in drawn)
 '''
     path = tmp_path / "listed.py"
     path.write_text(source)

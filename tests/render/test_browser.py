@@ -27,7 +27,8 @@ PROBE = """<script>addEventListener("load", () => {
     const texts = [...plot.querySelectorAll("text")].filter((one) => one.textContent);
     const boxes = texts.map((one) => one.getBoundingClientRect());
     boxes.forEach((own, index) => {
-      if (own.left < box.left - 1 || own.right > box.right + 1 || own.bottom > box.bottom + 1) say("cut", texts[index]);
+      const wide = own.left < box.left - 1 || own.right > box.right + 1;
+      if (wide || own.bottom > box.bottom + 1) say("cut", texts[index]);
       for (const other of boxes.slice(0, index)) {
         const across = Math.min(own.right, other.right) - Math.max(own.left, other.left);
         const down = Math.min(own.bottom, other.bottom) - Math.max(own.top, other.top);
@@ -35,15 +36,20 @@ PROBE = """<script>addEventListener("load", () => {
       }
     });
   }
-  for (const one of [...document.querySelectorAll("h1, h2, h3, p, dt, dd, li, pre, th, td")].filter(seen))
+  const passages = document.querySelectorAll("h1, h2, h3, p, dt, dd, li, pre, th, td");
+  for (const one of [...passages].filter(seen))
     if (one.scrollWidth > one.clientWidth + 1) say("too wide", one);
   for (const box of [...document.querySelectorAll(".scroll, .across")].filter(seen))
-    if (box.scrollWidth > box.clientWidth + 1 === box.parentElement.querySelector(".more").hidden) say("unsaid", box);
+    if (box.scrollWidth > box.clientWidth + 1 === box.parentElement.querySelector(".more").hidden)
+      say("unsaid", box);
   parent.postMessage(said.join("\\n") || "nothing", "*");
 });</script>"""
-FRAME = """<body><iframe src="framed.html" style="width: WIDTHpx; height: 3000px; border: 0"></iframe><script>
-  addEventListener("message", (event) => document.body.append(Object.assign(document.createElement("pre"), {
-    id: "said", textContent: event.data })));
+FRAME = """<body>
+<iframe src="framed.html" style="width: WIDTHpx; height: 3000px; border: 0"></iframe><script>
+  addEventListener("message", (event) => {
+    const said = document.createElement("pre");
+    document.body.append(Object.assign(said, {id: "said", textContent: event.data}));
+  });
 </script></body>"""
 
 

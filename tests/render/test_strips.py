@@ -23,7 +23,8 @@ KEYS = """<script>
   }
   strip.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
   read.push(String(readout.hidden));
-  document.body.append(Object.assign(document.createElement("pre"), { id: "read", textContent: read.join(" / ") }));
+  const shown = document.createElement("pre");
+  document.body.append(Object.assign(shown, { id: "read", textContent: read.join(" / ") }));
 </script></body>"""
 
 

@@ -75,7 +75,8 @@ def test_files_of_a_space_have_its_points_in_its_own_units(space: Volume) -> Non
 def test_keys_turn_a_space(space: Volume, browse: Browse) -> None:
     probe = """<script>addEventListener("load", () => {
       const plot = document.querySelector("figure.turns svg.wide");
-      const press = (key) => plot.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
+      const event = (key) => new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true});
+      const press = (key) => plot.dispatchEvent(event(key));
       for (const key of KEYS) press(key);
     });</script></body>"""
     page = as_html(Page("", [space]))
@@ -97,8 +98,12 @@ def test_a_pointer_turns_a_space(space: Volume, browse: Browse) -> None:
     probe = """<script>addEventListener("load", () => {
       const plot = document.querySelector("figure.turns svg.wide");
       plot.setPointerCapture = () => {};
-      const at = (kind, x, y) => plot.dispatchEvent(new PointerEvent(kind, {clientX: x, clientY: y, pointerId: 1}));
-      at("pointerdown", 100, 100); at("pointermove", 140, 80); at("lostpointercapture", 0, 0); at("pointermove", 0, 0);
+      const event = (kind, x, y) => new PointerEvent(kind, {clientX: x, clientY: y, pointerId: 1});
+      const at = (kind, x, y) => plot.dispatchEvent(event(kind, x, y));
+      at("pointerdown", 100, 100);
+      at("pointermove", 140, 80);
+      at("lostpointercapture", 0, 0);
+      at("pointermove", 0, 0);
     });</script></body>"""
     page = as_html(Page("", [space]))
     dom, console = browse(page.replace("</body>", probe), "--dump-dom")
@@ -119,7 +124,8 @@ def test_steps_are_walked_through(browse: Browse) -> None:
     )  # without a script, all
     probe = """<script>addEventListener("load", () => {
       const figure = document.querySelector("figure.steps");
-      const press = (key) => figure.dispatchEvent(new KeyboardEvent("keydown", {key, cancelable: true}));
+      const event = (key) => new KeyboardEvent("keydown", {key, cancelable: true});
+      const press = (key) => figure.dispatchEvent(event(key));
       KEYS.forEach(press);
       document.querySelectorAll(".steering button")[1].click();
     });</script></body>"""

@@ -266,7 +266,8 @@ def blamed(outcomes: Iterable[tuple[Iterable[str], bool]]) -> list[str]:
     The likeliest has the largest Ochiai coefficient, failed / sqrt(all failed * all of its
     entries): most of what failed rests on it, and most of what rests on it failed. What it explains
     is set aside, and the next one is looked for. Of several that explain the same entries, all are
-    named. outcomes: of each entry the components that it rests on, and whether it held.
+    named.
+    outcomes: of each entry the components that it rests on, and whether it held.
     """
     seen: dict[str, set[int]] = {}
     failed: set[int] = set()

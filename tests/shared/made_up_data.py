@@ -82,9 +82,8 @@ def write_recordings(folder, rng):
     for utterance in range(36):
         for time in range(7 + utterance % 3):
             numbers = ",".join(f"{number:.3f}" for number in rng.normal(size=12))
-            lines.append(
-                f"{'train' if utterance < 27 else 'test'},{utterance},{utterance % 9 + 1},{time},{numbers}"
-            )
+            part = "train" if utterance < 27 else "test"
+            lines.append(f"{part},{utterance},{utterance % 9 + 1},{time},{numbers}")
     (folder / VOWELS.layouts[0]).write_text("\n".join(lines) + "\n")
 
 

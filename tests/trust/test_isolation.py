@@ -77,7 +77,9 @@ class Wild:
             os.chdir("/")
 
     def predict(self, inputs):
-        return [0] * len(inputs) if self.how == "list" else __import__("numpy").zeros(len(inputs), int)
+        if self.how == "list":
+            return [0] * len(inputs)
+        return __import__("numpy").zeros(len(inputs), int)
 """
 
 REASONS = {

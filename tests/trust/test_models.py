@@ -325,8 +325,14 @@ import quickstudy as qs
 
 
 @qs.measure(
-    "first-step", version=1, kinds=("learning-curve",), equation="first step", chance="none",
-    scores=(qs.Score("first-step", "the very first", unit="sequences", better="lower", range=(0, 10)),),
+    "first-step",
+    version=1,
+    kinds=("learning-curve",),
+    equation="first step",
+    chance="none",
+    scores=(
+        qs.Score("first-step", "the very first", unit="sequences", better="lower", range=(0, 10)),
+    ),
 )
 def first_step(trace, convention):
     return {"first-step": float(trace.arrays["step"][0])}

@@ -227,8 +227,8 @@ def test_what_a_class_of_a_script_uses_is_part_of_it(change):
 
 
 KINDS = """
-import collections, datetime, decimal, enum, fractions, functools, importlib.util, json, operator, pathlib, re, types
-import threading
+import collections, datetime, decimal, enum, fractions, functools, importlib.util, json
+import operator, pathlib, re, threading, types
 import numpy as np, optax
 from dataclasses import dataclass
 from quickstudy.base.origin import object_origin
@@ -267,31 +267,60 @@ def branch(which):
             def answer(self): return 0
     return Same
 pairs = {
-    "float, int": (1, 1.0), "bool": (1, True), "negative zero": (0.0, -0.0), "set": ({"a", "b", "c"}, {"a", "b", "d"}),
-    "universal function": (np.tanh, np.exp), "builtin": (max, min), "builtin type": (int, float),
-    "library class": (collections.OrderedDict, collections.Counter), "library function": (np.stack, np.vstack),
-    "module": (operator, fractions), "operator": (operator.add, operator.mul), "getter": (operator.itemgetter(0),
-    operator.itemgetter(1)), "dtype": (np.dtype("int32"), np.dtype("float32")), "scalar type": (np.float32, np.float64),
-    "scalar": (np.float32(1), np.float32(2)), "array": (np.arange(3), np.arange(3) + 1), "shape": (np.zeros((2, 3)),
-    np.zeros((3, 2))), "objects": (np.array([Slotted(1)], object), np.array([Slotted(2)], object)), "masked":
-    (np.ma.array([1, 2], mask=[0, 1]), np.ma.array([1, 2], mask=[1, 0])), "fraction": (fractions.Fraction(1, 2),
-    fractions.Fraction(1, 3)), "decimal": (decimal.Decimal("0.1"), decimal.Decimal("0.2")), "path": (pathlib.Path("a"),
-    pathlib.Path("b")), "slots": (Slotted(1), Slotted(2)), "bare slots": (Bare(1), Bare(2)), "hiding": (Hiding(1),
-    Hiding(2)), "order": ([first, second], [second, first]), "table": ({"x": first, "y": second}, {"x": second,
-    "y": first}), "lambdas": (one, two), "lambdas in order": ([one, two], [two, one]), "closure": (enclosing(1),
-    enclosing(2)), "wrapped": (annotated(first), annotated(second)), "cached": (functools.cache(first),
-    functools.cache(second)), "bound": (Slotted(1).__repr__, Slotted(2).__repr__), "bound builtin": ([1].append,
-    [2].append), "generator": (np.random.default_rng(1), np.random.default_rng(2)), "slice": (slice(0, 1), slice(0, 2)),
-    "expression": (re.compile("a"), re.compile("b")), "flags": (re.compile("a"), re.compile("a", re.I)), "bytes":
-    (bytearray(b"a"), bytearray(b"b")), "keys": ({(1, 2): 5}, {(1, 3): 5}), "time": (datetime.timedelta(1),
-    datetime.timedelta(2)), "enumeration": (Color.RED, Color.BLUE), "named": (Point(1), Point(2)), "subclass":
-    (collections.Counter("aab"), collections.Counter("abb")), "default": (collections.defaultdict(int, a=1),
-    collections.defaultdict(float, a=1)), "view": (types.MappingProxyType({1: 2}), types.MappingProxyType({1: 3})),
-    "partial": (functools.partial(first, 1), functools.partial(first, 2)), "closure of a library": (optax.adam(0.1),
-    optax.adam(0.2)), "classes of one name": (branch(True), branch(False)), "instance": (types.SimpleNamespace(n=1),
-    types.SimpleNamespace(n=2)), "alias": (list[int], list[float]),
-    "lazy": (Lazy(1), Lazy(2)), "dispatched": (dispatched(1), dispatched(2)), "lock": (threading.Lock(),
-    threading.RLock()),
+    "float, int": (1, 1.0),
+    "bool": (1, True),
+    "negative zero": (0.0, -0.0),
+    "set": ({"a", "b", "c"}, {"a", "b", "d"}),
+    "universal function": (np.tanh, np.exp),
+    "builtin": (max, min),
+    "builtin type": (int, float),
+    "library class": (collections.OrderedDict, collections.Counter),
+    "library function": (np.stack, np.vstack),
+    "module": (operator, fractions),
+    "operator": (operator.add, operator.mul),
+    "getter": (operator.itemgetter(0), operator.itemgetter(1)),
+    "dtype": (np.dtype("int32"), np.dtype("float32")),
+    "scalar type": (np.float32, np.float64),
+    "scalar": (np.float32(1), np.float32(2)),
+    "array": (np.arange(3), np.arange(3) + 1),
+    "shape": (np.zeros((2, 3)), np.zeros((3, 2))),
+    "objects": (np.array([Slotted(1)], object), np.array([Slotted(2)], object)),
+    "masked": (np.ma.array([1, 2], mask=[0, 1]), np.ma.array([1, 2], mask=[1, 0])),
+    "fraction": (fractions.Fraction(1, 2), fractions.Fraction(1, 3)),
+    "decimal": (decimal.Decimal("0.1"), decimal.Decimal("0.2")),
+    "path": (pathlib.Path("a"), pathlib.Path("b")),
+    "slots": (Slotted(1), Slotted(2)),
+    "bare slots": (Bare(1), Bare(2)),
+    "hiding": (Hiding(1), Hiding(2)),
+    "order": ([first, second], [second, first]),
+    "table": ({"x": first, "y": second}, {"x": second, "y": first}),
+    "lambdas": (one, two),
+    "lambdas in order": ([one, two], [two, one]),
+    "closure": (enclosing(1), enclosing(2)),
+    "wrapped": (annotated(first), annotated(second)),
+    "cached": (functools.cache(first), functools.cache(second)),
+    "bound": (Slotted(1).__repr__, Slotted(2).__repr__),
+    "bound builtin": ([1].append, [2].append),
+    "generator": (np.random.default_rng(1), np.random.default_rng(2)),
+    "slice": (slice(0, 1), slice(0, 2)),
+    "expression": (re.compile("a"), re.compile("b")),
+    "flags": (re.compile("a"), re.compile("a", re.I)),
+    "bytes": (bytearray(b"a"), bytearray(b"b")),
+    "keys": ({(1, 2): 5}, {(1, 3): 5}),
+    "time": (datetime.timedelta(1), datetime.timedelta(2)),
+    "enumeration": (Color.RED, Color.BLUE),
+    "named": (Point(1), Point(2)),
+    "subclass": (collections.Counter("aab"), collections.Counter("abb")),
+    "default": (collections.defaultdict(int, a=1), collections.defaultdict(float, a=1)),
+    "view": (types.MappingProxyType({1: 2}), types.MappingProxyType({1: 3})),
+    "partial": (functools.partial(first, 1), functools.partial(first, 2)),
+    "closure of a library": (optax.adam(0.1), optax.adam(0.2)),
+    "classes of one name": (branch(True), branch(False)),
+    "instance": (types.SimpleNamespace(n=1), types.SimpleNamespace(n=2)),
+    "alias": (list[int], list[float]),
+    "lazy": (Lazy(1), Lazy(2)),
+    "dispatched": (dispatched(1), dispatched(2)),
+    "lock": (threading.Lock(), threading.RLock()),
 }
 if importlib.util.find_spec("torch"):
     import torch
@@ -299,9 +328,12 @@ if importlib.util.find_spec("torch"):
         torch.manual_seed(n)
         return torch.nn.Linear(2, 2)
     pairs |= {
-        "tensor": (torch.ones(2), torch.zeros(2)), "half": (torch.ones(2).bfloat16(), torch.zeros(2).bfloat16()),
-        "torch class": (torch.nn.LSTM, torch.nn.GRU), "torch function": (torch.nn.functional.relu, torch.sigmoid),
-        "torch dtype": (torch.float32, torch.float64), "network": (linear(1), linear(2)),
+        "tensor": (torch.ones(2), torch.zeros(2)),
+        "half": (torch.ones(2).bfloat16(), torch.zeros(2).bfloat16()),
+        "torch class": (torch.nn.LSTM, torch.nn.GRU),
+        "torch function": (torch.nn.functional.relu, torch.sigmoid),
+        "torch dtype": (torch.float32, torch.float64),
+        "network": (linear(1), linear(2)),
         "frozen": (linear(1), linear(1).requires_grad_(False)),
     }
 class Mine:
@@ -528,7 +560,8 @@ def test_changed_code_in_a_script_is_run_again(tmp_path):
             def learn(self, inputs, targets): ...
             def predict(self, inputs): return np.eye(self.outputs)[np.full(len(inputs), ANSWER)]
         few = {{"sequences": 20}}
-        results = qs.run("language/periodic", Constant, seeds=1, out="out", protocol=few, controls=False)
+        asked = dict(seeds=1, out="out", protocol=few, controls=False)
+        results = qs.run("language/periodic", Constant, **asked)
         print(results.execution.ok, sum(results.execution.found.values()))
     """
     printed = []

@@ -29,7 +29,8 @@ HAND = """(async () => {
   for (let sent = 0; at("end").hidden; ) {
     await new Promise((done) => setTimeout(done, 30));
     at("board").querySelector("button")?.click();
-    if (Number(at("board").textContent.split(":")[0]) !== sent + 1 || document.activeElement !== at("line")) continue;
+    if (Number(at("board").textContent.split(":")[0]) !== sent + 1) continue;
+    if (document.activeElement !== at("line")) continue;
     at("line").value = answers[sent % answers.length];
     at("form").requestSubmit();
     sent += 1;

@@ -46,7 +46,8 @@ def answer_in(text: str, words: Sequence[str]) -> str | None:
     """The answer that a text gives, without quotes, full stops and phrases around it; None if there
     is none.
 
-    >>> [answer_in(text, ["k", "I"]) for text in ('"k".', "The answer is k", "k t>k k", "I am not sure", "?")]
+    >>> texts = '"k".', "The answer is k", "k t>k k", "I am not sure", "?"
+    >>> [answer_in(text, ["k", "I"]) for text in texts]
     ['k', 'k', 'k', None, None]
     """
     if (found := _PHRASE.search(text)) and found["word"] in words:

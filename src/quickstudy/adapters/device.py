@@ -3,8 +3,8 @@
     class Bench(Device):
         def respond(self, inputs): ...  # (time, width) inputs, from its rest state -> (time, state)
 
-    class Bench(LineDevice): command = ["./bench", "--port", "3"]  # a process that answers every
-        line of inputs by a line of states
+    class Bench(LineDevice):
+        command = ["./bench", "--port", "3"]  # answers every line of inputs by a line of states
 
 Run it by its file: `quickstudy run dynamics/narma-10 --learner bench.py:Bench`. A program or a
 device is no part of the identity of a run: raise a number in the class when it is changed.

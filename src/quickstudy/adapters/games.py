@@ -299,10 +299,8 @@ class PairEnv(ParallelEnv[str, Any, Any]):
     (`Form`). Other arguments are parameters of the task.
     """
 
-    metadata = {
-        "name": "quickstudy_pair_v1",
-        "render_modes": [],
-    }
+    # As PettingZoo wants it.
+    metadata = {"name": "quickstudy_pair_v1", "render_modes": []}  # noqa: RUF012
 
     def __init__(
         self,

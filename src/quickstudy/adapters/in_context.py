@@ -4,10 +4,9 @@ else is learned.
 Symbols are renamed: each repetition draws single letters for them, as people are shown them, so
 that what a model knows of words does not count. A sequence is a line of letters; behind a letter at
 which something is asked stands the answer, `a c>b d`. A question is the lines shown so far and the
-line in question up to its `>`:
+line in question up to its `>`, behind `PREAMBLE`:
 
-    Each line is a sequence of symbols. After > stands the answer to what was read so far in its
-    line. a c>b d
+    a c>b d
     c a>
 """
 

@@ -19,7 +19,8 @@ SCORE, FINE, MAGNITUDE, FACTOR, STEPS, COUNT, SECONDS, EXACT, SPAN = FORMS
 """How a number is written. score: three decimals. fine: four for a small one. magnitude: three
 figures, powers of ten for the smallest and the largest. factor: ten to the power of the value,
 after a ×. steps: whole where it is large. count: a whole number, thousands apart. seconds: two or
-three figures. exact: all digits. span: one decimal, none from 100 on.
+three figures. exact: all digits.
+span: one decimal, none from 100 on.
 """
 BOUNDS, HALF = "bounds", "half"
 """How an interval is written: `[low, high]`, or as half of its width, ±."""

@@ -44,31 +44,36 @@ task: Registry[Any] = Registry(
             vocabulary = ("a", "b")
             def sample(self, rng, count): ...  # -> Examples
 
-    id: `family/name`. version: a whole number, raised whenever the task gives other data. controls: names of rules that
-    never learn. oracle: the name of the best that can be done, or the reason why there is none. protocol: how it is
-    examined, if not by the family's own protocol.
+    id: `family/name`. version: a whole number, raised whenever the task gives other data. controls:
+    names of rules that never learn. oracle: the name of the best that can be done, or the reason
+    why there is none. protocol: how it is examined, if not by the family's own protocol.
     """,
 )
 
 control: Registry[Any] = Registry(
     "control",
     _sources,
-    """A rule that never learns, or an oracle: `@control("copy-last", version=1, role="control")` on a host learner
-    made by make(task, brief, seed). It may have more:
+    """A rule that never learns, or an oracle: `@control("copy-last", version=1, role="control")` on
+    a host learner made by make(task, brief, seed). It may have more:
 
-    - `watch(world)`, called with every world before the first step in it; its `act` may then look inside.
-    - `told(answers)`, called before each `predict` with as many rows as the inputs: row t is the right answer to row
-      t-1, -1 or nan in the first. As with inputs, what is predicted for a row depends on nothing after it.
-    - The fact `compiled=True`: made by make(task, brief), hashable by value (a frozen dataclass), it has `start(batch,
-      capacity)` and `step(state, observation, *, key)` like a core, with one row and one key per episode, gives
-      actions in the place of features, and runs inside the compiled program of a pure world.
+    - `watch(world)`, called with every world before the first step in it; its `act` may then look
+      inside.
+    - `told(answers)`, called before each `predict` with as many rows as the inputs: row t is the
+      right answer to row t-1, -1 or nan in the first. As with inputs, what is predicted for a row
+      depends on nothing after it.
+    - The fact `compiled=True`: made by make(task, brief), hashable by value (a frozen dataclass),
+      it has `start(batch, capacity)` and `step(state, observation, *, key)` like a core, with one
+      row and one key per episode, gives actions in the place of features, and runs inside the
+      compiled program of a pure world.
     """,
 )
 
 core: Registry[Any] = Registry(
     "core",
     _sources,
-    """A memory: `@core("ring", version=1)` on a frozen dataclass with `frozen` and build(inputs, rng).""",
+    """A memory: `@core("ring", version=1)` on a frozen dataclass with `frozen` and
+    build(inputs, rng).
+    """,
 )
 
 training: Registry[Any] = Registry(
@@ -139,8 +144,8 @@ protocol = ProtocolRegistry(
     "protocol",
     _sources,
     """A way of examining: `@protocol("language", version=1)` on a frozen dataclass with
-    examine(task, learner, streams), which gives an Examination. How its family is read it says by class attributes:
-    measures, headline, columns ...
+    examine(task, learner, streams), which gives an Examination. How its family is read it says by
+    class attributes: measures, headline, columns ...
     """,
 )
 
@@ -162,19 +167,22 @@ figure: Registry[Any] = Registry(
     """The picture of a task, by the kind of trace that its runs left:
 
         @figure("learning-curve", version=1)
-        def curves(task, rows): ...  # task: its label; rows: Traced, in the order of the table -> blocks
+        def curves(task, rows): ...  # -> blocks
 
-    A second one, `learning-curve/read`, may show how scores are read off such a trace: it is given those that learn,
-    task after task, until it makes blocks of them. A third, `learning-curve/run`, what is to be seen of one run alone:
-    alone(what, trace), what: the run's identity.
+    task: its label. rows: Traced, in the order of the table.
+
+    A second one, `learning-curve/read`, may show how scores are read off such a trace: it is given
+    those that learn, task after task, until it makes blocks of them. A third, `learning-curve/run`,
+    what is to be seen of one run alone: alone(what, trace), what: the run's identity.
     """,
 )
 
 block: Registry[Any] = Registry(
     "block",
     _sources,
-    """A part of the page of a study, on a class whose stages(request) gives the runs that it needs, in lists that
-    follow from one another, and whose blocks(request) makes blocks of what has been run:
+    """A part of the page of a study, on a class whose stages(request) gives the runs that it needs,
+    in lists that follow from one another, and whose blocks(request) makes blocks of what has been
+    run:
 
         @block("claims", version=1)
         class Claims: ...
@@ -187,7 +195,8 @@ class MeasureRegistry(Registry[Measure]):
     about its numbers.
     """
 
-    def __call__(  # type: ignore[override]  # measures are functions, and nothing about them may be left unsaid
+    # Measures are functions, and nothing about them may be left unsaid.
+    def __call__(  # type: ignore[override]
         self,
         id: str,
         *,
@@ -219,14 +228,18 @@ measure = MeasureRegistry(
     """A measure, on a pure function of (trace, convention) that gives numbers by name:
 
         @measure(
-            "half-way", version=1, kinds=("learning-curve",), equation="first step with half of the best accuracy",
-            chance="none", scores=(Score("half-way", unit="training sequences", better="lower", range=(0, math.inf)),),
+            "half-way",
+            version=1,
+            kinds=("learning-curve",),
+            equation="first step with half of the best accuracy",
+            chance="none",
+            scores=(Score("half-way", unit="sequences", better="lower", range=(0, math.inf)),),
         )
         def half_way(trace, convention):
             return {"half-way": ...}
 
-    id, version: raised whenever it gives other numbers. kinds: of traces that it can read. equation, chance: for
-    readers. scores: every number that it may give, as a Score.
+    id, version: raised whenever it gives other numbers. kinds: of traces that it can read.
+    equation, chance: for readers. scores: every number that it may give, as a Score.
     """,
 )
 

@@ -28,9 +28,10 @@ MOST_COLUMNS = 6
 class Legend:
     """headline: the score that goes on the common scale. second: the one that is asked where the
     headline says little. outcome: the score of where a learner ends, then of when it gets there,
-    where the headline is neither. columns: the scores of a table, in their order. question: what
-    the family asks. once, again: what is said of learners that see everything once, and of those
-    with replay. replay_apart: whether the two are ranked apart. scores: by the id of their measure.
+    where the headline is neither.
+    columns: the scores of a table, in their order. question: what the family asks. once, again:
+    what is said of learners that see everything once, and of those with replay. replay_apart:
+    whether the two are ranked apart. scores: by the id of their measure.
     """
 
     headline: str = ""

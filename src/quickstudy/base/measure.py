@@ -219,8 +219,8 @@ def read_range(facts: Mapping[str, Any]) -> tuple[float, float]:
     """The range among the facts of a score; without bounds where they have none, as those of
     earlier versions, or none that makes sense.
 
-    >>> read_range({"ends": [0, None]}), read_range({"ends": "odd"}), read_range({"ends": [0, 10**400]})
-    ((0, inf), (-inf, inf), (-inf, inf))
+    >>> [read_range({"ends": ends}) for ends in ([0, None], "odd", [0, 10**400])]
+    [(0, inf), (-inf, inf), (-inf, inf)]
     """
     ends = facts.get("ends")
     known = ends if isinstance(ends, list) and len(ends) == 2 else [None, None]

@@ -243,8 +243,10 @@ def alternatives(name: str) -> list[str]:
     """The names that one with several values for a parameter stands for, the last parameter
     changing fastest.
 
-    >>> alternatives("esn:units=100|200,leak=0.3|1"), alternatives("esn")
-    (['esn:units=100,leak=0.3', 'esn:units=100,leak=1', 'esn:units=200,leak=0.3', 'esn:units=200,leak=1'], ['esn'])
+    >>> alternatives("esn:units=10|20,leak=0.3|1")
+    ['esn:units=10,leak=0.3', 'esn:units=10,leak=1', 'esn:units=20,leak=0.3', 'esn:units=20,leak=1']
+    >>> alternatives("esn")
+    ['esn']
     """
     # What stands in quotes is one value, whatever it holds.
     parts: list[list[str]] = []

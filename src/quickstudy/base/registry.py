@@ -31,18 +31,34 @@ ENTRY_POINT_GROUP = "quickstudy"
 _included: list[str] = []
 
 # `@task("family/name", version=1` at the start of a line, then everything up to the end of the
-# summary line.
+# spec sheet.
 _DECORATOR = re.compile(
-    r'^@(?:\w+\.)?(?P<kind>\w+)\(\s*"(?P<id>[^"]+)",\s*version=(?P<version>\d+).*?"""(?P<summary>[^\n]*)',
+    r'^@(?:\w+\.)?(?P<kind>\w+)\(\s*"(?P<id>[^"]+)",\s*version=(?P<version>\d+).*?"""(?P<sheet>.*?)"""',
     re.MULTILINE | re.DOTALL,
 )
 # `task.variant("family/other", version=1, of=Task, summary="What it is.", ...)` at the start of a
 # line.
 _VARIANT = re.compile(
     r'^(?:\w+\.)?(?P<kind>\w+)\.variant\(\s*"(?P<id>[^"]+)",\s*version=(?P<version>\d+),'
-    r'\s*of=\w+,\s*summary="(?P<summary>[^"]*)"',
+    r'\s*of=\w+,\s*summary=\(?\s*(?P<summary>"[^"]*"(?:\s*"[^"]*")*)',
     re.MULTILINE,
 )
+_SENTENCE_END = re.compile(r"[.?](?=\s|$)")
+
+
+def split_sheet(sheet: str) -> tuple[str, str]:
+    r"""The summary of a spec sheet, and the rest: its first line, and what is missing to the end of
+    the sentence that it breaks off in.
+
+    >>> split_sheet("Repeat a string. Sees a string\n    and a bar. Chance: 0.\n    longest: ...")
+    ('Repeat a string. Sees a string and a bar.', ' Chance: 0.\n    longest: ...')
+    """
+    sheet = sheet.strip()
+    first = sheet.partition("\n")[0].rstrip()
+    paragraph = sheet.partition("\n\n")[0]
+    found = _SENTENCE_END.search(paragraph, max(len(first) - 1, 0))
+    end = found.end() if found else len(paragraph)
+    return " ".join(sheet[:end].split()), sheet[end:]
 
 
 @dataclass(frozen=True)
@@ -109,7 +125,7 @@ class Registry(Generic[T]):
         name = "".join(part.capitalize() for part in re.split(r"\W+", id.partition("/")[2] or id))
         known = {field.name: field for field in dataclasses.fields(of)}
         body: dict[str, Any] = {
-            "__doc__": "\n".join([summary, *(of.__doc__ or "").split("\n")[1:]]),
+            "__doc__": summary + split_sheet(of.__doc__ or "")[1],
             "__module__": of.__module__,
             "__annotations__": {
                 parameter: known[parameter].type for parameter in defaults if parameter in known
@@ -134,11 +150,7 @@ class Registry(Generic[T]):
         known = self._entries.get((id, version))
         if known is not None and known.origin != origin:
             raise self._twice(known, origin)
-        summary = (
-            known.summary
-            if known
-            else (getattr(target, "__doc__", None) or "").strip().split("\n")[0]
-        )
+        summary = known.summary if known else split_sheet(getattr(target, "__doc__", None) or "")[0]
         self._entries[id, version] = Entry(id, version, summary, origin, module, target)
 
     def entries(self) -> list[Entry[T]]:
@@ -221,7 +233,11 @@ def _announced(
             continue
         variants = _VARIANT.finditer(text) if ".variant(" in text else ()
         for match in (*_DECORATOR.finditer(text), *variants):
-            summary = match["summary"].removesuffix('"""').strip()
+            said = match.groupdict()
+            if "summary" in said:
+                summary = "".join(re.findall('"([^"]*)"', said["summary"]))
+            else:
+                summary, _ = split_sheet(said["sheet"])
             entry: Entry[Any] = Entry(
                 match["id"], int(match["version"]), summary, str(path), module
             )

@@ -78,7 +78,8 @@ class EncoderLayer(eqx.Module):
         memory after them.
 
         memory: keys and values (B, W, E) of the last W rows, the newest last, and what the
-        convolution keeps. count: how many rows there have been.
+        convolution keeps.
+        count: how many rows there have been.
         """
         mixed, kept_rows = self._convolved(self.mix(self._entering(rows)), memory[2:])
         queries, keys, values = jnp.split(mixed, 3, axis=-1)

@@ -28,8 +28,9 @@ class SelectiveStateSpace(Mixer):
     """u, z = x W; u <- silu(conv(u)); h <- exp(d A) h + d B u; y = C h + D u; out = (y silu(z)) V.
 
     d = softplus(u P Q + b), B = u R and C = u S for every step; A = -exp(rates), diagonal, (inner,
-    states). select: (inner, rank + 2 states), P, R and S side by side; pace: (rank, inner), Q.
-    State: the convolution's, and h (B, inner, states).
+    states).
+    select: (inner, rank + 2 states), P, R and S side by side; pace: (rank, inner), Q. State: the
+    convolution's, and h (B, inner, states).
     """
 
     read: Array

@@ -46,9 +46,11 @@ class Phases(NamedTuple):
 
     def spans(self, steps: Array | None) -> list[tuple[int, Any, Any]]:
         """For every phase its sequences, its first row among all, and its number of steps."""
-        lasting: Sequence[Any] = (
-            self.steps if self.steps is not None else [steps[p] for p in range(len(self.rows))]
-        )  # type: ignore[index]
+        lasting: Sequence[Any]
+        if self.steps is not None:
+            lasting = self.steps
+        else:
+            lasting = [steps[p] for p in range(len(self.rows))]  # type: ignore[index]
         spans, first = [], 0
         for rows, number in zip(self.rows, lasting, strict=True):
             spans.append((rows, first, number))

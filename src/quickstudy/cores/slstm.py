@@ -112,9 +112,10 @@ class SLSTM(LayeredSpec):
 
     Maps are uniform in +- 1/sqrt(inputs of the map). Biases of forget gates start from 3 to 6 over
     the units of a head, the others at 0. The convolution before input and forget gates sees 4
-    steps. Source: Beck et al. 2024, equations 8 to 17. Departures: forget gates are sigmoids, one
-    of the paper's two choices; root-mean-square norms before the block, where the released programs
-    have layer norms; a linear map after the memory, where those have a gated feed-forward part.
+    steps.
+    Source: Beck et al. 2024, equations 8 to 17. Departures: forget gates are sigmoids, one of the
+    paper's two choices; root-mean-square norms before the block, where the released programs have
+    layer norms; a linear map after the memory, where those have a gated feed-forward part.
     """
 
     heads: int = parameter(2, at_least=1)

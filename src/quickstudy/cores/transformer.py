@@ -28,8 +28,9 @@ class TransformerCore(Core):
     `capacity` of them, (B, capacity, embedding), which is as far back as a step sees.
 
     places: with learned positions (position, embedding); with rotary ones a single row, for all
-    steps. last: the norm at the end, where layers have theirs first. window: how far back a step
-    sees, 0 for the capacity.
+    steps.
+    last: the norm at the end, where layers have theirs first. window: how far back a step sees, 0
+    for the capacity.
 
     Without `causal` it reads whole sequences in one `unroll`, each step seeing all others: THE
     PUBLISHED LEAK.
@@ -217,11 +218,12 @@ class Transformer:
     encoding: how positions are given. `sines`, as published. `learned`: a vector for each of the
     first 512, which later ones share; not counted in the budget. `rotary`: queries and keys are
     rotated by their position, so that attention depends on distances (Su et al. 2021); a head then
-    has an even number of features. norm: `after` each part, as published, or `before` it (Xiong et
-    al. 2020), with one more at the end. window: how many steps a step sees, itself included; 0:
-    all. With a window, longer sequences than those of the lesson hold no new distances (Beltagy et
-    al. 2020). convolved: queries, keys and values pass a causal convolution over 4 steps, feature
-    by feature (So et al. 2021).
+    has an even number of features.
+    norm: `after` each part, as published, or `before` it (Xiong et al. 2020), with one more at the
+    end.
+    window: how many steps a step sees, itself included; 0: all. With a window, longer sequences
+    than those of the lesson hold no new distances (Beltagy et al. 2020). convolved: queries, keys
+    and values pass a causal convolution over 4 steps, feature by feature (So et al. 2021).
 
     Embedding and output weights start uniform in +- 0.1, the output bias at 0, the layers as in
     PyTorch. Source: Vaswani et al. 2017; sizes of Cisneros et al. 2022, whose paper has no dropout

@@ -46,8 +46,8 @@ EVEN = (0.3, 1.7)
 class Recording(NamedTuple):
     """states: (step, state). repeated: rows that came twice, of which the first was kept. held:
     samples that were missing, in whose place the state before them stands. warnings: what looks
-    wrong, in a sentence each. names: of the columns, quoted; their numbers from 1 where they have
-    no names.
+    wrong, in a sentence each.
+    names: of the columns, quoted; their numbers from 1 where they have no names.
     """
 
     states: NDArray[np.float64]

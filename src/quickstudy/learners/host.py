@@ -91,8 +91,8 @@ class HostPupil:
     learners. A copy costs as much as a locked view did, 0.3 microseconds.
 
     by_prediction: a step is a prediction for the whole prefix; who has whole sequences had better
-    ask `answer`. is_rule: it is a control, whose predictions take no time worth mentioning. batch:
-    examples per update, for a host with `learn_many`; 0: the whole lesson.
+    ask `answer`. is_rule: it is a control, whose predictions take no time worth mentioning.
+    batch: examples per update, for a host with `learn_many`; 0: the whole lesson.
     """
 
     lanes = 1

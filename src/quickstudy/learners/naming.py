@@ -374,8 +374,10 @@ def _made_there(module: Any) -> list[str]:
 def without_place(text: str) -> str:
     """The name as people know it: of a learner in a file, without the folders.
 
-    >>> without_place("/home/me/model.py:Model:units=8"), without_place("recorded:file=runs/model.py.jsonl")
-    ('model.py:Model:units=8', 'recorded:file=runs/model.py.jsonl')
+    >>> without_place("/home/me/model.py:Model:units=8")
+    'model.py:Model:units=8'
+    >>> without_place("recorded:file=runs/model.py.jsonl")
+    'recorded:file=runs/model.py.jsonl'
     """
     path, dot, rest = text.partition(".py")
     return (

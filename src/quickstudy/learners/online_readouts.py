@@ -342,8 +342,9 @@ class RecursiveLeastSquares(ReadoutTraining):
 
     ridge: strength of the prior that weights are zero; below 0.001 float32 loses the inverse
     (measured on NARMA-10: errors ten times too large at 1e-6). forgetting: weight of the past per
-    question, 1 keeps all. passes: times the material is shown (more than 1 counts it several
-    times). Symbols are one-hot targets.
+    question, 1 keeps all.
+    passes: times the material is shown (more than 1 counts it several times). Symbols are one-hot
+    targets.
     """
 
     ridge: float = parameter(1.0, at_least=1e-3)

@@ -1,9 +1,10 @@
 """Answers that were recorded elsewhere, as a learner: it is told what a run tells it, and answers
 what was answered.
 
-    quickstudy drive language/qa --questions --repetitions 3 --out qa.jsonl   # what runs tell and
-    ask quickstudy run language/qa --learner recorded:file=qa.jsonl --seeds 3     # when the answers
-    are in it
+    # What runs tell and ask:
+    quickstudy drive language/qa --questions --repetitions 3 --out qa.jsonl
+    # When the answers are in it:
+    quickstudy run language/qa --learner recorded:file=qa.jsonl --seeds 3
 
 A recording is a file of JSON objects, one a line. `run` says of which run the lines behind it are,
 and `seed` is the one that a learner is given there: by it a run finds its lines, and no other run

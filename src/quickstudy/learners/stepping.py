@@ -68,14 +68,9 @@ class Head(eqx.Module):
         weights = rng.uniform(-of_weights, of_weights, (core.width, outputs))
         bias = rng.uniform(-of_bias, of_bias, outputs)
         # A number of the core's precision is one of the head's; drawn ones are single anyway.
-        return handed_over(
-            cls(
-                *(
-                    np.asarray(part, np.float32).astype(precision_of(core))
-                    for part in (weights, bias)
-                )
-            )
-        )  # type: ignore[no-any-return]
+        precision = precision_of(core)
+        parts = (np.asarray(part, np.float32).astype(precision) for part in (weights, bias))
+        return handed_over(cls(*parts))  # type: ignore[no-any-return]
 
     def __call__(self, features: Any) -> Any:
         """(..., V) from (..., F)."""

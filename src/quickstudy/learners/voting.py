@@ -42,9 +42,10 @@ class Voting:
     doubt: how many questions a table needs to be half sure. nearness: how much less likely,
     beforehand, an expert is for every step that its symbols are further back. plain: the same for
     one that looks nothing up. copying: how much more likely it is that the answer is copied. step:
-    of the correction. passes: times the material is shown. peek: know beforehand which answers
-    there are and how often each code comes, from the whole training set, as the published programs
-    do for their readouts. Cost per question and memory do not grow. Source: ours.
+    of the correction. passes: times the material is shown.
+    peek: know beforehand which answers there are and how often each code comes, from the whole
+    training set, as the published programs do for their readouts. Cost per question and memory do
+    not grow. Source: ours.
     """
 
     doubt: float = parameter(0.3, above=0)

@@ -135,8 +135,9 @@ def explained(placed: NDArray[np.float64], errors: NDArray[np.float64]) -> float
     """How much of the variance of ln errors (core,) a plane in their behaviours (core, 3) explains;
     None where there is none.
 
-    >>> explained(np.array([[0.0, 0, 1], [1, 0, 2], [2, 1, 2], [3, 0, 1], [0, 2, 0]]), np.exp([1.0, 3, 4, 4, 2]))
-    1.0
+    >>> placed = np.array([[0.0, 0, 1], [1, 0, 2], [2, 1, 2], [3, 0, 1], [0, 2, 0]])
+    >>> explained(placed, np.exp([1.0, 3, 4, 4, 2]))
+    0.969919786096
     """
     rows, wrong = np.column_stack([placed, np.ones(len(errors))]), np.log(errors)
     rest = wrong - rows @ np.linalg.lstsq(rows, wrong, rcond=None)[0]

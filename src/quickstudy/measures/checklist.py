@@ -71,8 +71,11 @@ def one_sided(kinds: Iterable[str]) -> str:
     """What a reader of results on one kind of task only must be told; nothing where there are
     several.
 
-    >>> one_sided(["imitation", "imitation"])
-    'all tasks are of one kind, imitation: nothing is said of prediction, computation, classification, property'
+    >>> about, _, lacking = one_sided(["imitation", "imitation"]).partition(": ")
+    >>> about
+    'all tasks are of one kind, imitation'
+    >>> lacking
+    'nothing is said of prediction, computation, classification, property'
     """
     found = sorted(set(kinds))
     if len(found) != 1:

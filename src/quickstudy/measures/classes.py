@@ -29,7 +29,8 @@ def roc(
     """False and true positives, as shares, for every threshold from the highest score down; both
     begin at 0.
 
-    >>> [shares.tolist() for shares in roc(np.array([3.0, 2.0, 1.0]), np.array([True, False, True]))]
+    >>> false, true = roc(np.array([3.0, 2.0, 1.0]), np.array([True, False, True]))
+    >>> [false.tolist(), true.tolist()]
     [[0.0, 0.0, 1.0, 1.0], [0.0, 0.5, 0.5, 1.0]]
     """
     order = np.argsort(-score, kind="stable")

@@ -145,7 +145,8 @@ def log_area(
     one after the end as at the end. The last accuracy where the end is time 1; nan without an
     evaluation. The base of the logarithm does not matter.
 
-    >>> log_area([2, 4], [0.5, 1.0], before=0.25, end=8)  # 0.25 for one doubling, 0.75 on the way, 1 for the last
+    >>> # 0.25 for one doubling, 0.75 on the way, 1 for the last
+    >>> log_area([2, 4], [0.5, 1.0], before=0.25, end=8)
     0.6666666666666666
     """
     curve = Curve.of(steps, accuracy).learning()

@@ -1,9 +1,10 @@
 """A learning curve from a user's file, and its WADE.
 
 JSON: {"accuracy": [...], "step": [...]}, or a list of accuracies, or a list of {"step": ...,
-"accuracy": ...}. CSV: a header with a column `accuracy` and perhaps one `step`. Steps may be left
-out everywhere; entry k is then step k, from 1. Other names and columns are ignored. What a file is,
-is decided by how it begins, whatever it is called.
+"accuracy": ...}.
+CSV: a header with a column `accuracy` and perhaps one `step`. Steps may be left out everywhere;
+entry k is then step k, from 1. Other names and columns are ignored. What a file is, is decided by
+how it begins, whatever it is called.
 """
 
 from __future__ import annotations

@@ -29,7 +29,8 @@ def disentanglement_scores(factors: ArrayLike, codes: ArrayLike) -> dict[str, fl
     that do not vary are left out. Modularity (Ridgeway and Mozer 2018): mean over codes of 1 - (sum
     - max) / (max (factors - 1)) of squared informations; 0 for a code that says nothing.
 
-    >>> disentanglement_scores([[0, 0], [0, 1], [1, 0], [1, 1]], [[0.1, 0.5], [0.1, 0.9], [0.7, 0.5], [0.7, 0.9]])
+    >>> codes = [[0.1, 0.5], [0.1, 0.9], [0.7, 0.5], [0.7, 0.9]]
+    >>> disentanglement_scores([[0, 0], [0, 1], [1, 0], [1, 1]], codes)
     {'mig': 1.0, 'modularity': 1.0}
     """
     of_factors, numbers = codes_of(factors), np.asarray(codes, dtype=np.float64)

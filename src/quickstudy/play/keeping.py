@@ -92,9 +92,8 @@ class Invitation:
             raise UsageError(
                 "--ask is for tasks of the curriculum; elsewhere, all that is hidden is asked for"
             )
-        return made(
-            task, streams, **{name: value for name, value in given.items() if value is not None}
-        )  # type: ignore[no-any-return]
+        said = {name: value for name, value in given.items() if value is not None}
+        return made(task, streams, **said)  # type: ignore[no-any-return]
 
 
 def _why_not(task: Any) -> str:

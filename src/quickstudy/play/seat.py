@@ -24,8 +24,9 @@ class Shown:
     what is to be typed.
 
     choices: (what is typed, what it means), where there are few answers. picture: what a page shows
-    besides. paced: symbols that are shown before the text, one by one, and then hidden. seconds:
-    how long each.
+    besides.
+    paced: symbols that are shown before the text, one by one, and then hidden. seconds: how long
+    each.
     """
 
     text: str

@@ -30,7 +30,8 @@ class ClassificationProtocol:
 
     share: of the training part that is held back, anew in every repetition, to choose settings by.
     What is answered in the course of a sequence is averaged; the class with the largest mean is the
-    answer. Source: Wringe, Trefzer and Stepney, section 7.
+    answer.
+    Source: Wringe, Trefzer and Stepney, section 7.
     """
 
     share: float = parameter(0.1, at_least=0, at_most=0.9)

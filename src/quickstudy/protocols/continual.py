@@ -60,8 +60,8 @@ class ContinualProtocol:
 
     Why once: a stream is gone, and all learners are at the same place in it at the same step. A
     readout that looks at the whole lesson before it learns (peek) is not applicable: it would know
-    the segments to come. Source: ours, after Lopez-Paz and Ranzato 2017, who propose to test on all
-    tasks after each.
+    the segments to come.
+    Source: ours, after Lopez-Paz and Ranzato 2017, who propose to test on all tasks after each.
     """
 
     sequences: int = parameter(1200, at_least=5)

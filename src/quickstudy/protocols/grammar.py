@@ -32,18 +32,19 @@ class GrammarProtocol:
     order, factors: for a factor b a fresh learner is shown 10^order / b strings and asked about
     10^order b others. The largest factor comes first, and the first at which nothing is wrong is
     the last: smaller ones cannot be better. shown, asked: other numbers of strings, whatever the
-    factor; 0: none. training: `sampled` by the grammar (the strings of a larger factor are the
-    first of those of a smaller one), `exhaustive`, the shortest, each once, or `released`, the
-    published sets, of `data_seed`. test: where the strings come from, all longer than the longest
-    shown: `exhaustive`, `released`, `grid` or `deep`, see `TestList`. A factor for which there are
-    not enough strings is left out, and the record says so. metric: `det`, the likeliest symbol
-    where the next is certain; `majority`, more than half of the probability, there; `cat`, the
-    symbols that may follow and no others above the margin, everywhere; `usual`: `cat` for languages
-    in which nothing is certain, else `det`. margins: shares of errors that are forgiven, or, for
-    `cat`, the probability that counts as none. bits: also the cross-entropy, of all strings. upto:
-    `decided` asks about 10^order strings, and then no further than to where no margin can be kept
-    any more, `whole` about all of them, with the same scores, `first-wrong` no further than that
-    (then only what margin 0 decides is scored).
+    factor; 0: none.
+    training: `sampled` by the grammar (the strings of a larger factor are the first of those of a
+    smaller one), `exhaustive`, the shortest, each once, or `released`, the published sets, of
+    `data_seed`. test: where the strings come from, all longer than the longest shown: `exhaustive`,
+    `released`, `grid` or `deep`, see `TestList`. A factor for which there are not enough strings is
+    left out, and the record says so. metric: `det`, the likeliest symbol where the next is certain;
+    `majority`, more than half of the probability, there; `cat`, the symbols that may follow and no
+    others above the margin, everywhere; `usual`: `cat` for languages in which nothing is certain,
+    else `det`. margins: shares of errors that are forgiven, or, for `cat`, the probability that
+    counts as none. bits: also the cross-entropy, of all strings. upto: `decided` asks about
+    10^order strings, and then no further than to where no margin can be kept any more, `whole`
+    about all of them, with the same scores, `first-wrong` no further than that (then only what
+    margin 0 decides is scored).
 
     Passes over the strings stand in the cost. Source: Lan, Chemla and Katzir 2023. Departures:
     their training sizes are rounded here where a factor does not divide.

@@ -51,11 +51,12 @@ class PropertiesProtocol:
     One harvest serves memory and processing capacity: `steps` steps to fit and as many to test
     (none: 20 for every state, at least 5,000), delays up to `delays` (none: twice the states, and
     on to the end of the memory or of the washout), terms up to `degrees`, at most `budget`. Too few
-    steps for the states are refused. Ranks by two algorithms: of the last states after `streams`
-    streams (none: twice the states) of `length` steps from one washed-out state, without and with
-    the last `shared` steps in common; and of all states of one stream, in the whole range and, for
-    generalisation, in +- `near` around `centre`. Published, as in the code of CHARC: 0.05 around
-    0.5. Then paths with different pasts and one future: do they meet, do differences grow?
+    steps for the states are refused.
+    Ranks by two algorithms: of the last states after `streams` streams (none: twice the states) of
+    `length` steps from one washed-out state, without and with the last `shared` steps in common;
+    and of all states of one stream, in the whole range and, for generalisation, in +- `near` around
+    `centre`. Published, as in the code of CHARC: 0.05 around 0.5. Then paths with different pasts
+    and one future: do they meet, do differences grow?
     """
 
     steps: int | None = parameter(None, at_least=1)

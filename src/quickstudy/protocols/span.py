@@ -48,9 +48,10 @@ class SpanProtocol(Spans):
 
     sequences: training sequences drawn. Short ones repeat; the trace has how many are distinct.
     tests: test sequences in every bin of the grid.
-    checkpoints: tests on the way, each after four times the examples of the one before. questions:
-    at most so many questions in every bin, sampled once for the whole run; 0: all of them. For
-    learners to whom every question costs something. The span of whole sequences is then unknown.
+    checkpoints: tests on the way, each after four times the examples of the one before.
+    questions: at most so many questions in every bin, sampled once for the whole run; 0: all of
+    them. For learners to whom every question costs something. The span of whole sequences is then
+    unknown.
     """
 
     sequences: int = parameter(1500, at_least=8)

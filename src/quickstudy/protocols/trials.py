@@ -31,7 +31,8 @@ class TrialsProtocol:
     trials: the most that are made. every: so many trials lie between two tests. Tests are made once
     a trial was held to its end, and at the last: from all starts of the task's exam, and, where the
     task has one, one long run. When a test solves the task, no more trials are made. Nothing is
-    learned in a test. Source: Wringe, Trefzer and Stepney, section 4.5.
+    learned in a test.
+    Source: Wringe, Trefzer and Stepney, section 4.5.
     """
 
     trials: int = parameter(3000, at_least=1)

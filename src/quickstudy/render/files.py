@@ -6,8 +6,9 @@ import csv
 import os
 import pathlib
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import IO, Any
 
 from quickstudy.base.blocks import Cell, Number, Page, Picture, Table, every
 from quickstudy.render.html import as_html
@@ -48,9 +49,7 @@ def write_page(page: Page, folder: pathlib.Path, name: str) -> pathlib.Path:
     """
     for file, text in page_files(page, name).items():
         content = text.encode(errors="backslashreplace")
-        write_aside(
-            folder / file, str(os.getpid()), lambda target, content=content: target.write(content)
-        )  # type: ignore[misc]
+        write_aside(folder / file, str(os.getpid()), partial(_put, content))
     return folder / f"{name}.html"
 
 
@@ -99,3 +98,7 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _put(content: bytes, target: IO[bytes]) -> None:
+    target.write(content)

@@ -21,8 +21,8 @@ def score(value: float) -> str:
     """A score: three decimals, as many more as a small one needs not to look like 0, fewer when it
     is large.
 
-    >>> score(0.21345), score(-0.5), score(0.00042), score(0.0000999), score(float("nan")), score(1234.5)
-    ('0.213', '−0.500', '0.0004', '0.0001', '–', '1,234')
+    >>> [score(value) for value in (0.21345, -0.5, 0.00042, 0.0000999, float("nan"), 1234.5)]
+    ['0.213', '−0.500', '0.0004', '0.0001', '–', '1,234']
     """
     if not math.isfinite(value):
         return NOTHING if math.isnan(value) else "∞" if value > 0 else "−∞"
@@ -39,8 +39,8 @@ def magnitude(value: float) -> str:
     """A number whose order of magnitude counts: three figures, all before the point up to a
     million, the smallest and the largest as powers of ten.
 
-    >>> magnitude(2e-9), magnitude(0.02345), magnitude(12.0), magnitude(0.0), magnitude(1002.4), magnitude(-4.99e7)
-    ('2e-9', '0.0234', '12', '0', '1,002', '−4.99e7')
+    >>> [magnitude(value) for value in (2e-9, 0.02345, 12.0, 0.0, 1002.4, -4.99e7)]
+    ['2e-9', '0.0234', '12', '0', '1,002', '−4.99e7']
     """
     if not math.isfinite(value):
         return score(value)
@@ -68,10 +68,12 @@ def exact(value: float) -> str:
 def digits(value: float, form: str) -> str:
     """A value in one of `blocks.FORMS`.
 
-    >>> digits(0.00123, "fine"), digits(-0.30103, "factor"), digits(400.2, "factor"), digits(0.01234, "seconds")
-    ('0.0012', '×0.5', '×1e400', '0.012')
-    >>> digits(1234.5, "seconds"), digits(12.345, "steps"), digits(1234.5, "steps"), digits(-1234.5, "count")
-    ('1,234', '12.35', '1,234', '−1,234')
+    >>> digits(0.00123, "fine"), digits(-0.30103, "factor"), digits(400.2, "factor")
+    ('0.0012', '×0.5', '×1e400')
+    >>> digits(0.01234, "seconds"), digits(1234.5, "seconds"), digits(-1234.5, "count")
+    ('0.012', '1,234', '−1,234')
+    >>> digits(12.345, "steps"), digits(1234.5, "steps")
+    ('12.35', '1,234')
     """
     if form == FACTOR:
         return (
@@ -112,7 +114,8 @@ def scored(
 def written(number: Number) -> str:
     """The number without its interval and its note.
 
-    >>> [written(number) for number in (Number(0.2134), Number(None), Number(0.3, signed=True), Number(5, word="<9"))]
+    >>> numbers = Number(0.2134), Number(None), Number(0.3, signed=True), Number(5, word="<9")
+    >>> [written(number) for number in numbers]
     ['0.213', '–', '+0.300', '<9']
     """
     if number.word or number.value is None or math.isnan(number.value):
@@ -140,8 +143,10 @@ def half_width(number: Number) -> str:
     is further from the value than the other; nothing where there is no interval, or one of no
     width.
 
-    >>> half_width(Number(0.5, (0.4, 0.6))), half_width(Number(1e-3, (5e-4, 2e-3), form="magnitude"))
-    ('±0.100', '×÷2')
+    >>> half_width(Number(0.5, (0.4, 0.6)))
+    '±0.100'
+    >>> half_width(Number(1e-3, (5e-4, 2e-3), form="magnitude"))
+    '×÷2'
     >>> half_width(Number(-0.123, (-0.215, -0.1)))
     '[−0.215, −0.100]'
     """

@@ -56,11 +56,12 @@ class Comparison:
 
     task, first, second: titles as the report prints them; versions: of the task, the protocol and
     the two learners. protocol: its parameters. left_out: damaged lines of the folders, which
-    nothing here rests on. detectable: the smallest true difference on this task that the family's
-    test finds four times out of five, corrected as its verdict is, if all tasks of the family
-    differ by as many standard deviations; nan where there is none. improvement: the chance that a
-    run of the first is better than one of the second, 0.5 where they are level; nan where the
-    direction is unknown. named: the two as they were asked for.
+    nothing here rests on.
+    detectable: the smallest true difference on this task that the family's test finds four times
+    out of five, corrected as its verdict is, if all tasks of the family differ by as many standard
+    deviations; nan where there is none. improvement: the chance that a run of the first is better
+    than one of the second, 0.5 where they are level; nan where the direction is unknown. named: the
+    two as they were asked for.
     """
 
     task: str

@@ -92,13 +92,15 @@ _TABLES: dict[str, dict[str, str]] = {
     "traces": {**dict.fromkeys(("key", "kind", "name"), "VARCHAR"), **_PIECE},
 }
 _LONG = """(SELECT key, kind, name, flat // width AS place, flat % width AS part, value, text FROM (
-    SELECT key, kind, name, width, start + unnest(range("count")) AS flat, unnest(value) AS value, unnest(text) AS text
+    SELECT key, kind, name, width, start + unnest(range("count")) AS flat,
+        unnest(value) AS value, unnest(text) AS text
     FROM {source}))"""
 _CURVES = """(SELECT key, step.value AS step, accuracy.value AS accuracy
     FROM traces AS step JOIN traces AS accuracy USING (key, place)
     WHERE step.kind = 'learning-curve' AND step.name = 'step' AND accuracy.name = 'accuracy')"""
-_NOTHING = """(SELECT NULL::VARCHAR AS key, NULL::VARCHAR AS kind, NULL::VARCHAR AS name, NULL::BIGINT AS place,
-    NULL::BIGINT AS part, NULL::DOUBLE AS value, NULL::VARCHAR AS text WHERE false)"""
+_NOTHING = """(SELECT NULL::VARCHAR AS key, NULL::VARCHAR AS kind, NULL::VARCHAR AS name,
+    NULL::BIGINT AS place, NULL::BIGINT AS part, NULL::DOUBLE AS value, NULL::VARCHAR AS text
+    WHERE false)"""
 _NAMES = {name: list(columns) for name, columns in _TABLES.items()}
 """Tables made by an earlier version, with other columns, are made again."""
 

@@ -98,7 +98,8 @@ def stratified_sign_flips(
     root mean square, which no flip changes. `difference` is the mean of what remains, between -1
     and 1. It is nan, and so is p, where a difference is not finite.
 
-    >>> stratified_sign_flips([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]], rng=0).p  # all six of one sign: 2 of 64
+    >>> # All six of one sign: 2 of 64.
+    >>> stratified_sign_flips([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]], rng=0).p
     0.03125
     """
     if not len(strata):

@@ -158,10 +158,8 @@ def undisturbed() -> Iterator[Watch]:
     """Watch the shared generators, and put them back afterwards: a check must leave no trace of
     what it checked.
     """
-    kept_numpy, kept_python = (
-        np.random.get_state(),
-        random.getstate(),
-    )  # looked at, not drawn from
+    # Looked at, not drawn from.
+    kept_numpy, kept_python = np.random.get_state(), random.getstate()  # noqa: NPY002
     torch = sys.modules.get("torch")  # a check loads nothing by itself; the learner may
     kept_torch = torch.random.get_rng_state() if torch is not None else None
     try:

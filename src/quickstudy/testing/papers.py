@@ -12,6 +12,7 @@ from quickstudy.base import catalogue
 from quickstudy.base.canonical import canonical
 from quickstudy.base.errors import nearest
 from quickstudy.base.parameters import CONVENTIONS, configure, parameters_of
+from quickstudy.base.registry import split_sheet
 from quickstudy.runs.setting import protocol_of
 from quickstudy.testing.finding import Broken, Promise
 
@@ -79,7 +80,7 @@ class Papers:
                 "the class has no docstring; say what is seen, what is asked, how it is scored,"
                 " chance and source"
             )
-        return text.split("\n")[0]
+        return split_sheet(text)[0]
 
     def _controls(self) -> str:
         names = list(getattr(self._task, "controls", ()))

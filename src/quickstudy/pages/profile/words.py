@@ -61,8 +61,10 @@ def as_guessing(item: Item) -> bool:
 def rank_text(rank: Rank | None, short: bool = False) -> str:
     """Where a learner stands among the reference learners.
 
-    >>> rank_text(Rank(5, 0, 12)), rank_text(Rank(0, 3, 12), short=True), rank_text(Rank(0, 0, 12))
-    ('more than 5 of 12 reference learners', 'less than 3 of 12', 'not distinguishable from any reference learner')
+    >>> rank_text(Rank(5, 0, 12)), rank_text(Rank(0, 3, 12), short=True)
+    ('more than 5 of 12 reference learners', 'less than 3 of 12')
+    >>> rank_text(Rank(0, 0, 12))
+    'not distinguishable from any reference learner'
     """
     if rank is None or not rank.of:
         return ""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from quickstudy.base.catalogue import task
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registry import split_sheet
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import Turn
@@ -141,7 +142,7 @@ class Chain(Curriculum):
 
     members: tuple[str, ...] = ("micro-1", "micro-5.1")
 
-    __doc__ = "\n".join([__doc__, *(Curriculum.__doc__ or "").split("\n")[1:]])
+    __doc__ = __doc__ + split_sheet(Curriculum.__doc__ or "")[1]
 
 
 @task("curriculum/round1", version=1, controls=CONTROLS, oracle="perfect-byte")
@@ -151,7 +152,7 @@ class RoundOne(Curriculum):
 
     members: tuple[str, ...] = MEMBERS
 
-    __doc__ = "\n".join([__doc__, *(Curriculum.__doc__ or "").split("\n")[1:]])
+    __doc__ = __doc__ + split_sheet(Curriculum.__doc__ or "")[1]
 
 
 @task("curriculum/file", version=1, controls=CONTROLS, oracle="perfect-byte")
@@ -199,7 +200,7 @@ class FromFile(Curriculum):
 class Single(Curriculum):
     """One published task, which its id names."""
 
-    __doc__ = "\n".join([__doc__, *(Curriculum.__doc__ or "").split("\n")[1:]])
+    __doc__ = __doc__ + split_sheet(Curriculum.__doc__ or "")[1]
     controls: ClassVar[list[str]] = CONTROLS
     oracle: ClassVar[str] = "perfect-byte"
     id: ClassVar[str]
@@ -248,50 +249,158 @@ class Tabled(Single):
         return turned(state, action)
 
 
-# fmt: off
-task.variant("curriculum/micro-1", version=1, of=Tabled, summary="Which of ten symbols is always right?")
-task.variant("curriculum/micro-2", version=1, of=Tabled, summary="One letter is right for four letters.")
-task.variant("curriculum/micro-3", version=1, of=Tabled, summary="Four letters stand for each other.")
+task.variant(
+    "curriculum/micro-1", version=1, of=Tabled, summary="Which of ten symbols is always right?"
+)
+task.variant(
+    "curriculum/micro-2", version=1, of=Tabled, summary="One letter is right for four letters."
+)
+task.variant(
+    "curriculum/micro-3", version=1, of=Tabled, summary="Four letters stand for each other."
+)
 task.variant("curriculum/micro-4", version=1, of=Tabled, summary="Repeat a symbol.")
-task.variant("curriculum/micro-5.1", version=1, of=Tabled, summary="A digit for a digit, shown after each answer.")
-task.variant("curriculum/micro-5.2", version=1, of=Tabled, summary="The same, with an end to the feedback.")
-task.variant("curriculum/micro-5.3", version=1, of=Tabled, summary="The same, with an end to the question.")
+task.variant(
+    "curriculum/micro-5.1",
+    version=1,
+    of=Tabled,
+    summary="A digit for a digit, shown after each answer.",
+)
+task.variant(
+    "curriculum/micro-5.2", version=1, of=Tabled, summary="The same, with an end to the feedback."
+)
+task.variant(
+    "curriculum/micro-5.3", version=1, of=Tabled, summary="The same, with an end to the question."
+)
 task.variant("curriculum/micro-5.4", version=1, of=Tabled, summary="Two digits for a digit.")
-task.variant("curriculum/micro-5.5", version=1, of=Tabled, summary="A digit and a period for a digit.")
-task.variant("curriculum/micro-5.6", version=1, of=Tabled, summary="The same; after a right answer no period.")
+task.variant(
+    "curriculum/micro-5.5", version=1, of=Tabled, summary="A digit and a period for a digit."
+)
+task.variant(
+    "curriculum/micro-5.6",
+    version=1,
+    of=Tabled,
+    summary="The same; after a right answer no period.",
+)
 task.variant("curriculum/micro-5.7", version=1, of=Tabled, summary="One or two digits for a digit.")
 task.variant("curriculum/micro-5.8", version=1, of=Tabled, summary="A digit for two digits.")
 task.variant("curriculum/micro-5.9", version=1, of=Tabled, summary="A digit for one or two digits.")
-task.variant("curriculum/micro-5.10", version=1, of=Tabled, summary="A random digit before the feedback.")
-task.variant("curriculum/micro-5.11", version=1, of=Tabled, summary="A random digit before the feedback, now and then.")
-task.variant("curriculum/micro-5.12", version=1, of=Tabled, summary="Three to five digits for a digit.")
-task.variant("curriculum/micro-5.13", version=1, of=Tabled, summary="A digit for three to five digits.")
-task.variant("curriculum/micro-5.14", version=1, of=Tabled, summary="Two to four random digits before the feedback.")
-task.variant("curriculum/micro-5.15", version=1, of=Tabled, summary="One to five digits for a digit.")
-task.variant("curriculum/micro-5.16", version=1, of=Tabled, summary="A digit for one to five digits.")
-task.variant("curriculum/micro-5.17", version=1, of=Tabled, summary="One to five digits for one to five digits.")
-task.variant("curriculum/micro-5.18", version=1, of=Tabled, summary="One to ten digits for one to ten digits.")
+task.variant(
+    "curriculum/micro-5.10", version=1, of=Tabled, summary="A random digit before the feedback."
+)
+task.variant(
+    "curriculum/micro-5.11",
+    version=1,
+    of=Tabled,
+    summary="A random digit before the feedback, now and then.",
+)
+task.variant(
+    "curriculum/micro-5.12", version=1, of=Tabled, summary="Three to five digits for a digit."
+)
+task.variant(
+    "curriculum/micro-5.13", version=1, of=Tabled, summary="A digit for three to five digits."
+)
+task.variant(
+    "curriculum/micro-5.14",
+    version=1,
+    of=Tabled,
+    summary="Two to four random digits before the feedback.",
+)
+task.variant(
+    "curriculum/micro-5.15", version=1, of=Tabled, summary="One to five digits for a digit."
+)
+task.variant(
+    "curriculum/micro-5.16", version=1, of=Tabled, summary="A digit for one to five digits."
+)
+task.variant(
+    "curriculum/micro-5.17",
+    version=1,
+    of=Tabled,
+    summary="One to five digits for one to five digits.",
+)
+task.variant(
+    "curriculum/micro-5.18",
+    version=1,
+    of=Tabled,
+    summary="One to ten digits for one to ten digits.",
+)
 task.variant("curriculum/micro-6", version=1, of=Single, summary="A word for a word.")
 task.variant("curriculum/micro-7.1", version=1, of=Single, summary="Say a letter.")
 task.variant("curriculum/micro-7.2", version=1, of=Single, summary="Say a word.")
 task.variant("curriculum/micro-7.3", version=1, of=Single, summary="Say two words.")
-task.variant("curriculum/micro-8", version=1, of=Single, summary="Say two letters, without most of their spaces.")
+task.variant(
+    "curriculum/micro-8",
+    version=1,
+    of=Single,
+    summary="Say two letters, without most of their spaces.",
+)
 task.variant("curriculum/micro-9.1", version=1, of=Single, summary="Spell a letter.")
 task.variant("curriculum/micro-9.2", version=1, of=Single, summary="Spell a word.")
-task.variant("curriculum/micro-9.3", version=1, of=Single, summary="Put a joint between the letters of a word.")
-task.variant("curriculum/micro-10", version=1, of=Single, summary="Say two or three words, each asked for by itself.")
-task.variant("curriculum/micro-11", version=1, of=Single, summary="Two words reversed, concatenated or interleaved.")
-task.variant("curriculum/micro-12", version=1, of=Single, summary="A letter put to a word, or taken out of it.")
-task.variant("curriculum/micro-13.1", version=1, of=Single, summary="One letter and, or, or but not another.")
-task.variant("curriculum/micro-13.2", version=1, of=Single, summary="All of some words, or any of them.")
-task.variant("curriculum/micro-14", version=1, of=Single, summary="The next letter of the alphabet.")
-task.variant("curriculum/micro-15", version=1, of=Single, summary="The next item of a list, forwards or backwards.")
-task.variant("curriculum/micro-16", version=1, of=Single, summary="Spelling, saying and combining, one per instance.")
-task.variant("curriculum/micro-19", version=1, of=Single, summary="Saying and combining, with synonyms.")
-task.variant("curriculum/micro-20", version=1, of=Single, summary="Saying and combining, with a new word explained.")
+task.variant(
+    "curriculum/micro-9.3",
+    version=1,
+    of=Single,
+    summary="Put a joint between the letters of a word.",
+)
+task.variant(
+    "curriculum/micro-10",
+    version=1,
+    of=Single,
+    summary="Say two or three words, each asked for by itself.",
+)
+task.variant(
+    "curriculum/micro-11",
+    version=1,
+    of=Single,
+    summary="Two words reversed, concatenated or interleaved.",
+)
+task.variant(
+    "curriculum/micro-12",
+    version=1,
+    of=Single,
+    summary="A letter put to a word, or taken out of it.",
+)
+task.variant(
+    "curriculum/micro-13.1", version=1, of=Single, summary="One letter and, or, or but not another."
+)
+task.variant(
+    "curriculum/micro-13.2", version=1, of=Single, summary="All of some words, or any of them."
+)
+task.variant(
+    "curriculum/micro-14", version=1, of=Single, summary="The next letter of the alphabet."
+)
+task.variant(
+    "curriculum/micro-15",
+    version=1,
+    of=Single,
+    summary="The next item of a list, forwards or backwards.",
+)
+task.variant(
+    "curriculum/micro-16",
+    version=1,
+    of=Single,
+    summary="Spelling, saying and combining, one per instance.",
+)
+task.variant(
+    "curriculum/micro-19", version=1, of=Single, summary="Saying and combining, with synonyms."
+)
+task.variant(
+    "curriculum/micro-20",
+    version=1,
+    of=Single,
+    summary="Saying and combining, with a new word explained.",
+)
 task.variant("curriculum/mini-0", version=1, of=Single, summary="One n-gram, ten questions long.")
 task.variant("curriculum/mini-1", version=1, of=Single, summary="A string covered by one n-gram.")
-task.variant("curriculum/mini-2", version=1, of=Single, summary="A string covered by any of some n-grams.")
-task.variant("curriculum/mini-3", version=1, of=Single, summary="A string with all of some n-grams.")
-task.variant("curriculum/mini-4", version=1, of=Single, summary="A string with some n-grams and without others.")
+task.variant(
+    "curriculum/mini-2", version=1, of=Single, summary="A string covered by any of some n-grams."
+)
+task.variant(
+    "curriculum/mini-3", version=1, of=Single, summary="A string with all of some n-grams."
+)
+task.variant(
+    "curriculum/mini-4",
+    version=1,
+    of=Single,
+    summary="A string with some n-grams and without others.",
+)
 task.variant("curriculum/mini-5", version=1, of=Single, summary="Any of the four sets before.")

@@ -29,8 +29,9 @@ class Transfer(Rules):
     before: tasks that are learned first; target: the task that counts. It is also put to a fresh
     learner, to one that lived as long among random bytes and rewards (warm-up, which shares nothing
     with it), and to one that learned the same tasks with letters, digits and marks renamed. All
-    four are asked the same instances of the target. Scored: the steps it takes. Source: Feyereisl
-    et al. 2017, Definition 4, and the two controls of ours.
+    four are asked the same instances of the target.
+    Scored: the steps it takes. Source: Feyereisl et al. 2017, Definition 4, and the two controls of
+    ours.
     """
 
     before: tuple[str, ...] = ("micro-1",)

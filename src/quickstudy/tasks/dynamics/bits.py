@@ -27,9 +27,9 @@ class Parity(Parts):
     u(t-delay-bits+1), in the same code; bits from before the first are unset. Scored: NRMSE, and
     the share of wrong answers, each taken for the nearer of the two values. Chance: 1, and half of
     the answers. Ceiling: 0. With signs the answer is, up to sign, the product of the inputs: from 2
-    bits on no linear filter has a smaller NRMSE than the mean. Source: Wringe, Trefzer and Stepney,
-    section 6.2, whose window is one bit too long. 3: Haykin; 5: Schrauwen et al.; 2 to 5: Dion et
-    al.; 4 and 6: Shougat et al.
+    bits on no linear filter has a smaller NRMSE than the mean.
+    Source: Wringe, Trefzer and Stepney, section 6.2, whose window is one bit too long. 3: Haykin;
+    5: Schrauwen et al.; 2 to 5: Dion et al.; 4 and 6: Shougat et al.
     """
 
     bits: int = parameter(3, at_least=1)

@@ -33,9 +33,9 @@ class Flow(Forecast):
     to the next, at k times the step exactly. transient: values that are dropped first. start: the
     first of these; none: as `origin`, each coordinate moved by up to 0.1, anew in every repetition.
     method: `rk4`, with internal steps of 0.002 at most (`internal`), or `dop853`, at a relative
-    `tolerance`. Values are shown over `scale`, unless they are raw. climate: steps that the learner
-    runs on its own answers for its Lyapunov exponents and its statistics, which are held against
-    the true ones (`exponents`, per unit of time).
+    `tolerance`. Values are shown over `scale`, unless they are raw.
+    climate: steps that the learner runs on its own answers for its Lyapunov exponents and its
+    statistics, which are held against the true ones (`exponents`, per unit of time).
     """
 
     step: float = parameter(0.02, above=0)

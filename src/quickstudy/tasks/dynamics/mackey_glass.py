@@ -39,9 +39,10 @@ class MackeyGlass(Forecast):
 
     method: `euler-0.1`, the published recurrence (a step of 0.1, every tenth value kept), which is
     the benchmark, `rk4` (0.1) and `exact` (0.01), both with a cubic through the history: other
-    series after 200 time units. start: a constant history; none: 1.2 plus numbers uniform in +-0.1,
-    as Jaeger. transient: values that are dropped first. Washout 1,000 and training 2,000 are
-    Jaeger's 3,000. Source: Wringe, Trefzer and Stepney, section 5.1 and Table 3.
+    series after 200 time units.
+    start: a constant history; none: 1.2 plus numbers uniform in +-0.1, as Jaeger. transient: values
+    that are dropped first. Washout 1,000 and training 2,000 are Jaeger's 3,000. Source: Wringe,
+    Trefzer and Stepney, section 5.1 and Table 3.
     """
 
     washout: int = parameter(1000, at_least=0)

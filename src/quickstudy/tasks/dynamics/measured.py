@@ -151,10 +151,10 @@ class Laser(Measured):
 
     Sees: the intensity, 0 to 255. Answers: the one of `ahead` steps later. Scored: NRMSE over the
     test part. Chance 1, by the mean; persistence 0.969 over the whole series; ten taps of
-    autoregression about 0.44. Ceiling: unknown. Data: 10,093 values; the first 1,000 are what the
-    competition gave, the next 100 what it asked for. The washout is the first part of what
-    publications count as training. Source: Wringe, Trefzer and Stepney, section 5.7 and Table 6,
-    where "25000" stands for 2,500.
+    autoregression about 0.44. Ceiling: unknown.
+    Data: 10,093 values; the first 1,000 are what the competition gave, the next 100 what it asked
+    for. The washout is the first part of what publications count as training. Source: Wringe,
+    Trefzer and Stepney, section 5.7 and Table 6, where "25000" stands for 2,500.
     """
 
     training: int = parameter(2300, at_least=10)

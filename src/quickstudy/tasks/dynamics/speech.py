@@ -90,8 +90,9 @@ class SpokenDigits(Speech):
     largest mean over the frames taken for the answer. Chance 0.9, which is what a linear rule on
     frames has: bands less their mean, averaged, are 0. Ceiling: unknown. left_out: a speaker, 0 to
     5, whose recordings alone are tested on; none: recordings 0 to 4 of all. Data: Free Spoken Digit
-    Dataset, recordings 0 to 19 of six speakers, in the place of TI-46, which is not free. Source:
-    Wringe, Trefzer and Stepney, section 7.2, where the word error rate is written as its opposite.
+    Dataset, recordings 0 to 19 of six speakers, in the place of TI-46, which is not free.
+    Source: Wringe, Trefzer and Stepney, section 7.2, where the word error rate is written as its
+    opposite.
 
     front: `mfcc`, 13 of them, or `cochlea`, 40 gammatone filters, rectified and compressed. code:
     `spikes`, one frame every 4 ms and each band as spikes by Ben's spiker algorithm, which looks 8

@@ -103,9 +103,9 @@ class EqualTwo(Counted):
     Sees: `#`, n letters a, n letters b; n = 1, 2, 3 ... stops growing with chance p. Answers: the
     next symbol, `#` at the end. Scored: where the next symbol is certain, from the first b on, in
     strings longer than all that were shown. Chance: always answering b errs once in a string.
-    Ceiling: all strings right. Source: Lan, Chemla and Katzir 2023. Released: n from a grammar in
-    which the first step takes a draw too. The grammar of the paper's appendix allows n = 0:
-    `least=0`.
+    Ceiling: all strings right.
+    Source: Lan, Chemla and Katzir 2023. Released: n from a grammar in which the first step takes a
+    draw too. The grammar of the paper's appendix allows n = 0: `least=0`.
     """
 
     blocks = "a^n b^n"
@@ -151,9 +151,10 @@ class Addition(Counted):
     Sees: `#`, n letters a, m letters b, n + m letters c; both numbers stop growing with chance p,
     independently. Answers: the next symbol. Scored: where it is certain, from the first c on, in
     strings longer than all that were shown. Chance: always answering c errs once in a string.
-    Ceiling: all strings right. Source: Lan, Chemla and Katzir 2023. Released: the test list is
-    exhaustive up to n + m = 124 only; the paper's text has a square of values instead
-    (`test=grid`). The grammar of the paper's appendix allows 0 of each: `least=0`.
+    Ceiling: all strings right.
+    Source: Lan, Chemla and Katzir 2023. Released: the test list is exhaustive up to n + m = 124
+    only; the paper's text has a square of values instead (`test=grid`). The grammar of the paper's
+    appendix allows 0 of each: `least=0`.
     """
 
     blocks, variables = "a^n b^m c^{n+m}", "nm"
@@ -245,9 +246,10 @@ class Written(StringTask):
     rules: the text, or the name of a file that holds it; the text is part of what a run is known
     by. Probabilistic context-free rules: `S -> a S b S [0.3] | [0.7]`, one left side a line or
     between semicolons. Counted blocks: `a^n b^m c^{n+m} [n 0.3] [m 0.3]`, with the chance that each
-    variable stops growing. Sees: a string between two `#`. Answers: the next symbol. Scored: where
-    the next symbol is certain, in strings longer than all that were shown; at every step, if it
-    never is. Chance 0. Ceiling: all strings right. Source: yours.
+    variable stops growing.
+    Sees: a string between two `#`. Answers: the next symbol. Scored: where the next symbol is
+    certain, in strings longer than all that were shown; at every step, if it never is. Chance 0.
+    Ceiling: all strings right. Source: yours.
     """
 
     rules: str = parameter("S -> a S b S [0.3] | [0.7]")

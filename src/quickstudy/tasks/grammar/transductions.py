@@ -220,11 +220,12 @@ class Transduction:
     is asked for.
 
     longest: of the strings that are learned from; their lengths are uniform from the shortest there
-    is. Sees: symbols, each as likely as the others where nothing else is said, then as many blanks
-    as there are answers; where the answer ends in `#`, one more than the string has symbols. No
-    answer is shown before the next. Answers, by task. Regular. even-pairs: 1 if pairs 01 and 10
-    together are odd in number, else 0. modular-arithmetic: the value modulo 5 of digits with +, -
-    and * between; an even length is one less. parity-check: 1 if ones are odd in number, else 0.
+    is.
+    Sees: symbols, each as likely as the others where nothing else is said, then as many blanks as
+    there are answers; where the answer ends in `#`, one more than the string has symbols. No answer
+    is shown before the next. Answers, by task. Regular. even-pairs: 1 if pairs 01 and 10 together
+    are odd in number, else 0. modular-arithmetic: the value modulo 5 of digits with +, - and *
+    between; an even length is one less. parity-check: 1 if ones are odd in number, else 0.
     cycle-navigation: the place on a ring of five after steps left, right and none. Deterministic
     context-free. stack-manipulation: the stack from its top, and `#`, after a stack from its bottom
     and pops and pushes; to pop nothing does nothing. reverse-string: bits from the end.
@@ -236,9 +237,10 @@ class Transduction:
     the others. binary-addition, binary-multiplication: of two numbers above 0, the least bit first,
     zeros perhaps at their ends: the result, without these, and `#`. compute-sqrt: the whole part of
     the root of a number above 0, the greatest bit first, with half as many bits. bucket-sort: five
-    digits in their order. Scored: share of right answers at lengths that were not shown, the mean
-    over them. Chance: one over the number of symbols; for many tasks more, by the place of an
-    answer: the controls say it. Ceiling: 1, by the function. Example, parity-check: `1 0 1 1 . 1`.
+    digits in their order.
+    Scored: share of right answers at lengths that were not shown, the mean over them.
+    Chance: one over the number of symbols; for many tasks more, by the place of an answer: the
+    controls say it. Ceiling: 1, by the function. Example, parity-check: `1 0 1 1 . 1`.
     Source: Deletang et al. 2022, "Neural networks and the Chomsky hierarchy".
 
     Departures: published strings too short for a sum, an equation or a duplicate have arbitrary

@@ -86,9 +86,10 @@ class AdjectiveQa(Conversation):
     (0.79); `verb-only`, which looks at the statement with the queried verb but not at the noun,
     0.49 (0.94). Best published reservoir: 0.62.
     Ceiling: 1, by looking the noun up. It is 1 in the published form too: what has vanished there
-    was denied. Example, not balanced: `I TOUCH A HUGE TRAIN BUT I DO NOT TOUCH AN APPLE . WHAT SIZE
-    IS THE TRAIN I TOUCH ? HUGE`. Balanced: `I SEE A BIG CAR AND A TINY PEAR BUT I DO NOT SEE A BIG
-    PLANE AND A HUGE PEACH . DO I SEE A BIG CAR ? YES`.
+    was denied.
+    Example, not balanced: `I TOUCH A HUGE TRAIN BUT I DO NOT TOUCH AN APPLE . WHAT SIZE IS THE
+    TRAIN I TOUCH ? HUGE`. Balanced: `I SEE A BIG CAR AND A TINY PEAR BUT I DO NOT SEE A BIG PLANE
+    AND A HUGE PEACH . DO I SEE A BIG CAR ? YES`.
     Source: Cisneros, Sivic and Mikolov 2022, task 9.
 
     Vanishing things (published): in a statement with both lists, every denied thing vanishes from

@@ -113,8 +113,8 @@ class ClosedQa(ClosedNames, Qa):
     NOT VERB n1 AND ...`); either clause comes first with probability 1/2, and AND or BUT joins
     them. Two of the names are a pair: one is affirmed of the first verb and denied of the second,
     the other the other way round, and neither stands directly behind a verb. Then `. DO I VERB NAME
-    ?` with one of the two verbs and one of the pair, by two fair coins. Answers: YES or NO, the
-    last token; nothing else is asked.
+    ?` with one of the two verbs and one of the pair, by two fair coins.
+    Answers: YES or NO, the last token; nothing else is asked.
     Scored: share of right answers.
     Chance: 1/2. Ceiling: 1, by looking up the name with its verb.
     Example: `I SEE PAUL AND TOM BUT I DO NOT SEE JOHN AND JAMES AND PETER . I DO NOT HEAR JOHN AND
@@ -242,12 +242,15 @@ class ClosedWorldQaCounting(ClosedNames, WorldQaCounting):
     Otherwise two or three statements of different verbs, each about seven of the names, of which k
     uniform in 2 .. 5 are affirmed and the others denied, and `. HOW MANY PEOPLE DO I VERB ?` with
     one of the verbs. Then the answer. With most_questions above 1 all questions of a sequence are
-    of one kind, each about another pair or another verb. Answers: TWO, THREE, FOUR or FIVE; or YES
-    or NO. Nothing else is asked. Scored: share of right answers.
+    of one kind, each about another pair or another verb.
+    Answers: TWO, THREE, FOUR or FIVE; or YES or NO. Nothing else is asked.
+    Scored: share of right answers.
     Chance: 0.25, the share of YES; `question-majority` 0.38. Ceiling: 1, by looking up and by
-    counting. Example: `I SEE TOM AND LUKE BUT I DO NOT SEE LEO AND MARC AND LISA AND PAUL AND JOHN
-    . I DO NOT CALL LEO AND MARC AND LISA BUT I CALL PAUL AND JOHN AND PETER AND TOM . HOW MANY
-    PEOPLE DO I CALL ? FOUR`. Source: Cisneros, Sivic and Mikolov 2022, task 8.
+    counting.
+    Example: `I SEE TOM AND LUKE BUT I DO NOT SEE LEO AND MARC AND LISA AND PAUL AND JOHN . I DO NOT
+    CALL LEO AND MARC AND LISA BUT I CALL PAUL AND JOHN AND PETER AND TOM . HOW MANY PEOPLE DO I
+    CALL ? FOUR`.
+    Source: Cisneros, Sivic and Mikolov 2022, task 8.
 
     What is closed: by yes or no as in `language/qa`. How many: every statement is equally long
     whatever is affirmed, and the four numbers are equally likely, whatever the other statements

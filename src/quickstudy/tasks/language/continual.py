@@ -135,11 +135,12 @@ class Chained(ContinualTask):
     Answers: what the member asks for.
     Scored: by the protocol `continual`, on held-out sequences of every member all along the stream.
     Drawn from by itself (`sample`), it gives sequences of any member, as likely as the member's
-    weight is large. Chance: depends on the members; the controls are the most frequent answer, the
-    token just read, and the members' own controls (`best-rule`).
+    weight is large.
+    Chance: depends on the members; the controls are the most frequent answer, the token just read,
+    and the members' own controls (`best-rule`).
     Ceiling: as for `language/mixed` of the same members.
-    Example: members=periodic/qa, `0 1 0 1 0 1 ...` many times, then many times sentences such as
-    `I SEE TOM BUT I DO NOT SEE PAUL . DO I SEE TOM ? YES`.
+    Example: members=periodic/qa, `0 1 0 1 0 1 ...` many times, then many times sentences such as `I
+    SEE TOM BUT I DO NOT SEE PAUL . DO I SEE TOM ? YES`.
     Source: ours; Cisneros, Sivic and Mikolov 2022, section 7, propose to chain their tasks and
     report no numbers.
 
@@ -177,11 +178,13 @@ class Growing(ContinualTask):
 
     Sees: sequences of the task with the first value of one of its parameters, then with the second,
     and so on. The vocabulary is that of all stages from the start; nothing says where a stage
-    begins or ends. Answers: what the task asks for.
+    begins or ends.
+    Answers: what the task asks for.
     Scored: by the protocol `continual`, on held-out sequences of every stage all along the stream.
     Drawn from by itself (`sample`), it gives sequences of any stage, as likely as the stage's
-    weight is large. Chance: depends on the task; the controls are the most frequent answer, the
-    token just read, and the task's own controls (`best-rule`).
+    weight is large.
+    Chance: depends on the task; the controls are the most frequent answer, the token just read, and
+    the task's own controls (`best-rule`).
     Ceiling: the task's.
     Example: task=symbol-counting,parameter=longest,values=4/7/10 counts among 1 to 4 symbols, later
     among up to 10. Source: ours; Cisneros, Sivic and Mikolov 2022, section 7 and B.1, say that the

@@ -249,13 +249,14 @@ class Extra:
     two digits with + between and = behind. named-sum: four letters with digits, then ? and two of
     them with + between. image: letters, then ? and one. brackets: brackets that open and close,
     then ?. least: letters and a bar. since: letters and one to three dashes, then ?. machine: coins
-    of 1 and 2, and `back`, then ?. Answers: the digit of the letter; the letter of the digit; the
-    letter two links further; the string again, or from its end; the first letter; which of the two
-    came first; which is there more often; how often it was there; the number of ones modulo 2; on
-    or off, whichever came last; the place on a ring of five; the sum modulo 10, or 5; a letter that
-    depends on the one asked for alone; the bracket that closes the last open one; the first letter
-    of the alphabet that was there; the letter behind the last dash; what a machine has that gives
-    everything out at 5 or more, or when told `back`.
+    of 1 and 2, and `back`, then ?.
+    Answers: the digit of the letter; the letter of the digit; the letter two links further; the
+    string again, or from its end; the first letter; which of the two came first; which is there
+    more often; how often it was there; the number of ones modulo 2; on or off, whichever came last;
+    the place on a ring of five; the sum modulo 10, or 5; a letter that depends on the one asked for
+    alone; the bracket that closes the last open one; the first letter of the alphabet that was
+    there; the letter behind the last dash; what a machine has that gives everything out at 5 or
+    more, or when told `back`.
     Scored: share of right answers.
     Chance: one over the number of possible answers, or the most frequent one; the controls say it.
     Ceiling: 1, by the rule.

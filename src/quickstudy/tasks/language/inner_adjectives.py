@@ -36,8 +36,8 @@ class InnerAdjectiveQa(InnerThings, ClosedAdjectiveQa):
     of which four stand in all four clauses, never first in one: each with four different colours
     (or sizes, by a coin), and no two alike in a clause. The question is `. WHAT COLOR IS THE NOUN I
     VERB ?` (or SIZE), with one of the four nouns and one of the two verbs, all equally likely.
-    Answers: a colour, a size, YES or NO after each question mark; nothing else is asked. Scored:
-    share of right answers.
+    Answers: a colour, a size, YES or NO after each question mark; nothing else is asked.
+    Scored: share of right answers.
     Chance: 0.11, the share of the most frequent answer; `question-majority` 0.28. Ceiling: 1, by
     looking up the noun with its verb among what is affirmed.
     Example, one clause: `I SEE A CAR AND A BIG PEAR AND A TINY APPLE AND A SMALL PEACH AND A HUGE
@@ -73,8 +73,9 @@ class InnerAdjectiveQaCounting(InnerThings, ClosedAdjectiveQaCounting):
     and questions as in `language/adjective-qa`, with a fifth size. The number of questions is drawn
     uniform in 1 .. most_questions; all of a sequence are of one kind, each about another verb or
     pair, as far as there are any: three counts at most, two pairs, and one colour or size. Each is
-    followed by its answer, which stays visible. Answers: a colour, a size, YES, NO or a number
-    after each question mark; nothing else is asked. Scored: share of right answers.
+    followed by its answer, which stays visible.
+    Answers: a colour, a size, YES, NO or a number after each question mark; nothing else is asked.
+    Scored: share of right answers.
     Chance: 0.15, the share of the most frequent answer; `question-majority` 0.28. Ceiling: 1, by
     looking up and by counting.
     Example: `I SEE A CAR AND A PEAR BUT I DO NOT SEE ... . HOW MANY THINGS DO I SEE ? TWO . HOW

@@ -58,12 +58,12 @@ class InnerQa(Inner, ClosedQa):
     with probability 1/2, and AND or BUT joins them. Two of the names are a pair: one is affirmed of
     the first verb and denied of the second, the other the other way round. Neither is among the
     first or the last `inside` names of a clause; all other places are equally likely. Then `. DO I
-    VERB NAME ?` with one of the two verbs and one of the pair, by two fair coins. Answers: YES or
-    NO, the last token; nothing else is asked.
+    VERB NAME ?` with one of the two verbs and one of the pair, by two fair coins.
+    Answers: YES or NO, the last token; nothing else is asked.
     Scored: share of right answers.
-    Chance: 1/2. Ceiling: 1, by looking up the name with its verb.
-    Example, with fewest=6: `I SEE PAUL AND TOM AND LISA BUT I DO NOT SEE JOHN AND JAMES AND PETER .
-    I DO NOT HEAR JOHN AND TOM AND LISA AND I HEAR PETER AND JAMES AND PAUL . DO I HEAR TOM ? NO`.
+    Chance: 1/2. Ceiling: 1, by looking up the name with its verb. Example, with fewest=6: `I SEE
+    PAUL AND TOM AND LISA BUT I DO NOT SEE JOHN AND JAMES AND PETER . I DO NOT HEAR JOHN AND TOM AND
+    LISA AND I HEAR PETER AND JAMES AND PAUL . DO I HEAR TOM ? NO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 5.
 
     What is closed. For independent draws these rules are right with probability 1/2 exactly: those
@@ -106,11 +106,12 @@ class InnerHarderQa(Inner, ClosedHarderQa):
     """Say whether something was affirmed or denied of a name, out of longer statements.
 
     Sees: as `language/qa`, but there are 20 names and 5 verbs, and the statements are about 16 to
-    20 names. Answers: YES or NO, the last token; nothing else is asked.
+    20 names.
+    Answers: YES or NO, the last token; nothing else is asked.
     Scored: share of right answers.
-    Chance: 1/2. Ceiling: 1, by looking up the name with its verb.
-    Example, with fewest=6: `I SEE PAUL AND LISA AND TOM BUT I DO NOT SEE JOHN AND LUKE AND MARC . I
-    DO NOT CALL JOHN AND LISA AND TOM AND I CALL PAUL AND LUKE AND MARC . DO I CALL LISA ? NO`.
+    Chance: 1/2. Ceiling: 1, by looking up the name with its verb. Example, with fewest=6: `I SEE
+    PAUL AND LISA AND TOM BUT I DO NOT SEE JOHN AND LUKE AND MARC . I DO NOT CALL JOHN AND LISA AND
+    TOM AND I CALL PAUL AND LUKE AND MARC . DO I CALL LISA ? NO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 6.
 
     What is closed, and what is left: as in `language/qa`; `inner-name` 0.57.
@@ -149,10 +150,10 @@ class InnerWorldQa(Inner, ClosedWorldQa):
     another pair.
     Answers: YES or NO after each question mark; nothing else is asked.
     Scored: share of right answers.
-    Chance: 1/2. Ceiling: 1, by looking up the name with its verb.
-    Example, with fewest=6: `I TOUCH TOM . I SEE PAUL AND LISA AND TOM BUT I DO NOT SEE JOHN AND
-    LUKE AND MARC . I DO NOT CALL JOHN AND LISA AND TOM AND I CALL PAUL AND LUKE AND MARC . DO I
-    CALL LISA ? NO`. Source: Cisneros, Sivic and Mikolov 2022, task 7.
+    Chance: 1/2. Ceiling: 1, by looking up the name with its verb. Example, with fewest=6: `I TOUCH
+    TOM . I SEE PAUL AND LISA AND TOM BUT I DO NOT SEE JOHN AND LUKE AND MARC . I DO NOT CALL JOHN
+    AND LISA AND TOM AND I CALL PAUL AND LUKE AND MARC . DO I CALL LISA ? NO`.
+    Source: Cisneros, Sivic and Mikolov 2022, task 7.
 
     What is closed, and what is left: as in `language/qa`. The coins of one question are none of
     another's, so that earlier answers tell nothing of later ones. `inner-name` has 0.55, since the
@@ -194,12 +195,15 @@ class InnerWorldQaCounting(Inner, ClosedWorldQaCounting):
     Otherwise two or three statements of different verbs, each about seven of the names, of which k
     uniform in 2 .. 5 are affirmed and the others denied, and `. HOW MANY PEOPLE DO I VERB ?` with
     one of the verbs. Then the answer. With most_questions above 1 all questions of a sequence are
-    of one kind, each about another pair or another verb. Answers: TWO, THREE, FOUR or FIVE; or YES
-    or NO. Nothing else is asked. Scored: share of right answers.
+    of one kind, each about another pair or another verb.
+    Answers: TWO, THREE, FOUR or FIVE; or YES or NO. Nothing else is asked.
+    Scored: share of right answers.
     Chance: 0.25, the share of YES; `question-majority` 0.38. Ceiling: 1, by looking up and by
-    counting. Example: `I SEE TOM AND LUKE BUT I DO NOT SEE LEO AND MARC AND LISA AND PAUL AND JOHN
-    . I DO NOT CALL LEO AND MARC AND LISA BUT I CALL PAUL AND JOHN AND PETER AND TOM . HOW MANY
-    PEOPLE DO I CALL ? FOUR`. Source: Cisneros, Sivic and Mikolov 2022, task 8.
+    counting.
+    Example: `I SEE TOM AND LUKE BUT I DO NOT SEE LEO AND MARC AND LISA AND PAUL AND JOHN . I DO NOT
+    CALL LEO AND MARC AND LISA BUT I CALL PAUL AND JOHN AND PETER AND TOM . HOW MANY PEOPLE DO I
+    CALL ? FOUR`.
+    Source: Cisneros, Sivic and Mikolov 2022, task 8.
 
     What is closed, and what is left: by yes or no as in `language/world-qa`. How many: every
     statement is equally long whatever is affirmed, and the four numbers are equally likely,

@@ -201,8 +201,9 @@ class Periodic(_Passes):
     Chance: 1/2. Controls: the most frequent answer 0.50; repeating the token just read, 0.46 over
     the 52 sequences of the published form.
     Ceiling: 1. The smallest period of the prefix predicts every token that is asked (see
-    `periodic-oracle`). Example: `1 1 0 1 1 0 1 1 0 ...`, p = 3, supervised from index 6 or from
-    index 7. Source: Cisneros, Sivic and Mikolov 2022, task 1.
+    `periodic-oracle`).
+    Example: `1 1 0 1 1 0 1 1 0 ...`, p = 3, supervised from index 6 or from index 7.
+    Source: Cisneros, Sivic and Mikolov 2022, task 1.
 
     Departures. Written: periods 1 to 10. Published: the experiments used periods 1 to 5, which give
     only 52 different sequences, hence 41 to learn from and 11 to be tested on instead of 960 and
@@ -266,7 +267,8 @@ class IncreasingPeriod(_Passes):
     times ..., cut at `length`. (`increase` is how many repetitions each pass adds.)
     Answers: the next token, at every index from 3p + j to the end (2 + increase instead of 3),
     where j is uniform in 0 .. p-2 (0 for p = 1 and 2): the pattern has been passed through at least
-    twice. Scored: share of these tokens that are right.
+    twice.
+    Scored: share of these tokens that are right.
     Chance: 1/2. Controls: the most frequent answer 0.50; `copy-last`, which repeats the token just
     read, 0.868 over 1200 different sequences, since the later passes are long runs. No published
     model is more than about 0.02 above that.

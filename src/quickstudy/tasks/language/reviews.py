@@ -40,13 +40,14 @@ class Reviews:
 
     Sees: a review, cut into word pieces out of a vocabulary of `pieces` learned from the reviews
     themselves, one after the other. Answers: 0 (negative: 1 to 4 stars of 10) or 1 (positive: 7 to
-    10 stars), after the last piece. Scored: share of right answers on reviews of other films than
-    those learned from. Chance: 1/2, exactly: either label has half of each part. Controls: the most
-    frequent answer; `stated-rating`, which looks for a rating that the writer gives in so many
-    words. Ceiling: unknown. Source: the Large Movie Review Dataset (Maas et al. 2011) in its
-    official split, 25,000 reviews to learn from and 25,000 to be tested on; used as Cisneros, Sivic
-    and Mikolov 2022, section 4, use it. It is not part of this package: `QUICKSTUDY_DATA` names the
-    folder that holds it.
+    10 stars), after the last piece.
+    Scored: share of right answers on reviews of other films than those learned from.
+    Chance: 1/2, exactly: either label has half of each part. Controls: the most frequent answer;
+    `stated-rating`, which looks for a rating that the writer gives in so many words. Ceiling:
+    unknown.
+    Source: the Large Movie Review Dataset (Maas et al. 2011) in its official split, 25,000 reviews
+    to learn from and 25,000 to be tested on; used as Cisneros, Sivic and Mikolov 2022, section 4,
+    use it. It is not part of this package: `QUICKSTUDY_DATA` names the folder that holds it.
 
     The split is fixed, so repetitions differ in the order in which reviews are shown and in the
     learner's own draws. Reviews are decomposed (NFD), put in lower case, rid of accents and cut at

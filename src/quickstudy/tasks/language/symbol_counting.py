@@ -37,7 +37,8 @@ class SymbolCounting:
     Chance: 0.26, the share of the most frequent answer, 1. Other controls: `uniform` among the
     digits seen, 0.12; `copy-last`, which repeats the queried symbol, 0; `remaining-share`, which
     knows how many symbols were shown but not which, 0.47 (published with 1200 different sequences:
-    ESN 0.30, RNN 0.33, LSTM 0.36, cellular automaton 0.80). Ceiling: 1, by counting.
+    ESN 0.30, RNN 0.33, LSTM 0.36, cellular automaton 0.80).
+    Ceiling: 1, by counting.
     Example: `B A A C x A 2 x B 1 .`, supervised at 6 and 9.
     Source: Cisneros, Sivic and Mikolov 2022, task 3.
 

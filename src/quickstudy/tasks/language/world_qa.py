@@ -51,12 +51,14 @@ class WorldQa(Cast, Conversation):
     of its m names affirmed, k uniform in 0 .. m), with a period between two statements. Then `. DO
     I VERB NAME ?` with one of the verbs and one of its names, and the answer. (With most_questions
     above 1 the number of questions drawn is uniform in 1 .. most_questions; repetitions are left
-    out; each follows the answer to the one before, after a period.) Answers: YES or NO after each
-    question mark; nothing else is asked. Scored: share of right answers.
+    out; each follows the answer to the one before, after a period.)
+    Answers: YES or NO after each question mark; nothing else is asked.
+    Scored: share of right answers.
     Chance: 1/2. Controls: the most frequent answer; `polarity` and `polarity-count`, which look at
     the statement with the queried verb but not at the name. In the published form, with 1200
     different sequences, they reach 0.89 and 0.92, and the best published reservoir 0.66; in the
-    balanced form they stay at 1/2. Ceiling: 1, by looking the name up.
+    balanced form they stay at 1/2.
+    Ceiling: 1, by looking the name up.
     Example: `I SEE LEO . I CALL MARC BUT I DO NOT CALL LISA . DO I CALL LISA ? NO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 7.
 
@@ -156,8 +158,8 @@ class WorldQaCounting(WorldQa):
     Chance: 0.28, the share of the most frequent answer (published: 0.26). Other controls:
     `question-majority`, the most frequent answer to each kind of question, 0.54 (0.47);
     `verb-only`, which looks at the statement with the queried verb but neither at the name nor at
-    how many there are, 0.64 (0.86). Best published reservoir: 0.59. Ceiling: 1, by looking the name
-    up and by counting.
+    how many there are, 0.64 (0.86). Best published reservoir: 0.59.
+    Ceiling: 1, by looking the name up and by counting.
     Example: `I SMELL TOM AND LUKE BUT I DO NOT SMELL LEO . HOW MANY PEOPLE DO I SMELL ? TWO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 8.
 

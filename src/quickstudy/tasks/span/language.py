@@ -39,11 +39,13 @@ class FactsItem(SymbolItem):
     different name each, in random order, from two on at least one of each kind; then `DO I VERB
     NAME ?` with one of the names.
     Answers: YES or NO; from two on equally likely, whatever the sentences say. Chance: 1/2.
-    Ceiling: 1. Source: after `language/qa@1` in its balanced form (Cisneros et al. 2022), by its
-    sentences. There one sentence affirms and denies lists of names, and a rule that looks for NOT
-    before the name (not-before) gets half of what can be gained at every n; here every name has its
-    own sentence. Marks: last-name 4.0 reads one fact, the last, and not-before 2.5 finds the name
-    without its fact.
+    Ceiling: 1.
+    Source: after `language/qa@1` in its balanced form (Cisneros et al. 2022), by its sentences.
+    There one sentence affirms and denies lists of names, and a rule that looks for NOT before the
+    name (not-before) gets half of what can be gained at every n; here every name has its own
+    sentence.
+    Marks: last-name 4.0 reads one fact, the last, and not-before 2.5 finds the name without its
+    fact.
 
     longest: facts of the longest list.
     """

@@ -148,7 +148,8 @@ class Keep(WorldItem):
     to 2 different actions are learned one after another, each with cues of its own, which come in
     no other block. Then all cues are asked in random order; nothing is learned or rewarded there.
     Scored: the answers to this test, by the number of mappings learned since. The last mapping is
-    asked but not scored: nothing was learned since. Chance: 1/8. Ceiling: 1. Source: ours.
+    asked but not scored: nothing was learned since. Chance: 1/8. Ceiling: 1.
+    Source: ours.
 
     longest: the most mappings learned since. block: steps of a block. tests: questions for every
     cue.

@@ -184,7 +184,8 @@ class Lookup(SymbolItem):
     Scored: every value. Chance: 1/16. Ceiling: 1.
     Source: ours, after Arora et al. 2023.
     Marks: among-shown 2.0 knows which values were shown, but not with which key, and is right in
-    1/n. Many learners stay there: a span of 2 is a memory of values without a lookup.
+    1/n.
+    Many learners stay there: a span of 2 is a memory of values without a lookup.
 
     longest: pairs of the longest list.
     """

@@ -129,10 +129,10 @@ class Nest(Grammar):
     """Close brackets in order.
 
     Sees: n opening brackets of 4 kinds, and a bar.
-    Answers: the closing ones, last opened first; each is shown after it was asked for. Scored:
-    every bracket. Chance: 1/4. Ceiling: 1. Source: ours; Dyck-4 at its deepest. Marks: by-position
-    2.1 and by-bigram 2.5 know the bracket of one step, 1/n of the answers; by-bag 3.0 knows
-    nestings of one kind; rote 3.6 was shown nearly all nestings of up to 3.
+    Answers: the closing ones, last opened first; each is shown after it was asked for.
+    Scored: every bracket. Chance: 1/4. Ceiling: 1. Source: ours; Dyck-4 at its deepest.
+    Marks: by-position 2.1 and by-bigram 2.5 know the bracket of one step, 1/n of the answers;
+    by-bag 3.0 knows nestings of one kind; rote 3.6 was shown nearly all nestings of up to 3.
 
     longest: depth of the longest test. taught: depth of the longest lesson.
     """
