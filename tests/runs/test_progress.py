@@ -15,6 +15,7 @@ from quickstudy.runs.progress import (
     found_line,
     silent,
 )
+from quickstudy.runs.setting import Setting
 from quickstudy.runs.timing import SHORT_SECONDS, Remaining, duration
 
 
@@ -23,7 +24,7 @@ def cells(*groups, source="guessed", programs=0):
     return tuple(
         Cell(
             f"{learner}{number}",
-            None,
+            Setting("language/qa", "majority"),
             number,
             "family/t",
             learner,

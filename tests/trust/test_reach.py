@@ -121,6 +121,14 @@ def test_a_file_that_the_user_includes_needs_no_further_trust(here):
     assert reached("theirs.py:Learner") == []
 
 
+@pytest.mark.parametrize("parts", [":washout=50,test=50", ""])
+def test_of_several_tasks_each_is_looked_at(here, parts):
+    tasks = [f"dynamics/narma-5{parts}", f"dynamics/lorenz-63{parts}"]
+    assert reached("+".join(tasks)) == []
+    (found,) = reached("+".join([*tasks, "curriculum/file:path=FIFO", tasks[0]]))
+    assert "FIFO" in found
+
+
 def test_no_study_of_the_package_reaches_outside():
     assert {
         name: found for name in study_names() if (found := reached_by_study(find_study(name)))

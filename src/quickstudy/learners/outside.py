@@ -13,6 +13,7 @@ connection or read a path. A component that can do so declares it:
 from __future__ import annotations
 
 import pathlib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -20,6 +21,10 @@ from quickstudy.base import catalogue
 from quickstudy.base.parameters import parse_assignments
 from quickstudy.base.registry import included_files
 from quickstudy.base.study import Study
+
+
+_NEXT_TASK = re.compile(r"\+\s*(?=[\w.-]+/)")
+"""Where the next of several tasks begins: `dynamics/narma-5:training=100+dynamics/lorenz-63`."""
 
 
 def reached_by_study(study: Study) -> list[str]:
@@ -31,12 +36,14 @@ def reached_by_study(study: Study) -> list[str]:
 
 
 def reached(text: str) -> list[str]:
-    """What a name reaches, with the names within it.
+    """What a name reaches, with the names within it; of several tasks, what each reaches.
 
     >>> reached("esn:units=200"), reached("tampered:learner=mine.py,how=blank")
     ([], ['mine.py (its code is run)'])
     """
     name, _, assignments = text.partition(":")
+    if name not in catalogue.learner and len(tasks := _NEXT_TASK.split(text)) > 1:
+        return [found for task in tasks for found in reached(task)]
     if ".py" in name and name not in catalogue.learner:
         path = text.partition(".py")[0] + ".py"
         return [] if _is_included(path) else [f"{path} (its code is run)"]
