@@ -48,9 +48,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     path = page.file.src_uri
     if path == study_pages.RESULTS:
         markdown = study_pages.shortened(markdown)
-    return _LINK.sub(
-        lambda link: _target(link["target"], path), _FENCE.sub(_fence, markdown)
-    )
+    return _LINK.sub(lambda link: _target(link["target"], path), _FENCE.sub(_fence, markdown))
 
 
 def _expanded(nav: Any, made: list[str]) -> Any:
@@ -91,5 +89,5 @@ def _examples() -> str:
     parts = ["# Scripts to start from\n\nEach runs as it is. They are in the folder `examples`.\n"]
     for path in sorted((ROOT / "examples").glob("*.py")):
         code = path.read_text(encoding="utf-8").strip()
-        parts.append(f"## {path.name}\n\n```python title=\"{path.name}\"\n{code}\n```\n")
+        parts.append(f'## {path.name}\n\n```python title="{path.name}"\n{code}\n```\n')
     return "\n".join(parts)

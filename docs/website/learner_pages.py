@@ -16,9 +16,10 @@ from quickstudy.render.numbers import span_text
 
 HEAD = """# Reference learners
 
-The learners that every card is read against, trained on the items of the quick profile with their usual settings. A
-span is the mean of {seeds} seeds; its rank is among the learners that took the item, the best first. `+` marks the end
-of the axis. [All spans in one table](../reference/cards.md) · [What a span is](../explanation/spans.md)
+Every card is read against these learners, trained on the items of the quick profile with their
+usual settings. A span is the mean of {seeds} seeds; its rank is among the learners that took the
+item, the best first. `+` marks the end of the axis.
+[All spans in one table](../reference/cards.md) · [What a span is](../explanation/spans.md)
 
 ![Recall against state tracking](../images/reference-learners.svg)
 """
@@ -41,7 +42,9 @@ def pages() -> Iterator[tuple[str, str]]:
 def _section(name: str, items: dict[str, Any]) -> str:
     rows = [_row(title, item, name) for title, item in items.items() if name in item["learners"]]
     table = "\n".join(["| item | span | of | rank |", "|---|--:|--:|--:|", *rows])
-    return f"## {name}\n\n{_sheet(name)}\n\n{table}\n\n`quickstudy profile {name}` makes its card.\n"
+    return (
+        f"## {name}\n\n{_sheet(name)}\n\n{table}\n\n`quickstudy profile {name}` makes its card.\n"
+    )
 
 
 def _row(title: str, item: dict[str, Any], name: str) -> str:

@@ -13,8 +13,8 @@ import quickstudy
 
 HEAD = """# Python
 
-Every public name of the package: `import quickstudy as qs`, then `qs.NAME`. [The types](types.md) says how they belong
-together.
+Every public name of the package: `import quickstudy as qs`, then `qs.NAME`. [The types](types.md) says
+how they belong together.
 """
 PARTS = {
     "quickstudy.base.catalogue": "Declare a component",
@@ -55,7 +55,10 @@ def _section(name: str, value: Any) -> str:
         for part, method in vars(value).items():
             if part.startswith("_") or not callable(getattr(value, part, None)):
                 continue
-            lines += [f"```python\n{name}.{part}{_signature(getattr(value, part))}\n```", sheet(method)]
+            lines += [
+                f"```python\n{name}.{part}{_signature(getattr(value, part))}\n```",
+                sheet(method),
+            ]
     return "\n\n".join(line for line in lines if line) + "\n"
 
 
@@ -69,7 +72,10 @@ def _signature(value: Any) -> str:
     returned = found.return_annotation
     arrow = "" if returned is inspect.Signature.empty else f" -> {_annotation(returned)}"
     short = f"({', '.join(parameters)}){arrow}"
-    return short if len(short) < 80 else f"(\n    {',\n    '.join(parameters)},\n){arrow}"
+    if len(short) < 80:
+        return short
+    lines = [f"    {one}," for one in parameters]
+    return "\n".join(["(", *lines, f"){arrow}"])
 
 
 def _parameter(one: inspect.Parameter) -> str:

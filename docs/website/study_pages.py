@@ -25,10 +25,13 @@ GROUPS = {
 }
 """The first word of a name, and the heading that the study is listed under."""
 MOST_ROWS = 40
-_SECTION = re.compile(r"^## (?P<title>.+)\n\n`(?P<command>quickstudy reproduce (?P<id>\S+)[^`]*)`", re.M)
+_SECTION = re.compile(
+    r"^## (?P<title>.+)\n\n`(?P<command>quickstudy reproduce (?P<id>\S+)[^`]*)`", re.M
+)
 HEAD = """# Studies
 
-A study is a published table or figure, or one of ours, as data: tasks, learners, seeds, and the published numbers.
+A study is a published table or figure, or one of ours, as data: tasks, learners, seeds, and the
+published numbers.
 `quickstudy reproduce NAME` runs what is missing and makes the page, published next to measured.
 [How to write one](../reference/studies.md) · [All stored tables](../reference/results.md)
 """
@@ -79,7 +82,9 @@ def _index(studies: list[Study], stored: dict[str, list[str]]) -> str:
             f"| [`{study.id}`](pages/{study.id}.md) | {cell(study.title)} | {mark} |"
         )
     parts = [
-        "\n".join([f"## {title}\n", "| study | what it shows | stored runs |", "|---|---|---|", *rows])
+        "\n".join(
+            [f"## {title}\n", "| study | what it shows | stored runs |", "|---|---|---|", *rows]
+        )
         for title, rows in groups.items()
     ]
     return HEAD + "\n" + "\n\n".join(parts) + "\n"

@@ -22,7 +22,6 @@ from quickstudy.base.parameters import parse_assignments
 from quickstudy.base.registry import included_files
 from quickstudy.base.study import Study
 
-
 _NEXT_TASK = re.compile(r"\+\s*(?=[\w.-]+/)")
 """Where the next of several tasks begins: `dynamics/narma-5:training=100+dynamics/lorenz-63`."""
 
