@@ -12,7 +12,8 @@ from quickstudy.cli.main import app
 
 HEAD = """# All options
 
-What `quickstudy VERB --help` prints. [The command line](command-line.md) explains it, with exit statuses and
+What `quickstudy VERB --help` prints. [The command line](command-line.md) explains it, with exit
+statuses and
 the keys of `--json`.
 """
 

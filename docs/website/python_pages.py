@@ -13,7 +13,8 @@ import quickstudy
 
 HEAD = """# Python
 
-Every public name of the package: `import quickstudy as qs`, then `qs.NAME`. [The types](types.md) says
+Every public name of the package: `import quickstudy as qs`, then `qs.NAME`.
+[The types](types.md) says
 how they belong together.
 """
 PARTS = {
