@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import io
 import re
 
+from quickstudy.base.sheet import Sheet, parse_sheet, sheet_of
 from quickstudy.cli.main import main
 
 
 def sheet(target: object) -> str:
-    """The docstring as Markdown. Lines like `name: what it does` become a list."""
-    return escaped(inspect.cleandoc(getattr(target, "__doc__", None) or ""))
+    """The docstring as Markdown: summary, a list of fields, text, a table of parameters."""
+    if isinstance(target, type):
+        return _markdown(sheet_of(target))
+    return _markdown(parse_sheet(getattr(target, "__doc__", None) or ""))
+
+
+def _markdown(made: Sheet) -> str:
+    parts = [escaped(made.summary)]
+    if made.fields:
+        parts.append(
+            "\n".join(f"- **{name}**: {escaped(text)}" for name, text in made.fields.items())
+        )
+    parts.extend(map(escaped, made.paragraphs))
+    if made.parameters:
+        rows = [f"| `{name}` | {cell(text)} |" for name, text in made.parameters.items()]
+        parts.append("\n".join(["| parameter | what it does |", "|---|---|", *rows]))
+    return "\n\n".join(parts)
 
 
 def escaped(text: str) -> str:

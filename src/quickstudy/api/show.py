@@ -16,6 +16,7 @@ from quickstudy.base.parameters import (
     parse_assignments,
 )
 from quickstudy.base.registry import include
+from quickstudy.base.sheet import sheet_of
 from quickstudy.base.study import find_study, study_names
 from quickstudy.base.task import ASKED
 
@@ -203,15 +204,21 @@ def _find_in_file(file: str, name: str) -> tuple[str, Any]:
 
 
 def parameter_table(found: Any, convention: str) -> list[dict[str, Any]]:
-    """The parameters of a component with their defaults and ranges, a row each."""
+    """The parameters of a component with defaults, ranges and descriptions, a row each."""
     check_convention(convention)
+    about = sheet_of(found).parameters
     if callable(found) and not dataclasses.is_dataclass(found):
-        return _host_parameters(found)
+        return [{**row, "about": about.get(row["name"], "")} for row in _host_parameters(found)]
     if not isinstance(found, type):
         return []
     values = all_parameters(configure(found.__name__, found, {}, convention))
     return [
-        {"name": field.name, "value": values[field.name], "range": _range(field.metadata)}
+        {
+            "name": field.name,
+            "value": values[field.name],
+            "range": _range(field.metadata),
+            "about": about.get(field.name, ""),
+        }
         for field in dataclasses.fields(found)
     ]
 

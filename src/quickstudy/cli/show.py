@@ -21,6 +21,7 @@ from quickstudy.cli.output import (
     say,
     write_text,
 )
+from quickstudy.cli.sheet import sheet_lines
 
 if TYPE_CHECKING:
     from quickstudy.base.study import Study
@@ -101,18 +102,8 @@ def show(
         study = find_study(name)
         _show_study(study, convention or study.convention)
         return
-    say(f"{facts['id']}  version {facts['version']}  ({kind})\n\n{facts['sheet']}\n")
-    if facts["parameters"]:
-        say(f"Parameters ({convention or 'corrected'}):")
-        rows = [(row["name"], str(row["value"]), row["range"]) for row in facts["parameters"]]
-        print_table(rows, indent="  ")
-    for fact in FACTS:
-        if fact in facts:
-            value = facts[fact]
-            say(
-                f"{fact.capitalize()}:"
-                f" {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}"
-            )
+    for line in sheet_lines(facts, convention or "corrected", FACTS):
+        say(line)
     if kind == "measure":
         from quickstudy.base import catalogue
         from quickstudy.report.words import described
