@@ -148,15 +148,16 @@ class Expected:
         """Fail unless the value of an entry is the stored one; with --renew, store it where it may
         be.
 
-        versions: of the components that the value rests on, by `kind name`. tells: whether the
-        entry would show other numbers of these; the key of a run would not.
+        versions: of the components that the value rests on, by `kind name`; None of what has none.
+        tells: whether the entry would show other numbers of these; the key of a run would not.
         """
         if tells and self._note is not None:
             self._note("components", sorted(versions))
         entries = read(file)
         found = {"versions": dict(versions), "value": summary(value)}
         told = ", ".join(
-            f"{component} (version {number})" for component, number in versions.items()
+            component if number is None else f"{component} (version {number})"
+            for component, number in versions.items()
         )
         if name not in entries:
             assert self.renew, f'{told}: no stored value for "{name}"; add it: {RENEW}'
@@ -217,8 +218,8 @@ class Expected:
                 )
                 lines.append(f"{name}: {told}")
         raise AssertionError(
-            "code changed; if no other test of the net fails, the numbers are equal, and it may be"
-            f" stored: {RENEW}\n  " + "\n  ".join(lines)
+            "code changed: raise its version or find out why; only if no other test of the net"
+            f" fails are the numbers equal, and it may be stored: {RENEW}\n  " + "\n  ".join(lines)
         )
 
     def text(self, name: str, text: str) -> None:
