@@ -28,14 +28,26 @@ INTERNAL = 0.002
 class Flow(Forecast):
     """A system of differential equations.
 
-    A system of one's own is a class with `width` and either `terms`, whose slopes are sums of
-    products of at most two coordinates, or `slope(x)`, an array like x. step: time from one value
-    to the next, at k times the step exactly. transient: values that are dropped first. start: the
-    first of these; none: as `origin`, each coordinate moved by up to 0.1, anew in every repetition.
-    method: `rk4`, with internal steps of 0.002 at most (`internal`), or `dop853`, at a relative
-    `tolerance`. Values are shown over `scale`, unless they are raw.
-    climate: steps that the learner runs on its own answers for its Lyapunov exponents and its
-    statistics, which are held against the true ones (`exponents`, per unit of time).
+    To add your own, write a class with `width` and either `terms` (sums of products of at most two
+    coordinates) or `slope(x)`, which returns an array like x. Values are divided by `scale` unless
+    raw.
+
+    Parameters
+    ----------
+    step:
+        Time between two values.
+    transient:
+        Values that are dropped first.
+    start:
+        The first point; none: `origin` with each coordinate moved by up to 0.1, in every
+        repetition.
+    method:
+        `rk4` with internal steps of at most 0.002, or `dop853`.
+    tolerance:
+        Relative tolerance of `dop853`.
+    climate:
+        Length of a free run from which the Lyapunov exponents and the statistics of the learner's
+        own series are computed and compared with the true ones.
     """
 
     step: float = parameter(0.02, above=0)

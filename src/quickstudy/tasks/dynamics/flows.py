@@ -23,11 +23,20 @@ from quickstudy.tasks.dynamics.series import RULES, Floats, Parts, is_setting, t
 class Lorenz63(Flow):
     """Predict the flow of Lorenz (1963).
 
-    Sees: x, y, z of x' = sigma (y - x), y' = x (rho - z) - y, z' = x y - beta z, every `step`.
-    Answers: the same, `ahead` steps later. Scored: NRMSE with the true values read; running free,
-    how long the error stays below 0.4, in Lyapunov times of 1 / 0.9056. Chance 1, by the mean.
-    Ceiling: the flow itself. Source: Wringe, Trefzer and Stepney, section 5.4, whose first equation
-    has the wrong sign.
+    Sees: x, y and z, where x' = sigma (y - x), y' = x (rho - z) - y, z' = x y - beta z, every
+        `step`.
+    Answers: the same, `ahead` steps later.
+    Scored: NRMSE with true inputs; in free runs, how long the error stays below 0.4, in Lyapunov
+        times of 1 / 0.9056.
+    Chance: 1, by answering the mean.
+    Ceiling: 0, by integrating the flow.
+    Source: Wringe, Trefzer and Stepney 2024, section 5.4, where the first equation has the wrong
+        sign.
+
+    Parameters
+    ----------
+    sigma, rho, beta:
+        Coefficient of the equations.
     """
 
     sigma: float = 10.0
@@ -68,9 +77,17 @@ task.variant(
 class Roessler(Flow):
     """Predict the flow of Roessler (1976).
 
-    Sees: x, y, z of x' = -y - z, y' = x + a y, z' = b + z (x - c), every `step`. Answers: the same
-    `ahead` steps later. Scored: NRMSE with the true values read, and running free. Chance 1, by the
-    mean. Ceiling: the flow itself.
+    Sees: x, y and z, where x' = -y - z, y' = x + a y, z' = b + z (x - c), every `step`.
+    Answers: the same, `ahead` steps later.
+    Scored: NRMSE with true inputs, and in free runs.
+    Chance: 1, by answering the mean.
+    Ceiling: 0, by integrating the flow.
+    Source: Roessler 1976.
+
+    Parameters
+    ----------
+    a, b, c:
+        Coefficient of the equations.
     """
 
     a: float = 0.2
@@ -100,11 +117,13 @@ class Roessler(Flow):
 class DoubleScroll(Flow):
     """Predict the flow of the double-scroll circuit.
 
-    Sees: V, W, I of V' = V / 1.2 - g, W' = g - I, I' = W - 0.193 I, where g = D / 3.44 + 4.5e-5
-    sinh(11.6 D) and D = V
-    - W, every `step`. Answers: the same `ahead` steps later. Scored: NRMSE with the true values
-    read, and running free. Chance 1, by the mean. Ceiling: the flow itself. Source: Chang et al.
-    1998; the constants are those of Gauthier et al. 2021.
+    Sees: V, W and I, where V' = V / 1.2 - g, W' = g - I, I' = W - 0.193 I, with g = D / 3.44 +
+        4.5e-5 sinh(11.6 D) and D = V - W, every `step`.
+    Answers: the same, `ahead` steps later.
+    Scored: NRMSE with true inputs, and in free runs.
+    Chance: 1, by answering the mean.
+    Ceiling: 0, by integrating the flow.
+    Source: Chang et al. 1998, with the constants of Gauthier et al. 2021.
     """
 
     step: float = parameter(0.25, above=0)
@@ -130,11 +149,23 @@ class DoubleScroll(Flow):
 class Lorenz96(Flow):
     """Predict the ring of Lorenz (1996), 40 places, forced by 8 (Vlachas et al. 2018, 2020).
 
-    Sees: x_i of x_i' = (x_(i+1) - x_(i-2)) x_(i-1) - x_i + force, on a ring of `places`, every
-    `step`. Answers: the same, `ahead` steps later. Scored: NRMSE with the true values read, and
-    running free. Chance 1, by the mean. Ceiling: the flow itself. It starts near the force
-    everywhere, 0.01 more at the first place. Source: Wringe, Trefzer and Stepney, section 5.4 and
-    Table 4, where "0-40 places" is the range of a plot.
+    Sees: x_i at every place i, where x_i' = (x_(i+1) - x_(i-2)) x_(i-1) - x_i + force on a ring,
+        every `step`.
+    Answers: the same, `ahead` steps later.
+    Scored: NRMSE with true inputs, and in free runs.
+    Chance: 1, by answering the mean.
+    Ceiling: 0, by integrating the flow.
+    Source: Wringe, Trefzer and Stepney 2024, section 5.4 and Table 4, where "0-40 places" is the
+        range of a plot.
+
+    The flow starts near the force everywhere, 0.01 higher at the first place.
+
+    Parameters
+    ----------
+    places:
+        Number of places on the ring.
+    force:
+        The constant force.
     """
 
     places: int = parameter(40, at_least=4)
@@ -215,9 +246,19 @@ task.variant(
 class Lorenz63Observer(Parts):
     """Infer the unseen coordinates of Lorenz '63.
 
-    Sees: x, every `step` of the flow of dynamics/lorenz-63. Answers: y and z of the same time.
-    Scored: NRMSE of both together. Chance 1, by the mean. Ceiling: unknown. Source: Wringe, Trefzer
-    and Stepney, section 5.4.
+    Sees: x of dynamics/lorenz-63, every `step`.
+    Answers: y and z at the same time.
+    Scored: NRMSE of both together.
+    Chance: 1, by answering the mean.
+    Ceiling: unknown.
+    Source: Wringe, Trefzer and Stepney 2024, section 5.4.
+
+    Parameters
+    ----------
+    step:
+        Time between two values.
+    transient:
+        Values that are dropped first.
     """
 
     step: float = parameter(0.02, above=0)

@@ -31,17 +31,40 @@ LYAPUNOV = {22.0: 0.047, 60.0: 0.09, 100.0: 0.09, 200.0: 0.09}
 class KuramotoSivashinsky(Forecast):
     """Predict the equation of Kuramoto and Sivashinsky on a ring of length 22.
 
-    Sees: y at `points` places of y_t = -y y_x - y_xx - y_xxxx + forcing cos(2 pi x / wavelength),
-    periodic in `size`, every `step`. Answers: the same `ahead` steps later. Scored: NRMSE with the
-    true values read; running free, how long the error stays below 0.4. Chance 1, by the mean.
+    Sees: y at `points` places, where y_t = -y y_x - y_xx - y_xxxx + forcing cos(2 pi x /
+        wavelength), every `step`.
+    Answers: the same, `ahead` steps later.
+    Scored: NRMSE with true inputs; in free runs, how long the error stays below 0.4.
+    Chance: 1, by answering the mean.
     Ceiling: unknown.
+    Source: Wringe, Trefzer and Stepney 2024, section 5.5. Sizes 12 to 100: Rafayelyan et al.; 200:
+        Vlachas et al.; 100 to 1,600 and the forced one: Pathak et al.
 
-    Solved by ETDRK4 (Kassam and Trefethen) at `step`, or (method `exact`) at a fifth of it, its
-    functions as means over `contour` points of a unit circle; dealias: products are rid of the
-    upper third of their waves. start: `smooth`, cos(p) (1 + sin(p)) once round the ring; `random`:
-    three waves of random strength and phase, anew in every repetition. transient: values that are
-    dropped first. Source: Wringe, Trefzer and Stepney, section 5.5. 12 to 100: Rafayelyan et al.;
-    200: Vlachas et al.; 100 to 1,600, and the forced one: Pathak et al.
+    The equation is solved by ETDRK4 (Kassam and Trefethen).
+
+    Parameters
+    ----------
+    size:
+        Length of the ring.
+    points:
+        Number of places.
+    step:
+        Time between two values.
+    transient:
+        Values that are dropped first.
+    start:
+        `random`: three waves of random strength and phase in every repetition; `smooth`: cos(p) (1
+        + sin(p)) once around the ring.
+    forcing:
+        Strength of the periodic forcing.
+    wavelength:
+        Wavelength of the forcing.
+    dealias:
+        Remove the upper third of the waves from products.
+    contour:
+        Points of the unit circle over which the coefficients of ETDRK4 are averaged.
+    method:
+        `etdrk4` with internal steps of `step`, or `exact` with a fifth of it.
     """
 
     size: float = parameter(22.0, above=0)
@@ -232,9 +255,17 @@ task.variant(
 class KuramotoSivashinskyObserver(Parts):
     """Infer the equation of Kuramoto and Sivashinsky between the places that are seen.
 
-    Sees: every eighth of 64 places on a ring of length 22. Answers: the other 56 at the same time.
-    Scored: NRMSE of all together. Chance 1, by the mean. Ceiling: unknown. Source: Wringe, Trefzer
-    and Stepney, section 5.5.
+    Sees: every eighth of 64 places on a ring of length 22.
+    Answers: the other places at the same time.
+    Scored: NRMSE of all together.
+    Chance: 1, by answering the mean.
+    Ceiling: unknown.
+    Source: Wringe, Trefzer and Stepney 2024, section 5.5.
+
+    Parameters
+    ----------
+    every:
+        One place in this many is seen.
     """
 
     every: int = parameter(8, choices=(2, 4, 8, 16, 32))

@@ -31,18 +31,37 @@ INTERNAL = {"euler-0.1": 0.1, "rk4": 0.1, "exact": 0.01}
 class MackeyGlass(Forecast):
     """Predict the series of Mackey and Glass, mildly chaotic at delay 17 (Jaeger 2001).
 
-    Sees: y(n) = tanh(x(n) - 1), x itself if raw, of x' = beta x(t-delay) / (1 + x(t-delay)^power) -
-    gamma x(t), at n times `step`. Answers: y(n + ahead). Scored: NRMSE with the true values read;
-    running free from `starts` places of the test part, the error after 84 and after 120 steps over
-    all starts, over the deviation of the series (NRMSE_84 is one value of each run, and no mean
-    along it). Chance 1, by the mean; persistence is low. Ceiling: unknown.
+    Sees: y(n) = tanh(x(n) - 1), or x(n) if `raw`, where x' = beta x(t-delay) / (1 +
+        x(t-delay)^power) - gamma x(t), sampled every `step`.
+    Answers: y(n + ahead).
+    Scored: NRMSE with true inputs; in free runs, the error after 84 and after 120 steps over all
+        starts, divided by the standard deviation of the series (NRMSE_84 is one value per run, not
+        a mean along it).
+    Chance: 1, by answering the mean; persistence is far lower.
+    Ceiling: unknown.
+    Source: Jaeger 2001, whose 3,000 steps are washout 1,000 and training 2,000 here; Wringe,
+        Trefzer and Stepney 2024, section 5.1 and Table 3.
 
-    method: `euler-0.1`, the published recurrence (a step of 0.1, every tenth value kept), which is
-    the benchmark, `rk4` (0.1) and `exact` (0.01), both with a cubic through the history: other
-    series after 200 time units.
-    start: a constant history; none: 1.2 plus numbers uniform in +-0.1, as Jaeger. transient: values
-    that are dropped first. Washout 1,000 and training 2,000 are Jaeger's 3,000. Source: Wringe,
-    Trefzer and Stepney, section 5.1 and Table 3.
+    Parameters
+    ----------
+    delay:
+        Delay of the equation, in time units.
+    beta:
+        Strength of the delayed term.
+    power:
+        Exponent of the delayed term.
+    gamma:
+        Decay rate.
+    step:
+        Time between two values.
+    transient:
+        Values that are dropped first.
+    start:
+        A constant history; none: 1.2 plus uniform numbers in +-0.1, as in Jaeger 2001.
+    method:
+        `euler-0.1`: the published recurrence (steps of 0.1, every tenth value kept), which is the
+        benchmark. `rk4` (steps of 0.1) and `exact` (0.01) interpolate the history by cubics; they
+        give other series after 200 time units.
     """
 
     washout: int = parameter(1000, at_least=0)

@@ -19,9 +19,15 @@ from quickstudy.tasks.dynamics.series import RULES, Floats, Forecast, is_setting
 
 @dataclass(frozen=True)
 class Iterated(Forecast):
-    """A map that is applied to its own values. start: the first value; none: drawn uniform in 0.1
-    .. 0.4 in every repetition. transient: values that are dropped first. Values are shown less
-    `middle`, over `scale`, unless raw.
+    """A map applied to its own values, which are shown less `middle` and divided by `scale` unless
+    raw.
+
+    Parameters
+    ----------
+    start:
+        The first value; none: uniform in 0.1 to 0.4 in every repetition.
+    transient:
+        Values that are dropped first.
     """
 
     start: float | None = None
@@ -68,10 +74,17 @@ class Iterated(Forecast):
 class Logistic(Iterated):
     """Predict the logistic map.
 
-    Sees: x(t) of x(t+1) = rate x(t) (1 - x(t)), less a half, over a half. Answers: the same `ahead`
-    steps later. Scored: NRMSE with the true values read, and running free. Chance 1, by the mean.
-    Ceiling: the map itself. Source: used as a base case in the literature of the review by Wringe,
-    Trefzer and Stepney.
+    Sees: 2 x(t) - 1, where x(t+1) = rate x(t) (1 - x(t)).
+    Answers: the same, `ahead` steps later.
+    Scored: NRMSE with true inputs, and in free runs.
+    Chance: 1, by answering the mean.
+    Ceiling: 0, by computing the map.
+    Source: a base case in the literature reviewed by Wringe, Trefzer and Stepney 2024.
+
+    Parameters
+    ----------
+    rate:
+        Growth rate of the map.
     """
 
     rate: float = parameter(3.9, above=0, at_most=4)
@@ -110,13 +123,19 @@ def _logistic(first: float, rate: float, count: int) -> Floats:
 class Henon(Iterated):
     """Predict the map of Henon (1976).
 
-    Sees: x(t) of x(t+1) = 1 - 1.4 x(t)^2 + 0.3 x(t-1), with Gaussian noise. Answers: the same
-    `ahead` steps later, with its noise. Scored: NRMSE with the true values read, and running free.
-    Chance 1, by the mean. Ceiling: the map itself; with noise an extended Kalman filter that knows
-    the map and the noise. noise: its deviation. Source: Rodan and Tino 2011 (0.05).
+    Sees: x(t) plus Gaussian noise, where x(t+1) = 1 - 1.4 x(t)^2 + 0.3 x(t-1).
+    Answers: the same, `ahead` steps later, including its noise.
+    Scored: NRMSE with true inputs, and in free runs.
+    Chance: 1, by answering the mean.
+    Ceiling: the map itself; with noise, an extended Kalman filter that knows the map and the noise.
+    Departures: the noise is added to what the learner sees. In the recurrence, as printed in the
+        source, it drives every series of this length out of bounds.
+    Source: Rodan and Tino 2011 (noise 0.05).
 
-    Departures: the noise is in what is seen. As printed it is in the recurrence, and drives every
-    series of this length out of all bounds.
+    Parameters
+    ----------
+    noise:
+        Standard deviation of the noise.
     """
 
     noise: float = parameter(0.0, at_least=0)

@@ -36,13 +36,23 @@ less the order.
 
 @dataclass(frozen=True)
 class Driven(Parts):
-    """A system driven by numbers uniform in 0 .. high; a drive by which it diverges is drawn again,
-    and counted.
+    """A system driven by uniform numbers. A drive on which the system diverges is sampled again and
+    counted in the record.
 
-    drawn: `uniform`, or `sines`: high / 2 (1 + sin(2.11 s) sin(3.73 s) sin(4.11 s)), s = 2 pi t /
-    100, from a step on that is drawn out of its period of 10,000 (Fujii and Nakajima 2017).
-    feedback: the answer of the step before is read as well, the true one while it learns, its own
-    through the whole test part.
+    Parameters
+    ----------
+    order:
+        Steps of its own past that the system uses.
+    high:
+        Largest input; the smallest is 0.
+    lead:
+        1 asks for x(t+1) after u(t), 0 for x(t).
+    feedback:
+        Also show the previous answer: the true one during training, the learner's own during the
+        test.
+    drawn:
+        `uniform`, or `sines`: high / 2 (1 + sin(2.11 s) sin(3.73 s) sin(4.11 s)) with s = 2 pi t /
+        100, from a random step of its period of 10,000 (Fujii and Nakajima 2017).
     """
 
     order: int = parameter(10, at_least=1)
@@ -145,17 +155,35 @@ class Driven(Parts):
 class Narma(Driven):
     """Follow the NARMA system of order 10 (Atiya and Parlos 2000).
 
-    Sees: u(t), uniform in 0 .. `high`. Answers: x(t+1) of x(t+1) = alpha x(t) + beta x(t) (x(t) +
-    ... + x(t-order+1)) + gamma u(t-order+1) u(t) + delta, which starts at x(0 .. order-1) = 0;
-    squashed: the tanh of all that. lead=0 asks for x(t) instead. Scored: NRMSE over the test part.
-    Chance 1, by the mean; persistence is above 1 for half of the published sets, so errors of
-    different orders cannot be compared. Ceiling: the recurrence itself. Drives that diverge (|x| >
-    10) are drawn again and counted in the record: nine in a thousand of 2,000 steps of order
-    10. Source: Wringe, Trefzer and Stepney, section 4.1 and Table 2; parts are ours.
+    Sees: one input u(t) per step, uniform in 0 to `high`.
+    Answers: x(t+1) = alpha x(t) + beta x(t) (x(t) + ... + x(t-order+1)) + gamma u(t-order+1) u(t) +
+        delta, from x(0) = ... = x(order-1) = 0.
+    Scored: NRMSE over the test section.
+    Chance: 1, by answering the mean. Persistence is above 1 for half of the published settings, so
+        errors of different orders cannot be compared.
+    Ceiling: 0, by computing the recurrence.
+    Source: Wringe, Trefzer and Stepney 2024, section 4.1 and Table 2. The lengths of the sections
+        are ours.
 
-    feedback: the answer of the step before is read as well, the true one while it learns, its own
-    when it is tested. window: `stated`, or what public programs sum instead: `charc` leaves x(t)
-    out, `reservoirpy` sums x(t-1) .. x(t-order) and multiplies by u(t-order).
+    Drives on which the system diverges (|x| > 10) are sampled again and counted in the record: nine
+    in a thousand of 2,000 steps at order 10.
+
+    Parameters
+    ----------
+    alpha:
+        Weight of the last value.
+    beta:
+        Weight of the last value times the sum of the window.
+    gamma:
+        Weight of the product of two inputs.
+    delta:
+        Constant term.
+    squashed:
+        Take the tanh of the right-hand side.
+    window:
+        Which values are summed: `stated` as in the formula; `charc` omits x(t); `reservoirpy` sums
+        x(t-1) to x(t-order) and multiplies by u(t-order). The last two are what public programs
+        compute.
     """
 
     alpha: float = 0.3
@@ -268,11 +296,19 @@ task.variant(
 @task("dynamics/narma-2", version=1, **RULES, oracle="exact-state")
 @dataclass(frozen=True)
 class SecondOrder(Driven):
-    """Follow the second-order system of Atiya and Parlos (2000), which has a form of its own.
+    """Follow the second-order system of Atiya and Parlos (2000), which has its own equation.
 
-    Sees: u(t) in 0 .. `high`, `drawn` uniform or by three sines. Answers: x(t+1) of x(t+1) = 0.4
-    x(t) + 0.4 x(t) x(t-1) + 0.6 u(t)^3 + 0.1, which starts at x(0) = x(1) = 0. Scored: NRMSE over
-    the test part. Chance 1, by the mean. Ceiling: the recurrence itself.
+    Sees: one input u(t) per step in 0 to `high`.
+    Answers: x(t+1) = 0.4 x(t) + 0.4 x(t) x(t-1) + 0.6 u(t)^3 + 0.1, from x(0) = x(1) = 0.
+    Scored: NRMSE over the test section.
+    Chance: 1, by answering the mean.
+    Ceiling: 0, by computing the recurrence.
+    Source: Atiya and Parlos 2000.
+
+    Parameters
+    ----------
+    order:
+        Always 2.
     """
 
     order: int = parameter(2, at_least=2, at_most=2)

@@ -26,13 +26,25 @@ LOOP = 200
 @task("dynamics/mso-8", version=1, **RULES, oracle="the linear rule is exact to rounding")
 @dataclass(frozen=True)
 class Oscillators(Forecast):
-    """Go on with a sum of 8 sines.
+    """Continue a sum of 8 sines.
 
-    Sees: x(t) = sin(0.2 t) + sin(0.311 t) + ..., t = start, start + step ... Answers: x(t + ahead).
-    Scored: NRMSE running free through the whole test part, and in windows of it. Chance 1, by the
-    mean. Ceiling: the linear rule, which has 2n taps for n sines and solves it to rounding: a score
-    means nothing without it. Source: Wierstra et al., Koryakin et al.: washout 100, training 300,
-    test 300. Wringe, Trefzer and Stepney, section 5.2.
+    Sees: x(t) = sin(0.2 t) + sin(0.311 t) + ..., at t = start, start + step, ...
+    Answers: x(t + ahead).
+    Scored: NRMSE of one free run through the whole test section, and in windows of it.
+    Chance: 1, by answering the mean.
+    Ceiling: the linear baseline, which needs 2n past values for n sines and is exact up to
+        rounding. Read every score next to it.
+    Source: Wierstra et al. and Koryakin et al. (washout 100, training 300, test 300); Wringe,
+        Trefzer and Stepney 2024, section 5.2.
+
+    Parameters
+    ----------
+    oscillators:
+        Number of sines.
+    start:
+        Time of the first value.
+    step:
+        Time between two values.
     """
 
     washout: int = parameter(100, at_least=0)
@@ -137,15 +149,22 @@ task.variant(
 @task("dynamics/lazy-eight", version=1, **RULES, oracle="the linear rule is exact to rounding")
 @dataclass(frozen=True)
 class LazyEight(Forecast):
-    """Go on drawing a lying figure eight.
+    """Continue drawing a figure eight that lies on its side.
 
-    Sees: x = sin p, y = (sin 2p) / 2, where the phase p goes round in 200 steps; warp: its speed
-    goes up and down by this share, once in 1,000 steps. Answers: the next point. Scored: NRMSE
-    running free through the whole test part and in its first loop; how far from the nearest point
-    of the true curve it strays, whatever the phase, and for how many steps it stays near
-    (test=10000 asks for that many). Chance 1, by the mean. Ceiling: the linear rule at a constant
-    speed; unknown where it is warped. Source: after Jaeger et al. 2007; their curve is not
-    published, this one is ours. Wringe, Trefzer and Stepney, section 5.3.
+    Sees: x = sin p and y = sin(2p) / 2, where the phase p takes 200 steps for one loop.
+    Answers: the next point.
+    Scored: NRMSE of one free run through the test section and in its first loop; the distance to
+        the nearest point of the true curve, at any phase; and the steps for which it stays near
+        (use test=10000).
+    Chance: 1, by answering the mean.
+    Ceiling: the linear baseline at constant speed; unknown with `warp`.
+    Source: after Jaeger et al. 2007, whose curve is not published; this one is ours. Wringe,
+        Trefzer and Stepney 2024, section 5.3.
+
+    Parameters
+    ----------
+    warp:
+        Share by which the speed varies, with a period of 1,000 steps.
     """
 
     washout: int = parameter(1000, at_least=0)

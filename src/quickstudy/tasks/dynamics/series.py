@@ -1,5 +1,5 @@
-"""What the series of this family have in common: their parts, prediction from the values so far,
-running free, and where each stands in the review's taxonomy.
+"""Common parts of the series of this family: sections, prediction, free runs, and the taxonomy of
+the review by Wringe et al.
 """
 
 from __future__ import annotations
@@ -43,16 +43,28 @@ def taxonomy(
     running: str = "driven",
     licence: str = "generated",
 ) -> dict[str, Any]:
-    """Where a task stands. type: `imitation`, `prediction`, `computation`, `classification` or
-    `property`; dynamics: `known`, `unknown` or `none`; stationary: its input; output: `real`,
-    `one-hot` or `binary`; running: how it is tested, `driven`, `free` or `in situ`; licence: of its
-    data. Source: Wringe, Trefzer and Stepney, section 3.
+    """The place of a task in the taxonomy of Wringe, Trefzer and Stepney (section 3).
+
+    Parameters
+    ----------
+    type:
+        `imitation`, `prediction`, `computation`, `classification` or `property`.
+    dynamics:
+        `known`, `unknown` or `none`.
+    stationary:
+        Whether the input is stationary.
+    output:
+        `real`, `one-hot` or `binary`.
+    running:
+        How the task is tested: `driven`, `free` or `in situ`.
+    licence:
+        Licence of the data.
     """
     return {**locals()}
 
 
 def is_setting(given: Sequence[float], known: Sequence[float]) -> bool:
-    """Whether parameters are those for which an exponent is known, up to a rounding by hand.
+    """Whether these are the parameters for which an exponent is known, up to rounding when typed.
 
     >>> is_setting((10.0, 28.0, 2.6667), (10.0, 28.0, 8 / 3)), is_setting((9.9,), (10.0,))
     (True, False)
@@ -62,8 +74,18 @@ def is_setting(given: Sequence[float], known: Sequence[float]) -> bool:
 
 @dataclass(frozen=True)
 class Parts:
-    """The steps of a series: washout, training, validation (by which settings are chosen) and test,
-    in that order.
+    """A series in four consecutive sections.
+
+    Parameters
+    ----------
+    washout:
+        Steps before training that are neither learned from nor scored.
+    training:
+        Steps the learner is trained on.
+    validation:
+        Steps on which settings such as the ridge strength are chosen.
+    test:
+        Steps that are scored.
     """
 
     washout: int = parameter(200, at_least=0)
@@ -77,7 +99,13 @@ class Parts:
         return self.washout + self.training + self.validation + self.test
 
     def series(self, inputs: Floats, targets: Floats, **facts: Any) -> Series:
-        """One draw, cut into its parts. facts: what the record should say of it."""
+        """One sample, cut into its sections.
+
+        Parameters
+        ----------
+        facts:
+            What is stored with the sample in the record.
+        """
         cut = (self.washout, self.training, self.validation, self.test)
         return Series(
             np.ascontiguousarray(inputs), np.ascontiguousarray(targets), *cut, facts=facts
@@ -86,10 +114,16 @@ class Parts:
 
 @dataclass(frozen=True)
 class FreeRun:
-    """What a learner reads before its answers decide what it reads next, and what should come then.
+    """A free run: the learner first reads true values, then its own answers.
 
-    warm: (time, row, width) true inputs, one row for each start; target: (row, step, width). Here
-    its own answer is its next input. kind: the name under which a trace keeps what was reached.
+    Parameters
+    ----------
+    warm:
+        True inputs of shape (time, row, width), one row per start.
+    target:
+        The true values that follow, of shape (row, step, width).
+    kind:
+        The name of the outcome in the trace.
     """
 
     warm: Floats
@@ -98,26 +132,28 @@ class FreeRun:
     kind: ClassVar[str] = "free"
 
     def begin(self) -> Any:
-        """The state of what it acts on, before its first answer."""
+        """The initial state of the environment, before the first answer."""
         return None
 
     def advance(self, state: Any, answers: Floats, step: int) -> tuple[Any, Floats, Floats]:
-        """Of the answers (row, width) at a step: the state after it, what is read next, and what
-        was reached.
-        """
+        """The next state, the next input and the outcome, given the answers (row, width)."""
         return None, np.clip(answers, -FED_BACK, FED_BACK), answers
 
 
 @dataclass(frozen=True)
 class OwnAnswers(FreeRun):
-    """The learner's own answer of the step before is read beside the true inputs (step, width), one
-    row.
+    """A free run in which the learner reads its previous answer together with the true inputs.
+
+    Parameters
+    ----------
+    inputs:
+        True inputs of shape (step, width); there is one row.
     """
 
     inputs: Floats
 
     def advance(self, state: Any, answers: Floats, step: int) -> tuple[Any, Floats, Floats]:
-        """The next input and the answer just given; behind the last there is none."""
+        """The next input and the current answer; after the last step there is no next input."""
         following = self.inputs[min(step + 1, len(self.inputs) - 1)]
         return (
             None,
@@ -128,12 +164,18 @@ class OwnAnswers(FreeRun):
 
 @dataclass(frozen=True)
 class Forecast(Parts):
-    """Prediction of a series from its own values: `ahead` steps later, and free-running.
+    """Prediction of a series from its own values.
 
-    ahead: steps from what was just read to what is asked. raw: the values as the system gives them.
-    free: steps that the learner runs on its own answers (at ahead=1). starts: from so many places
-    of the test part, evenly apart. running: `free` where the score is that of one free run through
-    the whole test part.
+    Parameters
+    ----------
+    ahead:
+        Steps from the last input to the value to predict.
+    raw:
+        Show the values as the system gives them, without scaling.
+    free:
+        Length of each free run in steps; free runs need ahead=1.
+    starts:
+        Number of free runs, started at evenly spaced steps of the test section.
     """
 
     ahead: int = parameter(1, at_least=1)
