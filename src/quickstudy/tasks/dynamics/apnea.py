@@ -33,13 +33,21 @@ median is (120 s), and the share of it below which nobody breathes.
 class SleepApnea(Measured):
     """Predict heart rate, respiration and blood oxygen of a sleeper (Wringe et al. 2024).
 
-    Sees: all three, twice a second. Answers: the same `ahead` steps later. Scored: NRMSE of all
-    together and of each. Chance 1, by the mean; persistence is low. Ceiling: unknown. Data: Santa
-    Fe set B, from row 22,000 on: 1,000 values of washout (nothing foretells the first: 999 steps),
-    3,000 to learn from, rows 26,000 to 26,999 to be tested on. Artefacts and drop-outs are left as
-    they are. scaled_by:
-    `training`, to -1 .. 1 by the washout and training part; `all`, as published, to -0.5 .. 0.5 by
-    all rows, those that are tested on among them.
+    Sees: all three values, twice a second.
+    Answers: the same, `ahead` steps later.
+    Scored: NRMSE of all three together, and of each.
+    Chance: 1, by answering the mean; persistence is far lower.
+    Ceiling: unknown.
+    Source: Santa Fe set B from row 22,000 on, as in Wringe, Trefzer and Stepney 2024.
+
+    The washout has 1,000 values (999 steps, since the first value cannot be predicted), training
+    3,000; the test uses rows 26,000 to 26,999. Artefacts and drop-outs are kept.
+
+    Parameters
+    ----------
+    scaled_by:
+        `training`: scale to -1 to 1 by the washout and training sections. `all`, as published:
+        scale to -0.5 to 0.5 by all rows, including the test rows.
     """
 
     first: int | None = parameter(22_000, at_least=0)
@@ -71,10 +79,19 @@ class SleepApnea(Measured):
 class SleepApneaChannel(SleepApnea):
     """Predict the heart rate of a sleeper (Wringe et al. 2024).
 
-    Sees: the heart rate, twice a second; others: respiration and blood oxygen as well. Answers: the
-    heart rate `ahead` steps later. Scored: NRMSE over the test part. Chance 1, by the mean;
-    persistence is at 0.243. Ceiling: unknown. Data and scaling: as in dynamics/sleep-apnea.
-    channel: heart_rate, respiration or blood_oxygen.
+    Sees: the heart rate, twice a second.
+    Answers: the heart rate `ahead` steps later.
+    Scored: NRMSE over the test section.
+    Chance: 1, by answering the mean; persistence has 0.243.
+    Ceiling: unknown.
+    Source: data and scaling as in dynamics/sleep-apnea.
+
+    Parameters
+    ----------
+    channel:
+        The value to predict.
+    others:
+        Also show the other two values.
     """
 
     channel: str = parameter("heart_rate", choices=CHANNELS)
@@ -138,14 +155,19 @@ def stopped(respiration: Floats) -> Floats:
 )
 @dataclass(frozen=True)
 class SleepApneaLabels(SleepApnea):
-    """Say whether a sleeper has stopped breathing.
+    """Detect whether a sleeper has stopped breathing.
 
-    Sees: heart rate, respiration and blood oxygen, twice a second. Answers: 1 where he has, else 0:
-    where the range of respiration of the last 10 seconds is below a quarter of the median of such
-    ranges of the last 120 seconds. These labels are synthetic: nobody has marked the recording, and
-    a rule of two lines knows them. Scored: NRMSE, share of wrong answers (each taken for the nearer
-    of the two), false positives and negatives, the area under their curve. Chance: 1, and 0.17.
-    Ceiling: 0. Data: as in dynamics/sleep-apnea. The labels and the rule are ours.
+    Sees: heart rate, respiration and blood oxygen, twice a second.
+    Answers: 1 where breathing has stopped, else 0.
+    Scored: NRMSE; share of wrong answers (each rounded to the nearer value); false positives and
+        negatives, and the area under their curve.
+    Chance: NRMSE 1, and 0.17 of the answers wrong.
+    Ceiling: 0.
+    Source: data as in dynamics/sleep-apnea; the labels are ours.
+
+    The labels are synthetic, because the recording is not annotated: breathing counts as stopped
+    where the range of respiration over the last 10 seconds is below a quarter of the median of such
+    ranges over the last 120 seconds. A rule of two lines computes them.
     """
 
     washout: int = parameter(1000, at_least=0)

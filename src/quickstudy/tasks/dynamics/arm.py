@@ -29,7 +29,7 @@ TARGETS = 8
 
 @dataclass(frozen=True)
 class InPlace(FreeRun):
-    """The learner's torques move the arms, one row for each point that is reached for."""
+    """A free run in which the learner's torques move the arm, one row per target point."""
 
     points: Floats
     task: TwoJointedArm
@@ -60,21 +60,36 @@ class InPlace(FreeRun):
 )
 @dataclass(frozen=True)
 class TwoJointedArm(Parts):
-    """Move an arm with two joints in a plane, as the torques of a perfect movement would (Joshi and
-    Maass 2005).
+    """Compute the torques that move an arm with two joints in a plane (Joshi and Maass 2005).
 
-    Sees: where the hand shall be, and both joint angles of `delay` seconds ago, with Gaussian
-    noise. Answers: the two torques of H(a) a'' + C(a, a') a' = T that move the hand in a straight
-    line and with minimum jerk, in half a second, from the middle to a point `reach` metres away in
-    any direction; 0 while it rests before, for 0.2 seconds. Scored: NRMSE of the torques; in situ,
-    the learner's torques move the arm towards 8 points around the middle: how far the hand is from
-    where it should be on the way and at the end, whether it ends within 5 % of the way, and how
-    much its speed is like the perfect one. Chance 1. Ceiling: unknown. By RK4, in steps of 2 ms.
+    Sees: the desired position of the hand, and both joint angles `delay` seconds ago, with Gaussian
+        noise.
+    Answers: the two torques T = H(a) a'' + C(a, a') a' that move the hand in a straight line with
+        minimum jerk, in half a second, from the middle to a point `reach` metres away in any
+        direction; 0 during the 0.2 seconds of rest before.
+    Scored: NRMSE of the torques. In situ, the learner's torques move the arm towards 8 points
+        around the middle: distance of the hand from the desired path on the way and at the end,
+        share that end within 5 % of the distance, and likeness of the speed profile.
+    Chance: 1.
+    Ceiling: unknown.
+    Source: Slotine and Li 1991; Joshi and Maass 2005 (two links of 1 kg and 0.5 m, from memory);
+        Wringe, Trefzer and Stepney 2024, section 4.3. The movements and the protocol are ours.
 
-    lumped: a1, a2, a3, a4 of H11 = a1 + 2 a3 cos b + 2 a4 sin b, H12 = a2 + a3 cos b + a4 sin b,
-    H22 = a2, with b the elbow; lengths: of both links. Source: Slotine and Li 1991; Joshi and Maass
-    2005 (two links of 1 kg and 0.5 m, from memory); Wringe, Trefzer and Stepney, section 4.3.
-    Movements and protocol are ours.
+    The equations are solved by RK4 with steps of 2 ms.
+
+    Parameters
+    ----------
+    delay:
+        Delay of the joint angles, in seconds.
+    noise:
+        Standard deviation of the noise on the angles.
+    reach:
+        Length of a movement, in metres.
+    lumped:
+        a1 to a4 of H11 = a1 + 2 a3 cos b + 2 a4 sin b, H12 = a2 + a3 cos b + a4 sin b, H22 = a2,
+        where b is the angle of the elbow.
+    lengths_of_links:
+        Lengths of the links, in metres.
     """
 
     washout: int = parameter(350, at_least=0)

@@ -21,15 +21,28 @@ CODES = {"signs": (-1.0, 1.0), "bits": (0.0, 1.0)}
 @task("dynamics/parity-3", version=1, **RULES, oracle="exact-state")
 @dataclass(frozen=True)
 class Parity(Parts):
-    """Say whether an odd number of the last 3 bits is set.
+    """Compute whether an odd number of the last 3 bits is set.
 
-    Sees: a fair bit at every step, -1 or 1 (code `bits`: 0 or 1). Answers: u(t-delay) xor ... xor
-    u(t-delay-bits+1), in the same code; bits from before the first are unset. Scored: NRMSE, and
-    the share of wrong answers, each taken for the nearer of the two values. Chance: 1, and half of
-    the answers. Ceiling: 0. With signs the answer is, up to sign, the product of the inputs: from 2
-    bits on no linear filter has a smaller NRMSE than the mean.
-    Source: Wringe, Trefzer and Stepney, section 6.2, whose window is one bit too long. 3: Haykin;
-    5: Schrauwen et al.; 2 to 5: Dion et al.; 4 and 6: Shougat et al.
+    Sees: a fair bit per step.
+    Answers: u(t-delay) xor ... xor u(t-delay-bits+1), in the same code; bits before the first are
+        unset.
+    Scored: NRMSE, and the share of wrong answers (each rounded to the nearer value).
+    Chance: NRMSE 1, and half of the answers wrong.
+    Ceiling: 0.
+    Source: Wringe, Trefzer and Stepney 2024, section 6.2, whose window is one bit too long. 3 bits:
+        Haykin; 5: Schrauwen et al.; 2 to 5: Dion et al.; 4 and 6: Shougat et al.
+
+    With signs the answer is, up to its sign, the product of the inputs: from 2 bits on, no linear
+    filter has a smaller NRMSE than the mean.
+
+    Parameters
+    ----------
+    bits:
+        Number of bits.
+    delay:
+        Steps between the last of these bits and the current one.
+    code:
+        `signs`: -1 and 1. `bits`: 0 and 1.
     """
 
     bits: int = parameter(3, at_least=1)
@@ -112,12 +125,14 @@ task.variant(
 @task("dynamics/xor-spatial", version=1, **RULES, oracle="exact-state")
 @dataclass(frozen=True)
 class SpatialXor(Parts):
-    """Exclusive or of two bits that are there at once: no memory is needed, and no line parts the
-    answers.
+    """Exclusive or of two simultaneous bits, which needs no memory and is not linearly separable.
 
-    Sees: two fair bits, -1 or 1 each. Answers: 1 where they differ, else -1. Scored: NRMSE, share
-    of wrong answers. Chance: 1 and a half. Ceiling: 0. Source: Wringe, Trefzer and Stepney, section
-    6.1.
+    Sees: two fair bits per step, -1 or 1 each.
+    Answers: 1 where they differ, else -1.
+    Scored: NRMSE, and the share of wrong answers.
+    Chance: NRMSE 1, and half of the answers wrong.
+    Ceiling: 0.
+    Source: Wringe, Trefzer and Stepney 2024, section 6.1.
     """
 
     inputs: ClassVar[Reals] = Reals(2)

@@ -34,14 +34,26 @@ DELAYS = 8
 )
 @dataclass(frozen=True)
 class BinaryChannel(Parts):
-    """Say which bits were sent through a channel whose echo is louder than the voice.
+    """Recover the bits sent through a channel whose echo is louder than the signal.
 
-    Sees: u(n) = s + cubic s^3 + noise, where s = echoes[0] d(n) + echoes[1] d(n-1) + ... Answers:
-    d(n-lag), -1 or 1, each as likely. The noise is Gaussian; `snr`, in dB, is the variance of the
-    noiseless u over that of the noise. Scored: NRMSE, and the share of wrong bits, each answer
-    taken for the nearer one. Chance: 1, and a half. Ceiling: the mean of what was sent given all
-    that was received, by one who knows the channel. Source: after Boccato et al. 2011 and 2012,
-    whose channels nobody could confirm: these are ours. Wringe, Trefzer and Stepney, section 4.2.
+    Sees: u(n) = s + cubic s^3 + noise, where s = echoes[0] d(n) + echoes[1] d(n-1) + ...
+    Answers: d(n-lag), -1 or 1 with equal probability.
+    Scored: NRMSE, and the share of wrong bits (each answer rounded to the nearer value).
+    Chance: NRMSE 1, and half of the bits wrong.
+    Ceiling: the posterior mean of what was sent, given all that was received and the channel.
+    Source: after Boccato et al. 2011 and 2012, whose channels could not be confirmed: these are
+        ours. Wringe, Trefzer and Stepney 2024, section 4.2.
+
+    Parameters
+    ----------
+    echoes:
+        Coefficients of the channel.
+    cubic:
+        Strength of the cubic distortion.
+    snr:
+        Signal-to-noise ratio in dB: variance of the noiseless u over that of the Gaussian noise.
+    lag:
+        Age of the bit to recover, in steps.
     """
 
     test: int = parameter(6000, at_least=20)
@@ -114,16 +126,19 @@ task.variant(
 @task("dynamics/blind-channel", version=1, controls=["slicer", "blind-linear"], oracle="posterior")
 @dataclass(frozen=True)
 class BlindChannel(BinaryChannel):
-    """Say which bits were sent through a channel, told nothing but that they are bits.
+    """Recover the bits sent through a channel without ever seeing a correct answer.
 
-    Sees: what dynamics/binary-channel shows. Answers: a number whose square is 1; nobody says
-    which. While it learns, a learner is told the modulus 1 in the place of every answer, and that
-    its criterion is the mean of (y^2 - 1)^2, where y is its answer less the mean of all, and the
-    square of that mean: a bit is as often -1 as 1, and a constant is no solution.
-    Scored: share of wrong bits and NRMSE, with the sign and the delay of 0 to 7 steps by which
-    fewest bits are wrong: without an answer neither can be known. Chance: 1, and a half. Ceiling:
-    the mean of what was sent given all that was received, by one who knows the channel. Source: as
-    there; the criterion is Godard's (1980).
+    Sees: the same as in dynamics/binary-channel.
+    Answers: a number whose square is 1.
+    Scored: share of wrong bits and NRMSE, for the sign and the delay of 0 to 7 steps with the
+        fewest wrong bits: neither can be known without an answer.
+    Chance: NRMSE 1, and half of the bits wrong.
+    Ceiling: the posterior mean of what was sent, given all that was received and the channel.
+    Source: as dynamics/binary-channel; the criterion is that of Godard 1980.
+
+    In training the learner gets the modulus 1 in place of every answer, and the criterion: the mean
+    of (y^2 - 1)^2, where y is its answer less the mean of all answers, plus the square of that mean
+    (since -1 and 1 are equally likely, a constant is not a solution).
     """
 
     asks: ClassVar[str] = "fitness"
@@ -160,8 +175,8 @@ task.variant(
 
 @control("posterior", version=1, role="oracle")
 class Posterior(FixedRule):
-    """The mean of what was sent, given all that was received so far, by one who knows the channel
-    and its noise. Blind, of the longest delay that counts.
+    """The posterior mean of what was sent, given all that was received so far, the channel and its
+    noise. For the blind tasks, at the longest delay that counts.
     """
 
     reads = gives = (Reals,)
@@ -218,8 +233,8 @@ def _filtered(received: Floats, expected: Floats, asked: Floats, noise: float) -
 
 @control("blind-linear", version=1, role="control")
 class BlindLinear(Linear):
-    """A linear filter without a constant whose answers have squares as near to 1 as can be found:
-    from every single tap as a start, the least mean of (y^2 - 1)^2. As many taps as the task says.
+    """A linear filter without a constant, with the least mean of (y^2 - 1)^2 found by descent from
+    every single tap. The task gives the number of taps.
     """
 
     def learn(self, inputs: Floats, targets: Floats) -> None:

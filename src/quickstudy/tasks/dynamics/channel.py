@@ -23,20 +23,31 @@ RULES = {"controls": [*RULES["controls"], "slicer"], "oracle": "the noise hides 
 @task("dynamics/channel-32", version=1, **RULES)
 @dataclass(frozen=True)
 class Channel(Parts):
-    """Say what was sent through a channel, at 32 dB (Jaeger and Haas 2004).
+    """Recover the symbols sent through a channel, at 32 dB (Jaeger and Haas 2004).
 
     Sees: u(n) = q(n) + 0.036 q(n)^2 - 0.011 q(n)^3 + noise, where q(n) = 0.08 d(n+2) - 0.12 d(n+1)
-    + d(n) + 0.18 d(n-1)
-    - 0.1 d(n-2) + `third` d(n-3) - 0.05 d(n-4) + 0.04 d(n-5) + 0.03 d(n-6) + 0.01 d(n-7). Answers:
-    d(n-lag), one of -3, -1, 1, 3, each as likely. The noise is Gaussian; `snr`, in dB, is the
-    variance of the noiseless u over that of the noise (none: no noise). offset: is added to what is
-    seen. Scored: NRMSE, and the share of symbols that are wrong, each answer taken for the nearest
-    symbol. Chance: 1, and 3/4. Ceiling: unknown; controls: `slicer`, u(n-lag) itself. Source:
-    Wringe, Trefzer and Stepney, section 4.2; the usual grid is 12, 16 ... 32 dB, and rates of 1e-5
-    need a million symbols to be seen.
+        + d(n) + 0.18 d(n-1) - 0.1 d(n-2) + third d(n-3) - 0.05 d(n-4) + 0.04 d(n-5) + 0.03 d(n-6) +
+        0.01 d(n-7).
+    Answers: d(n-lag), one of -3, -1, 1 and 3 with equal probability.
+    Scored: NRMSE, and the share of wrong symbols (each answer rounded to the nearest symbol).
+    Chance: NRMSE 1, and 3/4 of the symbols wrong.
+    Ceiling: unknown. The baseline `slicer` answers u(n-lag) itself.
+    Departures: `third` is 0.09 (Mathews and Lee; Rodan and Tino), and 0.091 in programs derived
+        from Jaeger's supplement.
+    Source: Wringe, Trefzer and Stepney 2024, section 4.2. The usual grid is 12, 16 ... 32 dB; error
+        rates of 1e-5 need a million symbols.
 
-    Departures: third is 0.09 (Mathews and Lee; Rodan and Tino), 0.091 in programs derived from
-    Jaeger's supplement.
+    Parameters
+    ----------
+    snr:
+        Signal-to-noise ratio in dB: variance of the noiseless u over that of the Gaussian noise;
+        none: no noise.
+    lag:
+        Age of the symbol to recover, in steps.
+    third:
+        Coefficient of d(n-3).
+    offset:
+        Constant added to what is seen.
     """
 
     test: int = parameter(6000, at_least=2)

@@ -29,8 +29,12 @@ WIDEST = 3.0
 
 @dataclass(frozen=True)
 class InPlace(FreeRun):
-    """The learner's force moves the oscillators, one row for each start. first: (row, 2) places and
-    speeds.
+    """A free run in which the learner's force moves the oscillators, one row per start.
+
+    Parameters
+    ----------
+    first:
+        Positions and velocities at the start, of shape (row, 2).
     """
 
     first: Floats
@@ -56,15 +60,32 @@ class InPlace(FreeRun):
 )
 @dataclass(frozen=True)
 class VanDerPol(Parts):
-    """Force an oscillator of Van der Pol onto a circle, as a teacher does.
+    """Force an oscillator of Van der Pol onto a circle, imitating a teacher.
 
-    Sees: x, x' of x'' - mu (1 - x^2) x' + x = F, and x, x' of the reference one step later: x = A
-    cos wt. Answers: the force of a PID teacher, at most 50 either way. Scored: NRMSE of the force
-    with the teacher at work; in situ, the learner's force moves `starts` oscillators from fresh
-    places for 20 seconds, and x and x' are held against the reference after 5. Chance 1. Ceiling:
-    unknown; the teacher itself is at 0.03 to 0.09. restart: seconds after which the teacher starts
-    again elsewhere. Source: Wringe, Trefzer and Stepney, section 4.4; gains, circle and protocol
-    are ours, since none are published.
+    Sees: x and x' of x'' - mu (1 - x^2) x' + x = F, and x and x' of the reference one step later, x
+        = A cos wt.
+    Answers: the force of a PID teacher, at most 50 in either direction.
+    Scored: NRMSE of the force while the teacher acts. In situ, the learner's force moves `starts`
+        oscillators from new points, and x and x' are compared with the reference after 5 seconds.
+    Chance: 1.
+    Ceiling: unknown; the teacher itself has 0.03 to 0.09.
+    Source: Wringe, Trefzer and Stepney 2024, section 4.4. The gains, the circle and the protocol
+        are ours, since none are published.
+
+    Parameters
+    ----------
+    mu:
+        Nonlinear damping of the oscillator.
+    radius:
+        Radius A of the circle.
+    speed:
+        Angular velocity w of the reference.
+    restart:
+        Seconds after which the teacher starts again from another point.
+    starts:
+        Number of oscillators in the test.
+    seconds:
+        Duration of the test.
     """
 
     washout: int = parameter(100, at_least=0)

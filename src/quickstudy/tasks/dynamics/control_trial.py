@@ -30,7 +30,7 @@ settled is lost.
 
 
 class Swinging(NamedTuple):
-    """The state of a trial: place and speed, control steps so far, and whether it was ever lost."""
+    """State of a trial: position and velocity, control steps so far, and whether it was ever lost."""
 
     numbers: Any
     time: Any
@@ -46,15 +46,28 @@ class Swinging(NamedTuple):
 )
 @dataclass(frozen=True)
 class VanDerPolTrial:
-    """Force an oscillator of Van der Pol onto a circle, by trial.
+    """Force an oscillator of Van der Pol onto a circle, learning by trials.
 
-    Sees: x, x' of x'' - mu (1 - x^2) x' + x = F, and x, x' of the reference one step later, all
-    over 3. Answers: the force over 50, cut off at -1 and 1. A trial goes for 5 seconds from each of
-    four starts; its fitness is less the mean squared distance from the reference, no more than 10
-    at a step. Scored: from 20 other starts, for 20 seconds each: the share that is never further
-    from the reference than half a radius after 5 seconds, and NRMSE against it from then on. Chance
-    0, and 1. Ceiling: the PID teacher of dynamics/van-der-pol. Source: Wringe, Trefzer and Stepney,
-    section 4.4; all constants are ours.
+    Sees: x and x' of x'' - mu (1 - x^2) x' + x = F, and x and x' of the reference one step later,
+        all divided by 3.
+    Answers: the force divided by 50, clipped to -1 to 1.
+    Scored: from 20 new starts, for 20 seconds each: the share that stays within half a radius of
+        the reference after 5 seconds, and NRMSE against the reference from then on.
+    Chance: 0, and NRMSE 1.
+    Ceiling: the PID teacher of dynamics/van-der-pol.
+    Source: Wringe, Trefzer and Stepney 2024, section 4.4; all constants are ours.
+
+    A trial lasts 5 seconds from each of four starts. Its fitness is minus the mean squared distance
+    from the reference, at most 10 per step.
+
+    Parameters
+    ----------
+    mu:
+        Nonlinear damping of the oscillator.
+    radius:
+        Radius of the circle.
+    horizon:
+        Control steps of a trial.
     """
 
     mu: float = 1.5
@@ -143,7 +156,7 @@ class VanDerPolTrial:
 
 @dataclass(frozen=True)
 class _Elsewhere(VanDerPolTrial):
-    """Episode n goes from the start of that number, in one piece."""
+    """Episode n begins at start number n and is not divided."""
 
     def episode(self, key: Any, number: Any) -> tuple[Swinging, Any]:
         """From one of the starts, which are always the same."""
@@ -163,8 +176,8 @@ class _Elsewhere(VanDerPolTrial):
 @control("circle-teacher", version=1, role="oracle", compiled=True)
 @dataclass(frozen=True)
 class CircleTeacher(NoForce):
-    """The PID teacher of dynamics/van-der-pol: it knows where the reference is now, one step before
-    what is shown.
+    """The PID teacher of dynamics/van-der-pol. It knows the current reference, one step before what
+    is shown.
     """
 
     def start(self, batch: int, capacity: int) -> Any:

@@ -21,16 +21,27 @@ from quickstudy.tasks.dynamics.series import RULES, Floats
 class Catalogued(Flow):
     """Predict a chaotic flow of Gilpin's catalogue.
 
-    Sees: all coordinates of the flow `system`, over twice the largest of their deviations,
-    `per_period` times in a period (step: the time between two, where it is given). Answers: the
-    same `ahead` steps later. Scored: NRMSE with the true values read; running free, how long the
-    error stays below 0.4, by the catalogue's largest exponent. Chance 1, by the mean. Ceiling: the
-    flow itself. It starts where the catalogue does, each coordinate moved by up to a thousandth of
-    that scale. Source: Gilpin 2021, 135 flows with periods and exponents.
+    Sees: all coordinates of the flow, divided by twice the largest of their standard deviations.
+    Answers: the same, `ahead` steps later.
+    Scored: NRMSE with true inputs; in free runs, how long the error stays below 0.4, in units of
+        the catalogue's largest Lyapunov exponent.
+    Chance: 1, by answering the mean.
+    Ceiling: 0, by integrating the flow.
+    Source: Gilpin 2021, 135 flows with periods and exponents.
 
-    The catalogue is not part of this package: it is the Python package `dysts` of the user. Flows
-    with a delay, and those that depend on the time, are refused. Note that it has beta = 2.667 for
-    Lorenz '63, and 4 places for '96.
+    The catalogue is not part of this package: install the Python package `dysts`. Flows with a
+    delay or an explicit dependence on time are refused. The catalogue has beta = 2.667 for Lorenz
+    '63, and 4 places for '96. A flow starts at the catalogue's initial point, each coordinate moved
+    by up to a thousandth of its scale.
+
+    Parameters
+    ----------
+    system:
+        Name of the flow in the catalogue.
+    per_period:
+        Values per period of the flow.
+    step:
+        Time between two values; 0 takes it from `per_period`.
     """
 
     system: str = "Lorenz"

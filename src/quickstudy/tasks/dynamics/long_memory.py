@@ -26,10 +26,16 @@ LONG: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class LongMemory:
-    """Sequences of `span` steps, up to a tenth more where their lengths vary; what is right is
-    asked for at their end.
+    """Sequences of `span` steps, up to a tenth longer where lengths vary, with questions at their
+    end.
 
-    tolerance: how far off a number may be; None where the largest of several numbers is the answer.
+    The class attribute `tolerance` is the largest error of a correct answer; None where the largest
+    of several numbers is the answer.
+
+    Parameters
+    ----------
+    span:
+        Length of a sequence in steps.
     """
 
     span: int = parameter(100, at_least=20)
@@ -78,14 +84,21 @@ def _places(
 @task("dynamics/long-addition", version=1, **LONG)
 @dataclass(frozen=True)
 class Marked(LongMemory):
-    """Add two marked numbers of long ago.
+    """Add two marked numbers from a long sequence.
 
-    Sees: a number uniform in 0 .. 1, and a mark, 1 at one step of the first tenth of `span` and at
-    one of the next four, else 0. Answers, after the last step: half the sum of the marked numbers;
-    of the variants their product, or whether one bit of the two is set (numbers are then 0 or 1).
-    Scored: share of sequences whose answer is off by 0.04 or more (of bits by a half), and NRMSE.
-    Chance: nearly 1; of bits a half. Ceiling: 0; below 0.01 counts as solved. Source: Jaeger 2012,
-    after Hochreiter and Schmidhuber 1997; Wringe, Trefzer and Stepney, section 6.1.
+    Sees: a number uniform in 0 to 1, and a mark that is 1 at one step of the first tenth of the
+        sequence and at one step of the next four tenths, else 0.
+    Answers: after the last step, half the sum of the two marked numbers.
+    Scored: share of sequences with an error of 0.04 or more (0.5 for bits), and NRMSE.
+    Chance: nearly 1; for bits, one half.
+    Ceiling: 0; below 0.01 counts as solved.
+    Source: Jaeger 2012, after Hochreiter and Schmidhuber 1997; Wringe, Trefzer and Stepney 2024,
+        section 6.1.
+
+    Parameters
+    ----------
+    operation:
+        `sum`, `product`, or `xor`: whether exactly one of two marked bits is set.
     """
 
     operation: str = parameter("sum", choices=("sum", "product", "xor"))
@@ -138,13 +151,20 @@ task.variant(
 @task("dynamics/long-order", version=1, **LONG)
 @dataclass(frozen=True)
 class Order(LongMemory):
-    """Say which two signals came, and in which order.
+    """Report which two signals came, and in which order.
 
-    Sees: one of six symbols a step, 1 at its place: four that mean nothing and, at one step of the
-    second tenth of `span` and at one of the sixth, one of two signals; of the variant also in the
-    fourth and, the last, in the seventh. Answers, after the last step: which of the four (eight)
-    orders it was, 1 at its place. Scored: share of sequences whose largest answer is another's.
-    Chance: 3 of 4 (7 of 8). Ceiling: 0. Source: Jaeger 2012.
+    Sees: one of six symbols per step, one-hot: four distractors and, at one step of the second and
+        of the sixth tenth of the sequence, one of two signals.
+    Answers: after the last step, which of the four orders it was, one-hot.
+    Scored: share of sequences whose largest answer is wrong.
+    Chance: 3/4 wrong (7/8 with three signals).
+    Ceiling: 0.
+    Source: Jaeger 2012.
+
+    Parameters
+    ----------
+    signals:
+        Number of signals. The third comes in the seventh tenth, the second then in the fourth.
     """
 
     signals: int = parameter(2, choices=(2, 3))
@@ -186,11 +206,14 @@ task.variant(
 @task("dynamics/long-permutation", version=1, **LONG)
 @dataclass(frozen=True)
 class Permutation(LongMemory):
-    """Say which symbol came first, of a hundred.
+    """Report which symbol of a hundred came first.
 
-    Sees: `span` symbols, 1 at the place of each: first one of two, then others of 98. Answers,
-    after the last step: the first, 1 at its place. Scored: share of sequences whose largest answer
-    is the other's. Chance: a half. Ceiling: 0. Source: Jaeger 2012.
+    Sees: one-hot symbols: first one of two, then others of the remaining 98.
+    Answers: after the last step, the first symbol, one-hot.
+    Scored: share of sequences whose largest answer is wrong.
+    Chance: one half.
+    Ceiling: 0.
+    Source: Jaeger 2012.
     """
 
     inputs: ClassVar[Reals] = Reals(100)
@@ -214,14 +237,25 @@ class Permutation(LongMemory):
 @task("dynamics/long-recall-5", version=1, **LONG)
 @dataclass(frozen=True)
 class Recall(LongMemory):
-    """Say again a pattern of five bits after a long silence.
+    """Repeat a pattern of five bits after a long silence.
 
-    Sees: for `items` steps one of `symbols` channels is 1, then a channel that says wait, for
-    `span` steps, one that says go, and wait again. Answers, in the last `items` steps: the pattern,
-    1 at the place of each symbol. Scored: share of sequences with any wrong symbol in them, each
-    answer taken for the largest. Chance: nearly 1. Ceiling: 0. Two symbols and five items are the
-    five-bit memory, five and ten the twenty-bit one. Source: Jaeger 2012, after Hochreiter and
-    Schmidhuber 1997.
+    Sees: for `items` steps one of `symbols` channels is 1; then a channel that means wait, for
+        `span` steps; one step that means go; and wait again.
+    Answers: in the last `items` steps, the pattern, one-hot.
+    Scored: share of sequences with any wrong symbol, the largest answer taken.
+    Chance: nearly 1.
+    Ceiling: 0.
+    Source: Jaeger 2012, after Hochreiter and Schmidhuber 1997.
+
+    Two symbols and five items are the five-bit memory task; five symbols and ten items are the
+    twenty-bit task.
+
+    Parameters
+    ----------
+    symbols:
+        Number of different symbols.
+    items:
+        Length of the pattern.
     """
 
     symbols: int = parameter(2, at_least=2)

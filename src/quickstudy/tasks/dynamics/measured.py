@@ -21,10 +21,16 @@ UNKNOWN = {**RULES, "oracle": "nobody knows what can be foretold of it"}
 
 @dataclass(frozen=True)
 class Measured(Forecast):
-    """A series out of a file. first: the row at which the washout begins; none: drawn anew in every
-    repetition, so that runs are slices of one series, each with a washout of its own. Unless they
-    are raw, values are brought to -1 .. 1 by the least and the greatest value of the washout and
-    training part, which alone is learned from.
+    """A measured series from a file.
+
+    Unless raw, values are scaled to -1 to 1 by the smallest and largest value of the washout and
+    training sections.
+
+    Parameters
+    ----------
+    first:
+        The row at which the washout begins; none: sampled in every repetition, so that runs are
+        slices of one series, each with its own washout.
     """
 
     first: int | None = parameter(0, at_least=0)
@@ -91,10 +97,13 @@ FREE_USE = "free use with attribution"
 class Sunspots(Measured):
     """Predict the sunspots of the next month, by the Zurich numbers.
 
-    Sees: the monthly mean number. Answers: that of `ahead` months later. Scored: NRMSE over the
-    test part. Chance 1, by the mean; persistence is at 0.396 over the whole series, and
-    autoregression hardly above any reservoir. Ceiling: unknown. Data: 1749 to 1983, 2,820 months.
-    Source: Wringe, Trefzer and Stepney, section 5.6 and Table 5.
+    Sees: the monthly mean number.
+    Answers: the number `ahead` months later.
+    Scored: NRMSE over the test section.
+    Chance: 1, by answering the mean. Persistence has 0.396 over the whole series, and
+        autoregression is hardly above any reservoir.
+    Ceiling: unknown.
+    Source: 1749 to 1983, 2,820 months. Wringe, Trefzer and Stepney 2024, section 5.6 and Table 5.
     """
 
     washout: int = parameter(100, at_least=0)
@@ -149,12 +158,17 @@ task.variant(
 class Laser(Measured):
     """Predict the Santa Fe laser (2,500, 1,250 and 1,250 values, Dale et al. 2018).
 
-    Sees: the intensity, 0 to 255. Answers: the one of `ahead` steps later. Scored: NRMSE over the
-    test part. Chance 1, by the mean; persistence 0.969 over the whole series; ten taps of
-    autoregression about 0.44. Ceiling: unknown.
-    Data: 10,093 values; the first 1,000 are what the competition gave, the next 100 what it asked
-    for. The washout is the first part of what publications count as training. Source: Wringe,
-    Trefzer and Stepney, section 5.7 and Table 6, where "25000" stands for 2,500.
+    Sees: the intensity, 0 to 255.
+    Answers: the intensity `ahead` steps later.
+    Scored: NRMSE over the test section.
+    Chance: 1, by answering the mean. Persistence has 0.969 over the whole series, autoregression
+        with ten taps about 0.44.
+    Ceiling: unknown.
+    Source: Wringe, Trefzer and Stepney 2024, section 5.7 and Table 6, where "25000" is a misprint
+        of 2,500.
+
+    There are 10,093 values: the first 1,000 are the training data of the competition, the next 100
+    its test. The washout is the beginning of what publications count as training.
     """
 
     training: int = parameter(2300, at_least=10)
@@ -205,10 +219,15 @@ task.variant(
 class Radar(Measured):
     """Predict the echo of the sea in the IPIX radar (Xue et al. 2007).
 
-    Sees: the two channels I and Q, a thousand times a second. Answers: the same `ahead` steps later
-    (1 or 5). Scored: NRMSE of both together and of each. Chance 1, by the mean. Ceiling: unknown.
-    Data: a file `ipix.csv` of the user's own with columns I and Q; which recording was published is
-    unknown. 200 values of washout, 800 to learn from, 1,000 to be tested on.
+    Sees: the channels I and Q, a thousand times per second.
+    Answers: the same, `ahead` steps later (1 or 5).
+    Scored: NRMSE of both together and of each.
+    Chance: 1, by answering the mean.
+    Ceiling: unknown.
+    Source: Xue et al. 2007. Your own file `ipix.csv` with columns I and Q; which recording was
+        published is unknown.
+
+    The washout has 200 values, training 800 and the test 1,000.
     """
 
     training: int = parameter(800, at_least=10)

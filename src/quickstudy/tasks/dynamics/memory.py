@@ -35,11 +35,26 @@ class Memory:
     """Memory capacity, processing capacity (IPC), ranks and Lyapunov exponent of states driven by
     white noise.
 
-    Sees: at every step a number: uniform in -1 .. 1, normal with deviation 1, or -1 and 1. Answers:
-    the numbers of 1 .. `delays` steps ago; under the protocol `properties` nothing is asked, and
-    the states are looked at. Scored: memory capacity. Chance 0 (no memory). Ceiling: the number of
-    states. The delay line of `delays` steps is a baseline. Source: Jaeger 2001; Dambre et al. 2012;
-    Wringe et al. 2024, section 8.
+    Sees: an independent random number per step.
+    Answers: the numbers of 1 to `delays` steps ago. Under the protocol `properties` nothing is
+        asked, and the states are measured.
+    Scored: memory capacity.
+    Chance: 0.
+    Ceiling: the number of states. A delay line of `delays` steps is a baseline.
+    Source: Jaeger 2001; Dambre et al. 2012; Wringe, Trefzer and Stepney 2024, section 8.
+
+    Parameters
+    ----------
+    delays:
+        The longest delay.
+    distribution:
+        `uniform` in -1 to 1, `normal` with standard deviation 1, or `binary`, -1 and 1.
+    washout:
+        Steps before training that are neither learned from nor scored.
+    training:
+        Steps the learner is trained on.
+    test:
+        Steps that are scored.
     """
 
     inputs: ClassVar[Reals] = Reals(1)
@@ -87,12 +102,14 @@ class Memory:
 )
 @dataclass(frozen=True)
 class Characterisation(Memory):
-    """How many different memories can be made of one kind of core?
+    """Measure how many different behaviours one kind of core can have (CHARC).
 
-    Sees: independent numbers, uniform in -1 .. 1. Answers: nothing is asked. Scored: how many
-    voxels of the space of kernel rank, generalisation rank and memory capacity a search for novelty
-    reaches; beside it, as its control, a random search of as many evaluations. Chance: 1, what a
-    thing that is one memory reaches. Source: Dale et al. 2019 (CHARC).
+    Sees: independent numbers, uniform in -1 to 1.
+    Answers: nothing.
+    Scored: number of voxels of the space of kernel rank, generalisation rank and memory capacity
+        that a novelty search reaches, next to a random search with as many evaluations.
+    Chance: 1, a single fixed behaviour.
+    Source: Dale et al. 2019.
     """
 
 
@@ -111,7 +128,7 @@ class StateRule(FixedRule):
 
 @control("no-memory", version=1, role="control")
 class NoMemory(StateRule):
-    """Its state is the input just read."""
+    """A state that is the current input."""
 
     def states(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """(time, 1)."""
@@ -120,9 +137,7 @@ class NoMemory(StateRule):
 
 @control("delay-line", version=1, role="control")
 class DelayLine(StateRule):
-    """Its states are the inputs of 1 .. `delays` steps ago: every one of them holds all that a
-    state can hold.
-    """
+    """States that are the inputs of 1 to `delays` steps ago: each holds as much as one state can."""
 
     def states(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """(time, delay)."""

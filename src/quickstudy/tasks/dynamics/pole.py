@@ -86,8 +86,8 @@ def all_starts() -> Floats:
 
 
 class Balancing(NamedTuple):
-    """The state of a trial: the six numbers, steps so far, the unrest of the last states, and
-    whether it is over.
+    """State of a trial: the six numbers, steps so far, the motion of the last states, and whether
+    the trial is over.
     """
 
     numbers: Any
@@ -98,9 +98,16 @@ class Balancing(NamedTuple):
 
 @dataclass(frozen=True)
 class Cart:
-    """What both ways of learning it have in common. velocities: whether speeds are seen as well.
-    friction: of the cart, 0 as in the programs that everybody uses; 0.0005 in Wieland's paper.
-    start: angle of the long pole, in degrees.
+    """Two poles on a cart.
+
+    Parameters
+    ----------
+    velocities:
+        Also show the velocities.
+    friction:
+        Friction of the cart: 0 as in the usual programs, 0.0005 in Wieland's paper.
+    start:
+        Initial angle of the long pole, in degrees.
     """
 
     velocities: bool = False
@@ -134,21 +141,31 @@ class Cart:
 )
 @dataclass(frozen=True)
 class DoublePole(Cart):
-    """Balance two poles on a cart, by trial, without seeing any velocity.
+    """Balance two poles on a cart without seeing any velocity, learning by trials.
 
-    Sees: place of the cart over 4.8, angles of both poles over 0.52, and 0.5; with velocities these
-    too, over 2. Answers: the force over 10 newtons, cut off at -1 and 1, for 0.02 seconds. A trial
-    is over when the cart is 2.4 m from the middle or a pole leans by 36 degrees, and after
-    `horizon` steps. Its fitness is 0.1 t / horizon + 0.9 f, of t steps that were balanced: f is 0
-    below 100 steps, else 0.75 over the sum of |x| + |x'| + |a| + |a'| (the long pole) of the last
-    state and those of 100 steps before it (Gruau et al. 1996), so that shaking does not pay;
-    fitness=steps: t / horizon alone. It is paid at the end. Scored: now and then, by the best so
-    far: from how many of 625 starts the poles are balanced for 1,000 steps, and how long from the
-    usual one. Solved: 100,000 steps there, and 200 starts. Chance 0.01, by what stands still.
+    Sees: position of the cart divided by 4.8, angles of both poles divided by 0.52, and the
+        constant 0.5; with velocities, these divided by 2.
+    Answers: the force for 0.02 seconds, in units of 10 newtons, clipped to -1 to 1.
+    Scored: the best controller so far, at intervals: from how many of 625 starts the poles stay up
+        for 1,000 steps, and how long from the usual start. Solved means 100,000 steps there, and
+        200 starts.
+    Chance: 0.01, by doing nothing.
     Ceiling: what a controller with the equations and an observer holds.
+    Source: Wieland 1991; Gomez and Miikkulainen; Wringe, Trefzer and Stepney 2024, section 4.5.
 
-    Two steps of RK4 of 0.01 s for each of control. Source: Wieland 1991; Gomez and Miikkulainen;
-    Wringe, Trefzer and Stepney, section 4.5.
+    A trial ends when the cart is 2.4 m from the middle, a pole leans by 36 degrees, or after
+    `horizon` steps. The fitness is paid at the end. Control steps are integrated by two steps of
+    RK4 of 0.01 s.
+
+    Parameters
+    ----------
+    horizon:
+        Most control steps of a trial.
+    fitness:
+        `gruau`: 0.1 t / horizon + 0.9 f after t balanced steps, where f is 0 below 100 steps and
+        else 0.75 divided by the sum of |x| + |x'| + |a| + |a'| (of the long pole) over the last
+        state and the 100 before it, so that shaking does not pay (Gruau et al. 1996). `steps`: t /
+        horizon.
     """
 
     horizon: int = parameter(1000, at_least=100)
@@ -211,7 +228,7 @@ class DoublePole(Cart):
 
 @dataclass(frozen=True)
 class _Elsewhere(DoublePole):
-    """Episode n is the start of that number."""
+    """Episode n begins at start number n."""
 
     def episode(self, key: Any, number: Any) -> tuple[Balancing, Any]:
         """From one of the 625 starts."""

@@ -64,8 +64,8 @@ def taught(state: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class OnTheCart(FreeRun):
-    """The learner's force moves the carts, one row for each start; 1 is reached while both poles
-    are up, else 0.
+    """A free run in which the learner's force moves the carts, one row per start; the outcome is 1
+    while both poles are up, else 0.
     """
 
     first: Floats
@@ -95,15 +95,25 @@ class OnTheCart(FreeRun):
 )
 @dataclass(frozen=True)
 class TaughtPole(Parts, Cart):
-    """Balance two poles on a cart, as a teacher does who sees their velocities.
+    """Balance two poles on a cart, imitating a teacher who sees their velocities.
 
-    Sees: what dynamics/double-pole shows. Answers: the teacher's force over 10 newtons, -1 to 1:
-    that of a linear controller with the equations and all six numbers. He is shaken by random
-    forces of `shake` newtons that he does not know of, and starts again every `restart` steps.
-    Scored: NRMSE of the force with the teacher at work; in situ, for how many of the 625 starts of
-    dynamics/double-pole, and for how many steps, the learner's force keeps the poles up. long: from
-    the usual start alone, for 100,000 steps. Chance 1, and 0 starts. Ceiling: unknown. Source:
-    Wringe, Trefzer and Stepney, section 4.5; the teacher is ours.
+    Sees: the same as in dynamics/double-pole.
+    Answers: the teacher's force in units of 10 newtons, -1 to 1: a linear controller with the
+        equations and all six numbers.
+    Scored: NRMSE of the force while the teacher acts. In situ, from how many of the 625 starts of
+        dynamics/double-pole, and for how many steps, the learner's force keeps the poles up.
+    Chance: NRMSE 1, and 0 starts.
+    Ceiling: unknown.
+    Source: Wringe, Trefzer and Stepney 2024, section 4.5; the teacher is ours.
+
+    Parameters
+    ----------
+    shake:
+        Random forces on the cart, in newtons, that the teacher does not know.
+    restart:
+        Steps after which the teacher starts again.
+    long:
+        Test from the usual start only, for 100,000 steps.
     """
 
     training: int = parameter(8000, at_least=10)
@@ -163,7 +173,7 @@ task.variant(
 @control("no-force", version=1, role="control", compiled=True)
 @dataclass(frozen=True)
 class NoForce:
-    """Does nothing: 0 everywhere."""
+    """Always answers 0."""
 
     task: Any
     brief: Brief
@@ -184,9 +194,8 @@ class NoForce:
 @control("pole-observer", version=1, role="oracle", compiled=True)
 @dataclass(frozen=True)
 class PoleObserver(NoForce):
-    """A linear controller that knows the equations and observes the velocities by what is shown of
-    the places: what it foresaw is corrected by what it sees. The best of its kind near upright; of
-    all kinds nobody knows.
+    """A linear controller with the equations that estimates the velocities with a linear observer.
+    It is the best of its kind near upright; the best of all kinds is unknown.
     """
 
     def start(self, batch: int, capacity: int) -> Any:

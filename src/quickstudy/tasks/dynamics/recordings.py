@@ -29,9 +29,14 @@ ALIKE: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Recordings:
-    """Sequences of numbers, each of one class, in an official split. asked: its class is asked for
-    after `every` step, and the answers are averaged, or after the `last` alone. The state starts
-    anew with each sequence, without washout.
+    """Sequences of numbers, each of one class, in an official split. The state is reset for each
+    sequence, and there is no washout.
+
+    Parameters
+    ----------
+    asked:
+        `every`: the class is asked for after every step, and the answers are averaged. `last`:
+        after the last step.
     """
 
     asked: str = parameter("every", choices=("every", "last"))
@@ -104,13 +109,15 @@ def _examples(
 @task("dynamics/japanese-vowels", version=1, **ALIKE)
 @dataclass(frozen=True)
 class JapaneseVowels(Recordings):
-    """Say which of nine men says two vowels.
+    """Identify which of nine men says two vowels.
 
-    Sees: 12 cepstrum coefficients of each of 7 to 29 frames. Answers: the speaker, 1 at his place
-    and 0 elsewhere. Scored: share of wrong answers, the largest mean over the frames taken for the
-    answer. Chance: 282 of 370, by the most frequent. Ceiling: 0 was reached by 1,000 networks that
-    vote. Data: 270 utterances to learn from, 370 to be tested on (Kudo, Toyama and Shimbo 1999).
-    Source: Wringe, Trefzer and Stepney, section 7.3; Jaeger et al. 2007.
+    Sees: 12 cepstrum coefficients of each of 7 to 29 frames.
+    Answers: the speaker, one-hot.
+    Scored: share of wrong answers, by the largest mean over the frames.
+    Chance: 282 of 370 wrong, by answering the most frequent speaker.
+    Ceiling: 0, reached by a vote of 1,000 networks.
+    Source: 270 training and 370 test utterances (Kudo, Toyama and Shimbo 1999); Jaeger et al. 2007;
+        Wringe, Trefzer and Stepney 2024, section 7.3.
     """
 
     sets: ClassVar[tuple[DataSet, ...]] = (VOWELS,)
@@ -139,16 +146,26 @@ class JapaneseVowels(Recordings):
 @task("dynamics/mnist-rows", version=1, **ALIKE)
 @dataclass(frozen=True)
 class Images(Recordings):
-    """Say which digit is written, its image read row by row.
+    """Recognise a written digit from its image, read row by row.
 
-    Sees: the 28 points of each row, 0 to 1; reading `columns`: of each column; `pixels`: point by
-    point, 784 steps; `permuted`: the same in one order for all images, drawn from `permutation`.
-    Answers: the digit, 1 at its place and 0 elsewhere. Scored: share of wrong answers. Chance 0.9.
-    Ceiling: below 0.01. Data: 500 training images of each digit of MNIST, and its 10,000 test
-    images. Source: Wringe, Trefzer and Stepney, section 7.1.
+    Sees: the 28 points of each row, 0 to 1.
+    Answers: the digit, one-hot.
+    Scored: share of wrong answers.
+    Chance: 0.9.
+    Ceiling: below 0.01.
+    Source: 500 training images of each digit of MNIST and its 10,000 test images; Wringe, Trefzer
+        and Stepney 2024, section 7.1.
 
-    points: images are made smaller first, to so many points a side, each the mean over its area;
-    none: as they are.
+    Parameters
+    ----------
+    reading:
+        `rows`; `columns`; `pixels`: point by point, 784 steps; `permuted`: points in one random
+        order for all images.
+    permutation:
+        Seed of that order.
+    points:
+        Reduce images to this many points per side first, each the mean over its area; none: full
+        size.
     """
 
     reading: str = parameter("rows", choices=("rows", "columns", "pixels", "permuted"))
@@ -241,11 +258,15 @@ def smaller(images: NDArray[Any], points: int) -> Floats:
 @task("dynamics/digits", version=1, **ALIKE)
 @dataclass(frozen=True)
 class SmallImages(Images):
-    """Say which digit is written, in a small image read row by row.
+    """Recognise a written digit from a small image, read row by row.
 
-    Sees: the 8 points of each of 8 rows, 0 to 1; other readings as in dynamics/mnist-rows. Answers,
-    score and chance as there. Data: 1,797 digits of 8 x 8 points (UCI, the part that scikit-learn
-    has); the first 1,000 are learned from, which is ours.
+    Sees: the 8 points of each of 8 rows, 0 to 1.
+    Answers: the digit, one-hot.
+    Scored: share of wrong answers.
+    Chance: 0.9.
+    Ceiling: unknown.
+    Source: 1,797 digits of 8 x 8 points (UCI, the part in scikit-learn); the first 1,000 are for
+        training, which is our choice.
     """
 
     sets: ClassVar[tuple[DataSet, ...]] = (DIGITS,)

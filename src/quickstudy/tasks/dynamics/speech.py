@@ -29,13 +29,22 @@ SPIKE_TAPS, SPIKE_THRESHOLD = 8, 0.9
 
 @dataclass(frozen=True)
 class Speech(Recordings):
-    """Recordings of words. front: what is seen of them, 40 bands each: `log-mel`, log energies of
-    frames of 25 ms in triangular mel bands, pre-emphasis 0.97, each band less its mean; `mfcc`, the
-    first 13 cosines of these; `cochlea`, gammatone filters from 100 Hz to 0.45 of the rate,
-    rectified, averaged and compressed (power 0.3), over the largest. code: `values`, one frame
-    every 10 ms; `spikes`: one every 4 ms, and each band as spikes, 0 or 1, by Ben's spiker
-    algorithm (Schrauwen and Van Campenhout 2003), which looks 8 frames ahead. snr: white noise is
-    added to all recordings, at so many dB, always the same.
+    """Recordings of words.
+
+    Parameters
+    ----------
+    snr:
+        Add white noise at this signal-to-noise ratio in dB to all recordings, always the same;
+        none: no noise.
+    front:
+        `log-mel`: log energies in 40 triangular mel bands of frames of 25 ms, pre-emphasis 0.97,
+        each band less its mean. `mfcc`: the first 13 cosine coefficients of these. `cochlea`: 40
+        gammatone filters from 100 Hz to 0.45 of the sampling rate, rectified, averaged, compressed
+        (power 0.3) and divided by the largest value.
+    code:
+        `values`: one frame every 10 ms. `spikes`: one frame every 4 ms, each band as spikes, 0 or
+        1, by Ben's spiker algorithm (Schrauwen and Van Campenhout 2003), which looks 8 frames
+        ahead.
     """
 
     snr: float | None = None
@@ -82,21 +91,23 @@ class Speech(Recordings):
 @task("dynamics/spoken-digits", version=1, **ALIKE)
 @dataclass(frozen=True)
 class SpokenDigits(Speech):
-    """Say which digit is spoken.
+    """Recognise a spoken digit.
 
-    Sees: log energies in 40 mel bands of frames of 25 ms, one every 10 ms, pre-emphasis 0.97, each
-    band less its mean over the utterance; other fronts and codes as said below. Answers: the digit,
-    1 at its place and 0 elsewhere. Scored: share of wrong answers (the word error rate), the
-    largest mean over the frames taken for the answer. Chance 0.9, which is what a linear rule on
-    frames has: bands less their mean, averaged, are 0. Ceiling: unknown. left_out: a speaker, 0 to
-    5, whose recordings alone are tested on; none: recordings 0 to 4 of all. Data: Free Spoken Digit
-    Dataset, recordings 0 to 19 of six speakers, in the place of TI-46, which is not free.
-    Source: Wringe, Trefzer and Stepney, section 7.2, where the word error rate is written as its
-    opposite.
+    Sees: 40 log mel energies per frame, one frame every 10 ms.
+    Answers: the digit, one-hot.
+    Scored: share of wrong answers (the word error rate), by the largest mean over the frames.
+    Chance: 0.9, which is also the error of a linear rule on frames: bands less their mean average
+        to 0.
+    Ceiling: unknown.
+    Source: Free Spoken Digit Dataset, recordings 0 to 19 of six speakers, in place of TI-46, which
+        is not free. Wringe, Trefzer and Stepney 2024, section 7.2, where the word error rate is
+        defined as its opposite.
 
-    front: `mfcc`, 13 of them, or `cochlea`, 40 gammatone filters, rectified and compressed. code:
-    `spikes`, one frame every 4 ms and each band as spikes by Ben's spiker algorithm, which looks 8
-    frames ahead. snr: white noise is added to all recordings, at so many dB.
+    Parameters
+    ----------
+    left_out:
+        Test on the recordings of this speaker only, 0 to 5; none: on recordings 0 to 4 of all
+        speakers.
     """
 
     left_out: int | None = parameter(None, at_least=0, at_most=5)
@@ -136,13 +147,21 @@ task.variant(
 @task("dynamics/ti-46", version=1, **ALIKE)
 @dataclass(frozen=True)
 class LicensedDigits(Speech):
-    """Say which digit is spoken, in the TI-46 recordings.
+    """Recognise a spoken digit in the TI-46 recordings.
 
-    Sees, answers, scored: as in dynamics/spoken-digits. Chance 0.9. Ceiling: word error rates of 0
-    to 0.005 are published. speakers: five women, as usual. Data: the user's own licensed copy, a
-    folder `ti46` with files such as train/f1/00f1set0.wav; what lies below `test` is tested on.
-    Source: Wringe, Trefzer and Stepney, section 7.2; the names of the files are from memory of the
-    corpus.
+    Sees: the same as in dynamics/spoken-digits.
+    Answers: the digit, one-hot.
+    Scored: share of wrong answers.
+    Chance: 0.9.
+    Ceiling: word error rates of 0 to 0.005 are published.
+    Source: your licensed copy, a folder `ti46` with files such as train/f1/00f1set0.wav; what is
+        under `test` is the test set. Wringe, Trefzer and Stepney 2024, section 7.2; the file names
+        are from memory of the corpus.
+
+    Parameters
+    ----------
+    speakers:
+        Speakers to use; usually five women.
     """
 
     speakers: tuple[str, ...] = ("f1", "f2", "f3", "f4", "f5")
