@@ -30,7 +30,7 @@ settled is lost.
 
 
 class Swinging(NamedTuple):
-    """State of a trial: position and velocity, control steps so far, and whether it was ever lost."""
+    """State of a trial: position and velocity, control steps so far, whether it was lost."""
 
     numbers: Any
     time: Any

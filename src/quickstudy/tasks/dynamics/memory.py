@@ -137,7 +137,7 @@ class NoMemory(StateRule):
 
 @control("delay-line", version=1, role="control")
 class DelayLine(StateRule):
-    """States that are the inputs of 1 to `delays` steps ago: each holds as much as one state can."""
+    """The inputs of 1 to `delays` steps ago: the most that as many states can hold."""
 
     def states(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """(time, delay)."""

@@ -264,7 +264,6 @@ class SmallImages(Images):
     Answers: the digit, one-hot.
     Scored: share of wrong answers.
     Chance: 0.9.
-    Ceiling: unknown.
     Source: 1,797 digits of 8 x 8 points (UCI, the part in scikit-learn); the first 1,000 are for
         training, which is our choice.
     """
