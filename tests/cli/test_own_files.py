@@ -113,7 +113,7 @@ def test_parameters_of_one_family_alone():
     with pytest.raises(UsageError, match='no task of the family "games" is run'):
         _by_family(tasks, {"games.episodes": 3})
     with pytest.raises(UsageError, match="protocol must be a mapping"):
-        _by_family(tasks, "sequences=20")
+        qs.run(tasks, "esn", protocol="sequences=20")
 
 
 def test_workers_are_a_number():
@@ -144,6 +144,7 @@ def test_a_task_alone_in_a_file_need_not_be_named(tmp_path):
 
 
 def test_a_parameter_of_one_family_is_refused_with_how_to_set_it():
+    from quickstudy.api.options import RunOptions
     from quickstudy.api.run import plan_runs
     from quickstudy.runs.reader import Reading
 
@@ -153,7 +154,6 @@ def test_a_parameter_of_one_family_is_refused_with_how_to_set_it():
         plan_runs(
             ["language/periodic", "dynamics/narma-10"],
             ["esn"],
-            seeds=1,
+            RunOptions(seeds=1, protocol={"sequences": 9}),
             reading=Reading(),
-            protocol={"sequences": 9},
         )

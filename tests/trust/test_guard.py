@@ -15,8 +15,8 @@ import pytest
 
 from quickstudy.api.run import Results
 from quickstudy.base.canonical import digest, guarded
+from quickstudy.base.code_identity import content_version
 from quickstudy.base.errors import QuickstudyError, UsageError
-from quickstudy.base.file_origin import content_version
 from quickstudy.base.learner import Cost, Snapshot
 from quickstudy.base.record import Record
 from quickstudy.base.registry import include

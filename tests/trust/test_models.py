@@ -292,7 +292,7 @@ def test_a_snapshot_cannot_have_a_file_imported(tmp_path, monkeypatch):
 def test_run_describes_every_argument():
     described = inspect.getdoc(qs.run)
     for name in inspect.signature(qs.run).parameters:
-        assert re.search(rf"^- {name}: ", described, re.MULTILINE), name
+        assert re.search(rf"^{name}:\n    \S", described, re.MULTILINE), name
 
 
 def test_a_check_sees_the_global_generator_of_torch(monkeypatch):

@@ -8,6 +8,7 @@ import functools
 import json
 import os
 import pathlib
+import py_compile
 import subprocess
 import sys
 import textwrap
@@ -16,10 +17,10 @@ import numpy as np
 import pytest
 
 import quickstudy as qs
+from quickstudy.base.code_identity import Origin, file_origin, look_again
 from quickstudy.base.errors import UsageError
-from quickstudy.base.file_origin import Origin, file_origin
-from quickstudy.base.origin import look_again, object_origin
 from quickstudy.base.registry import include, included_files
+from quickstudy.base.script_identity import object_origin
 from quickstudy.learners.naming import bring, bring_all, choose_learner
 from quickstudy.runs import provenance
 from quickstudy.runs.journal import Journal
@@ -98,6 +99,41 @@ def test_packages_are_found_too(tmp_path):
     )
     module = include(tmp_path / "top.py")
     assert (module.deep.WIDTH, module.deep.other.TWICE, module.o.TWICE, module.N) == (7, 14, 14, 3)
+
+
+def test_imports_within_packages_are_those_of_python(tmp_path):
+    """Relative ones of two levels, a star, modules that import each other, and ones that are
+    missing.
+    """
+    write(tmp_path / "kit", __init__="from .a import *\n", a="__all__ = ['X']\nX, Y = 1, 2\n")
+    deeper = "from ..a import Y\nfrom .. import b\nfrom . import other\nZ = Y + b.W\n"
+    write(tmp_path / "kit" / "deep", __init__="", c=deeper, other="import kit.deep.c\n")
+    write(tmp_path / "kit", b="W = 5\n", star="__all__ = ['q']\n")
+    write(tmp_path, first="import second\nN = 1\n", second="import first\nM = 2\n")
+    write(tmp_path, top="import kit.deep.c as c\nfrom kit import X\nimport first\n")
+    module = include(tmp_path / "top.py")
+    assert (module.X, module.c.Z, module.first.second.M) == (1, 7, 2)
+    assert module.c.other.kit.deep.c is module.c
+    for name, text, words in (
+        ("gone", "import kit.nothing\n", "No module named 'kit.nothing'"),
+        ("none", "from kit import nothing\n", "cannot import name 'nothing'"),
+        ("alone", "from . import kit\n", "attempted relative import with no known parent package"),
+        ("above", "import kit.deep.d\n", "attempted relative import beyond top-level package"),
+    ):
+        write(tmp_path / "kit" / "deep", d="from .... import x\n")
+        write(tmp_path, **{name: text})
+        with pytest.raises(UsageError, match=words):
+            include(tmp_path / f"{name}.py")
+
+
+def test_a_stored_compilation_is_never_used(tmp_path):
+    """One of the same size and second would pass for that of the edited text."""
+    source = write(tmp_path, late="ANSWER = 1\n", top="import late\n") / "late.py"
+    py_compile.compile(str(source))
+    now = source.stat()
+    source.write_text("ANSWER = 2\n")
+    os.utime(source, ns=(now.st_atime_ns, now.st_mtime_ns))
+    assert include(tmp_path / "top.py").late.ANSWER == 2
 
 
 @pytest.mark.parametrize("change", [{"width": 2}, {"answer": 1}])
@@ -231,7 +267,7 @@ import collections, datetime, decimal, enum, fractions, functools, importlib.uti
 import operator, pathlib, re, threading, types
 import numpy as np, optax
 from dataclasses import dataclass
-from quickstudy.base.origin import object_origin
+from quickstudy.base.script_identity import object_origin
 def first(): return 1
 def second(): return 0
 def enclosing(n): return lambda: n

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from quickstudy.api.options import DEFAULT_SEEDS, RunOptions, gather_options, takes_options
 from quickstudy.base import catalogue
+from quickstudy.base.code_identity import look_again
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.learner import Pupil
-from quickstudy.base.origin import look_again
 from quickstudy.base.parameters import alternatives
 from quickstudy.base.record import OK, Record
 from quickstudy.base.registry import included_files

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from quickstudy.base.file_origin import content_version, imported_names
+from quickstudy.base.code_identity import content_version, imported_names
 from quickstudy.base.registry import package_sources
 
 _LEFT_OUT = {"ctx", "kind", "type_comment", "type_params"}

@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-from quickstudy.base.beside import import_file, module_name
 from quickstudy.base.errors import UsageError, nearest
-from quickstudy.base.guests import guest, note_stranger
+from quickstudy.base.user_code import note_component, user_code
+from quickstudy.base.user_imports import import_file, module_name
 from quickstudy.base.wording import described, short_path
 
 T = TypeVar("T")
@@ -211,7 +211,7 @@ class Registry(Generic[T]):
             raise UsageError(
                 f'{self.kind} "{entry.id}" is announced in {entry.origin} but not registered there'
             )
-        note_stranger(entry.target)
+        note_component(entry.target)
         return entry.target
 
     def __contains__(self, name: str) -> bool:
@@ -323,10 +323,10 @@ def module_of(path: str | pathlib.Path) -> str:
 
 
 def include(path: str | pathlib.Path) -> Any:
-    """Import a user's file, so that its decorators register what is in it. Gives the module.
+    """Import a user's file, so that its decorators register what is in it, and return the module.
 
-    It may import the files beside it (`quickstudy.base.beside`). Raises UsageError with file and
-    line if it cannot be imported.
+    It may import the files next to it (`quickstudy.base.user_imports`). Raises UsageError with file
+    and line if it cannot be imported.
     """
     file = pathlib.Path(path).expanduser().resolve()
     if not file.is_file():
@@ -335,7 +335,7 @@ def include(path: str | pathlib.Path) -> Any:
         raise UsageError(f"{path} is not a Python file")
     known = module_of(file) in sys.modules
     try:
-        with guest():
+        with user_code():
             module = import_file(file)
     except UsageError:
         raise

@@ -10,7 +10,7 @@ import sysconfig
 import traceback
 from collections.abc import Sequence
 
-from quickstudy.base.file_origin import LIBRARIES, PACKAGE, in_library, in_package
+from quickstudy.base.code_identity import LIBRARIES, PACKAGE, in_library, in_package
 
 _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"

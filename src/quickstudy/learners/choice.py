@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
+from quickstudy.base.code_identity import Origin
 from quickstudy.base.errors import UsageError, nearest
-from quickstudy.base.file_origin import Origin
 from quickstudy.base.learner import Learner, Pace, pace_of
-from quickstudy.base.origin import object_origin
 from quickstudy.base.parameters import (
     changed_parameters,
     configure,
     parameters_of,
     write_assignments,
 )
+from quickstudy.base.script_identity import object_origin
 
 LANES = (1, 2, 3, 6, 12, 25, 50, 100)
 """Repetitions that may run side by side in one call: each size is a program of its own, so they are

@@ -17,11 +17,9 @@ from typing import Any, NamedTuple
 
 from quickstudy.base import catalogue
 from quickstudy.base.canonical import digest
+from quickstudy.base.code_identity import Origin, code_of, file_origin, is_ours, origin_of
 from quickstudy.base.errors import NotApplicable, UsageError, nearest
-from quickstudy.base.file_origin import Origin, file_origin
-from quickstudy.base.guests import note_module, note_stranger
 from quickstudy.base.learner import Brief, Keeping, Learner, Pupil, Snapshot, face
-from quickstudy.base.origin import code_of, is_ours, object_origin, origin_of
 from quickstudy.base.parameters import (
     aliases_of,
     changed_parameters,
@@ -34,7 +32,9 @@ from quickstudy.base.parameters import (
     write_assignments,
 )
 from quickstudy.base.registry import include, included_files
+from quickstudy.base.script_identity import object_origin
 from quickstudy.base.seeds import Streams
+from quickstudy.base.user_code import note_component, note_module
 from quickstudy.learners.choice import LANES, Choice, labelled, whole_learner
 from quickstudy.learners.outside import reached_with
 
@@ -422,7 +422,7 @@ def _from_file(text: str, convention: str, asked: str) -> Choice:
     if isinstance(found, functools.partial):
         given = {**found.keywords, **given}
         found = found.func
-    note_stranger(found)
+    note_component(found)
     chosen = whole_learner(called, found, given, convention, origin.version, asked)
     return dataclasses.replace(chosen, origins=(origin,))
 

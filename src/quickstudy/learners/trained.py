@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from quickstudy.base import catalogue
+from quickstudy.base.code_identity import is_ours
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief, Cost, Pace, Pupil
-from quickstudy.base.origin import is_ours
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import check_spaces
 from quickstudy.cores.core import CoreSpec

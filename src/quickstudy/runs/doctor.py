@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 
+from quickstudy.base.code_identity import content_version
 from quickstudy.base.errors import QuickstudyError, UsageError
-from quickstudy.base.file_origin import content_version
 from quickstudy.base.record import FAILED
 from quickstudy.runs.folder import (
     DAMAGED,

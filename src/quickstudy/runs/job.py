@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from quickstudy.base.canonical import digest
+from quickstudy.base.code_identity import Origin, is_ours, origin_of
 from quickstudy.base.errors import (
     LearnerFault,
     MissingExtra,
@@ -21,10 +22,8 @@ from quickstudy.base.errors import (
     Unavailable,
     UsageError,
 )
-from quickstudy.base.file_origin import Origin
 from quickstudy.base.learner import Brief, Learner, Pupil, Snapshot
 from quickstudy.base.legend import Legend
-from quickstudy.base.origin import is_ours, origin_of
 from quickstudy.base.parameters import recorded_id
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
 from quickstudy.base.seeds import Streams

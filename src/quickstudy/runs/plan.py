@@ -166,7 +166,7 @@ def make_plan(
             )
         estimate = run_times.of(what, names["learner"])
         around = filter(_foreign, (type(setting).__module__, examiner.partition(":")[0]))
-        room = tuple(sorted({*parts.strangers, *around}))
+        room = tuple(sorted({*parts.outside, *around}))
         unfit = getattr(parts.protocol, "unfit", lambda task: "")(parts.task)
         shared = getattr(parts.learner, "shared", "")
         beside = digest({**what, "learner": shared or what["learner"]})

@@ -20,10 +20,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from quickstudy import __version__
-from quickstudy.base.file_origin import Origin, add_source, content_version
+from quickstudy.base.code_identity import Origin, add_source, content_version, is_ours
 from quickstudy.base.fingerprint import fingerprint
 from quickstudy.base.machine import cores
-from quickstudy.base.origin import is_ours
 from quickstudy.runs.folder import SOURCES, write_aside
 
 if TYPE_CHECKING:

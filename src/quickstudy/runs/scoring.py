@@ -16,10 +16,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from quickstudy.base import catalogue
+from quickstudy.base.code_identity import code_of
 from quickstudy.base.errors import QuickstudyError, UsageError, nearest
 from quickstudy.base.legend import read_legend
 from quickstudy.base.measure import Measure, Score
-from quickstudy.base.origin import code_of
 from quickstudy.base.record import OK, Record
 from quickstudy.base.study import Study
 from quickstudy.base.trace import Trace

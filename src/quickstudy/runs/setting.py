@@ -10,10 +10,9 @@ from functools import cached_property
 from typing import Any
 
 from quickstudy.base import catalogue
+from quickstudy.base.code_identity import code_of, is_ours
 from quickstudy.base.errors import UsageError, nearest
-from quickstudy.base.guests import strangers
 from quickstudy.base.legend import check_reading
-from quickstudy.base.origin import code_of, is_ours
 from quickstudy.base.parameters import (
     changed_parameters,
     configure,
@@ -23,6 +22,7 @@ from quickstudy.base.parameters import (
     write_assignments,
 )
 from quickstudy.base.task import asked_of
+from quickstudy.base.user_code import outside_modules
 from quickstudy.learners.choice import Choice
 from quickstudy.learners.naming import choose_learner
 
@@ -62,14 +62,14 @@ class Setting:
 
     @cached_property
     def _parts(self) -> Parts:
-        with strangers() as around:
+        with outside_modules() as around:
             task = catalogue.typed_task(self.task, self.convention)
             protocol_name = protocol_of(task)
             protocol_class = catalogue.protocol.get(protocol_name)
             check_reading(protocol_class)
             protocol = configure(protocol_name, protocol_class, self.protocol, self.convention)
             asked = asked_of(task, protocol)
-        with strangers() as learning:
+        with outside_modules() as learning:
             chosen = choose_learner(self.learner, self.convention, task, asked)
         return Parts(task, chosen, protocol, frozenset(around | learning), bool(learning))
 
@@ -128,14 +128,14 @@ def check_control(parts: Parts) -> None:
 
 @dataclass(frozen=True)
 class Parts:
-    """A setting's components. strangers: the modules from outside this package that they come from;
+    """A setting's components. outside: the modules from outside this package that they come from;
     brought: the learner comes from one of them.
     """
 
     task: Any
     learner: Choice
     protocol: Any
-    strangers: frozenset[str] = frozenset()
+    outside: frozenset[str] = frozenset()
     brought: bool = False
 
 

@@ -25,9 +25,9 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, ClassVar, cast
 
 from quickstudy.base.catalogue import engine
-from quickstudy.base.guests import clean_environment, clean_path
 from quickstudy.base.machine import cores, descendants, gpu_memory, has_gpu, is_crowded, one_thread
 from quickstudy.base.parameters import parameter
+from quickstudy.base.user_code import clean_environment, clean_path
 from quickstudy.runs.engines.messages import (
     LONGEST_MESSAGE,
     Begun,

@@ -22,8 +22,8 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 from quickstudy.base.errors import QuickstudyError, UsageError
-from quickstudy.base.guests import guest
 from quickstudy.base.registry import include
+from quickstudy.base.user_code import user_code
 from quickstudy.base.wording import described, whole_traceback
 from quickstudy.runs.engines.messages import (
     Begun,
@@ -71,7 +71,7 @@ def work(
     """
     module, _, function = bundle.examiner.partition(":")
     examine = getattr(importlib.import_module(module), function)
-    with guest():
+    with user_code():
         lanes = bundle.setting.resolve().learner.lanes(bundle.wanted)
     outcomes: Iterator[Any] | None = None
     done = 0
@@ -127,7 +127,7 @@ def _next_outcome(
     stopping: Callable[[], bool],
 ) -> tuple[Any, Fault]:
     try:
-        with guest(), around(limit):
+        with user_code(), around(limit):
             outcome = next(outcomes)
     except StopIteration:
         return None, Fault("the examination ended before this repetition")

@@ -1,6 +1,4 @@
-"""A user's code as a guest in our process: what it may change there, and what others then find as
-it was.
-"""
+"""Run a user's code in this process, and note which modules from outside this package were used."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 
-from quickstudy.base.origin import is_ours
+from quickstudy.base.code_identity import is_ours
 
 _environment: dict[str, str | None] = {}
 _path: list[str] = []
@@ -17,19 +15,19 @@ _watching: list[set[str]] = []
 
 
 @contextlib.contextmanager
-def guest() -> Iterator[None]:
+def user_code() -> Iterator[None]:
     """Run a user's code in this context.
 
-    What it prints goes to standard error. The working folder is put back: the names of files on a
-    command line, and the results folder, are relative to it. What it does to the environment and to
-    the search path stays, since its own learners may need it, and is remembered: processes that are
-    started for others do not inherit it. A child that it has forked ends here: it is not this
-    process a second time.
+    What it prints goes to standard error. The working folder is restored: the names of files on a
+    command line, and the results folder, are relative to it. Its changes to the environment and to
+    the search path remain, since its own learners may need them, and are remembered: processes that
+    are started for others do not inherit them. A child that it has forked ends here, so that it
+    does not go on as a second driver.
     """
     process = os.getpid()
     folder, environment, path = _folder(), dict(os.environ), list(sys.path)
     try:
-        with contextlib.redirect_stdout(sys.stderr), _output_led_away():
+        with contextlib.redirect_stdout(sys.stderr), _output_redirected():
             yield
     finally:
         if os.getpid() != process:
@@ -44,18 +42,18 @@ def guest() -> Iterator[None]:
 
 
 def clean_environment() -> dict[str, str]:
-    """The environment of this process, less what guests have done to it."""
+    """The environment of this process, without the changes of users' code."""
     found = {**os.environ, **_environment}
     return {name: value for name, value in found.items() if value is not None}
 
 
 def clean_path() -> list[str]:
-    """The search path for modules, less what guests have put there."""
+    """The search path for modules, without the additions of users' code."""
     return [place for place in sys.path if place not in _path]
 
 
 @contextlib.contextmanager
-def strangers() -> Iterator[set[str]]:
+def outside_modules() -> Iterator[set[str]]:
     """The modules from outside this package whose components are asked for in this context."""
     found: set[str] = set()
     _watching.append(found)
@@ -65,14 +63,14 @@ def strangers() -> Iterator[set[str]]:
         _watching.remove(found)
 
 
-def note_stranger(component: object) -> None:
-    """A component was asked for: if it is not ours, whoever watches hears of its module."""
+def note_component(component: object) -> None:
+    """A component was asked for: note its module if that is not part of the package."""
     if not is_ours(component):
         note_module(str(component.__module__))
 
 
 def note_module(name: str) -> None:
-    """The same, by the module's name: `__main__` for what exists in the running script or notebook
+    """The same by the module's name: `__main__` for what exists in the running script or notebook
     alone.
     """
     for found in _watching:
@@ -80,14 +78,14 @@ def note_module(name: str) -> None:
 
 
 @contextlib.contextmanager
-def _output_led_away() -> Iterator[None]:
-    """The same for what does not go through Python: it must not get into the output of a
-    command.
+def _output_redirected() -> Iterator[None]:
+    """Send output that does not go through Python to standard error too: it must not get into the
+    output of a command.
     """
     try:
         output = os.dup(1)
         os.dup2(2, 1)
-    except OSError:  # there is none, or no standard error
+    except OSError:  # there is no standard output, or no standard error
         yield
         return
     try:
