@@ -139,18 +139,3 @@ def pin_threads() -> bool:
     """
     os.environ.update(one_thread())
     return "numpy" not in sys.modules
-
-
-def energy_joules() -> float | None:
-    """What the processor's own counters have counted so far, of all its packages; None where they
-    cannot be read, as in most containers and for most users. They count what everybody on the
-    machine does, and start again at a bound.
-    """
-    try:
-        packages = sorted(pathlib.Path("/sys/class/powercap").glob("intel-rapl:[0-9]*"))
-        found = [
-            int((one / "energy_uj").read_text()) for one in packages if one.name.count(":") == 1
-        ]
-    except (OSError, ValueError):
-        return None
-    return sum(found) / 1e6 if found else None

@@ -172,6 +172,7 @@ def _bundle(cells: Sequence[Cell], plan: Plan, folder: str, options: ExecuteOpti
         beside=tuple(cell.setting for cell in cells)
         if len({id(cell.setting) for cell in cells}) > 1
         else (),
+        measure_cost=options.measure_cost,
     )
 
 

@@ -41,6 +41,7 @@ class Bundle:
     apart: bool = False
     keep_answers: bool = False
     beside: tuple[Setting, ...] = ()
+    measure_cost: bool = False
 
     def without(self, keys: Collection[str]) -> Bundle:
         """The same bundle, less some repetitions."""
