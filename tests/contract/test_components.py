@@ -28,8 +28,11 @@ their gradients.
 """
 BY_FILE = {"curriculum/file@1"}
 """Tasks that are nothing without a file of the user's."""
-OUTSIDE = ("lines", "zeromq", "openai", "hf", "recorded")
-"""Learners that are nothing without a program, a server or a file of the user's: looked at with
+OUTSIDE = (
+    *("lines", "zeromq", "openai", "hf", "recorded"),
+    *("torch", "fla", "hf-config", "reservoirpy", "memax"),
+)
+"""Learners that are nothing without a program, a server, a file or a library: looked at with
 one, in tests of their own.
 """
 ROOMS = ("tasks", "cores", "learners", "protocols", "measures", "adapters")

@@ -199,10 +199,15 @@ LEARNERS = {
     "sieve": Run("language/qa", "sieve", "sequences=15"),
 }
 OUTSIDE = {
+    "fla": "a library",
     "hf": "a folder with weights",
+    "hf-config": "a library",
     "lines": "a program",
+    "memax": "a library",
     "openai": "a server",
     "recorded": "a file of answers",
+    "reservoirpy": "a library",
+    "torch": "a library",
     "zeromq": "a program",
 }
 """Learners that are nothing without something of the user's, and what that is."""

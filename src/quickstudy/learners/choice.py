@@ -165,6 +165,8 @@ def whole_learner(
         "version": version,
         "parameters": {**defaults, **{n: _plain(v) for n, v in changed.items()}},
     }
+    if hasattr(found, "imported_code"):  # by a parameter that names a layer or a module
+        what["imported"] = found.imported_code({**defaults, **parameters})
     pace = _pace(found, {**defaults, **parameters}, asked)  # one that makes no sense is refused now
     hosted = Hosted(lambda brief, seed: found(brief, seed, **parameters), found, given=pace)
     return Choice(labelled(name, changed), what, "learner", lambda _: hosted)

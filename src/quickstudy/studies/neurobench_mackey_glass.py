@@ -8,7 +8,6 @@ import numpy as np
 
 from quickstudy.base.blocks import COUNT, FINE, Cell, Made, Name, Number, Text, table
 from quickstudy.base.catalogue import block
-from quickstudy.base.record import OK
 from quickstudy.pages.request import Request, Stage
 from quickstudy.stats.intervals import student_interval
 
@@ -38,8 +37,9 @@ class NeuroBench:
         facts: dict[str, dict[str, Any]] = {}
         for column in request.columns:
             known = settings.get("published", {}).get(column, {})
-            records = _records(request, row.learner(column, request.convention) or "")
-            errors = [one.scores[MEASURE]["values"][MEASURE] for one in records]
+            learner = row.learner(column, request.convention)
+            records = request.runs(row, learner).values()
+            errors = list(request.values(row, learner, MEASURE).values())
             macs = [one.cost[EFFECTIVE] for one in records if one.cost.get(EFFECTIVE) is not None]
             mean = float(np.mean(errors)) if errors else None
             ends = student_interval(np.asarray(errors)) if len(errors) > 1 else None
@@ -76,17 +76,6 @@ class NeuroBench:
 def _learners(request: Request) -> list[str]:
     (row,) = request.rows
     return list(request.learners(row).values())
-
-
-def _records(request: Request, learner: str) -> list[Any]:
-    """The finished runs of a learner that have the measure."""
-    (row,) = request.rows
-    label = request.setting(row, learner).resolve().learner.label if learner else ""
-    return [
-        one
-        for one in request.found.records
-        if one.labels.get("learner") == label and one.status == OK and MEASURE in one.scores
-    ]
 
 
 def _verdict(facts: dict[str, dict[str, Any]], target: dict[str, float]) -> str:
