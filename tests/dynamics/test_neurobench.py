@@ -61,11 +61,12 @@ def test_nothing_without_a_free_run():
 def test_a_learner_is_below_the_target_by_its_whole_interval_and_its_multiplications():
     target = {"smape": 13.37, "macs": 4370}
     facts = {
-        "wide": {"smape": 5.0, "interval": (1.0, 14.0), "macs": 10.0},
-        "large": {"smape": 5.0, "interval": (4.0, 6.0), "macs": 5000.0},
-        "unknown": {"smape": 5.0, "interval": (4.0, 6.0), "macs": None},
-        "once": {"smape": 5.0, "interval": None, "macs": 10.0},
+        "wide": {"runs": 6, "smape": 5.0, "interval": (1.0, 14.0), "macs": 10.0},
+        "large": {"runs": 6, "smape": 5.0, "interval": (4.0, 6.0), "macs": 5000.0},
+        "unknown": {"runs": 6, "smape": 5.0, "interval": (4.0, 6.0), "macs": None},
+        "once": {"runs": 6, "smape": 5.0, "interval": None, "macs": 10.0},
+        "one failed": {"runs": 5, "smape": 5.0, "interval": (4.0, 6.0), "macs": 10.0},
     }
-    assert _verdict(facts, target).endswith("no learner.")
-    facts["good"] = {"smape": 9.0, "interval": (8.0, 10.0), "macs": 4370.0}
-    assert _verdict(facts, target).endswith(": good.")
+    assert _verdict(facts, target, 6).endswith("no learner.")
+    facts["good"] = {"runs": 6, "smape": 9.0, "interval": (8.0, 10.0), "macs": 4370.0}
+    assert _verdict(facts, target, 6).endswith(": good.")
