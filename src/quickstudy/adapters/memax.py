@@ -175,7 +175,6 @@ def _core_class() -> Any:
 
         def read(self, state: Any, vectors: Any) -> Any:
             """Steps (time, batch, width) at once."""
-
             model = self.frame.filled(self.arrays)
 
             def one(state: Any, rows: Any) -> Any:

@@ -124,7 +124,9 @@ class ReservoirNode:
 
     def _vectors(self, inputs: NDArray[Any]) -> NDArray[np.float64]:
         space = self._brief.inputs
-        return np.eye(space.size)[inputs] if isinstance(space, Tokens) else np.asarray(inputs, float)
+        return (
+            np.eye(space.size)[inputs] if isinstance(space, Tokens) else np.asarray(inputs, float)
+        )
 
 
 def node_class(name: str) -> Any:

@@ -75,7 +75,9 @@ class LayerModel(SequenceModel):
 
     example: ClassVar[str] = ""
 
-    def build(self, brief: Brief, layer: str = "", width: int = 64, layers: int = 1, **of: Any) -> Any:
+    def build(
+        self, brief: Brief, layer: str = "", width: int = 64, layers: int = 1, **of: Any
+    ) -> Any:
         """The whole network."""
         if width < 1 or layers < 1:
             raise UsageError(f"{self.kind}: width and layers must be at least 1")
@@ -134,14 +136,16 @@ class TorchLayer(LayerModel):
     @classmethod
     def layer_of(cls, name: str, width: int, given: Mapping[str, Any]) -> Any:
         """An instance of the class."""
-        return constructed(class_in("torch", cls.source_of(name), name.rpartition(".")[2]), width, given)
+        found = class_in("torch", cls.source_of(name), name.rpartition(".")[2])
+        return constructed(found, width, given)
 
 
 def class_in(kind: str, module: str, name: str) -> Any:
     """A class of an installed module. Raises UsageError if there is none."""
-    found = getattr(_imported(kind, module), name, None)
+    known = vars(_imported(kind, module))
+    found = known.get(name)
     if not isinstance(found, type):
-        classes = [key for key, one in vars(_imported(kind, module)).items() if isinstance(one, type)]
+        classes = [key for key, one in known.items() if isinstance(one, type)]
         raise UsageError(f"{kind}: {module} has no class {name}; {nearest(name, classes)}")
     return found
 

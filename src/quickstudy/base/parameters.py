@@ -262,7 +262,7 @@ def with_first(component: Any, text: str) -> str:
     ('layer=torch.nn.GRU,width=8', 'width=8')
     """
     first = getattr(component, "first", "")
-    value, colon, rest = text.partition(":")
+    value, _, rest = text.partition(":")
     if not first or not value or "=" in value or "," in value:
         return text
     return f"{first}={value},{rest}".rstrip(",")
