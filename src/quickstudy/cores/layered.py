@@ -125,7 +125,20 @@ class StoppingCore(LayeredCore):
 
 @dataclass(frozen=True)
 class LayeredSpec:
-    """Parameters that they all have."""
+    """Parameters of all cores made of residual layers.
+
+    Parameters
+    ----------
+    units:
+        Width of the residual stream; none fits it to `budget`.
+    layers:
+        Number of residual blocks, each a norm and a mixing layer.
+    budget:
+        Trained weights per input symbol that `units=none` fits the width to, an output layer
+        included.
+    precision:
+        float32 or float64.
+    """
 
     units: int | None = parameter(None, at_least=1)
     layers: int = parameter(2, at_least=1)

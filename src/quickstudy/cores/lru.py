@@ -83,21 +83,26 @@ def _times(one: tuple[Array, Array], two: tuple[Array, Array]) -> tuple[Array, A
 @core("lru", version=2)
 @dataclass(frozen=True)
 class LinearRecurrentUnit(LayeredSpec):
-    """Linear recurrent unit: a diagonal complex recurrence without gates, and a gated map behind
-    it.
+    """Linear recurrent unit: a diagonal complex recurrence without gates, followed by a gated map.
 
-    units: size of the residual path and of the complex state; none fits it to a budget of
-    parameters. layers: blocks of norm, recurrence, gated map and residual path. budget: trained
-    weights per input symbol that `none` fits to, an output layer included. least, most: the ring in
-    which eigenvalues start, uniform in its area. phase: largest angle of an eigenvalue at the
-    start. precision: float32 or float64.
+    Eigenvalues are exp(-exp(n) + i exp(t)). Inputs are scaled by a trained gamma that starts at
+    sqrt(1 - |lambda|^2). B and C start Gaussian with variances 1/(2 units) and 1/units per part, D
+    with variance 1.
 
-    Eigenvalues are exp(-exp(n) + i exp(t)), inputs are scaled by a trained gamma that starts at
-    sqrt(1 - |lambda|^2); B and C start Gaussian with variances 1/(2 units) and 1/units for each
-    part, D with 1. Source: Orvieto et al. 2023, section 3 and appendix A, and its gated map behind
-    the recurrence. Departures: root-mean-square norms, where the paper has layer or batch norms; no
-    dropout; no biases in the gated map; no slower learning of eigenvalues and gamma; the answer is
-    read at every step, not from a mean over time.
+    Source: Orvieto et al. 2023, section 3 and appendix A.
+    Departures: root-mean-square norms instead of layer or batch norms; no dropout; no biases in the
+        gated map; eigenvalues and gamma learn as fast as other weights; the output is read at every
+        step, not as a mean over time.
+
+    Parameters
+    ----------
+    least:
+        Smallest absolute value of an eigenvalue at the start, where they are uniform in the area of
+        a ring.
+    most:
+        Largest one.
+    phase:
+        Largest angle of an eigenvalue at the start, in radians.
     """
 
     least: float = parameter(0.0, at_least=0.0, at_most=1.0)

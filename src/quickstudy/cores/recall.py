@@ -251,19 +251,33 @@ class _Look:
 @core("recall", version=2)
 @dataclass(frozen=True)
 class Recall:
-    """Looks up its own past and hands on, as codes, what stands there; never trained.
+    """Lookup of what followed earlier occurrences of the current context; not trained.
 
-    lags: how many of the last symbols are looked up. hops: how many of them are looked up from each
-    other's places. order: longest stretch of symbols that is looked up, and longest rhythm in runs.
-    most: numbers are told apart up to this. Nothing is random. Its features are codes, so that its
-    training for symbols is `voting`; for another (reader `one-hot`, chosen by itself) some are
-    written one-hot: the last symbols, what followed before, and the guess. Real numbers are cut at
-    `levels` levels, evenly between -`reach` and `reach`; several values at once are one symbol, by
-    a fixed remainder where their combinations are more than 64, so that what differs may look
-    alike.
+    Its features are codes, so that its training for symbols is `voting`. For other trainings
+    (reader `one-hot`, chosen automatically) some are one-hot: the last symbols, what followed
+    before, and the prediction. Several inputs per step are one symbol; more than 64 combinations
+    are reduced to 64 by a fixed remainder, so that different inputs may look equal. Nothing is
+    random.
 
-    Source: ours; suffix matching as in data compression (Cleary and Witten 1984), look-up by
-    content as in attention.
+    Source: ours; suffix matching as in data compression (Cleary and Witten 1984), lookup by content
+        as in attention.
+
+    Parameters
+    ----------
+    lags:
+        Last symbols that are looked up.
+    hops:
+        How many of these are looked up again from each other's positions.
+    order:
+        Longest context, and longest period, that is matched.
+    most:
+        Counts are distinguished up to this.
+    levels:
+        Thresholds that divide real numbers into intervals, evenly spaced from -`reach` to `reach`.
+    reach:
+        Largest threshold.
+    reader:
+        `codes` or `one-hot` features.
     """
 
     lags: int = parameter(8, at_least=2, at_most=16)
