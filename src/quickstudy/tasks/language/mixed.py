@@ -107,19 +107,26 @@ class Mixed:
     """Do what a sequence asks for, where each may come from another task.
 
     Sees: a sequence of one of the members, each as likely as the others. The vocabulary is that of
-    all members, in the order in which their words first come; nothing but the words says which
-    member it is.
+        all members, in the order in which their words first come; nothing but the words says which
+        member it is.
     Answers: what that member asks for.
     Scored: share of right answers, over all members; members that ask more count more.
     Chance: depends on the members; the controls are the most frequent answer and the token just
-    read.
+        read.
     Ceiling: 1 where the words before a question tell its member, as far as the answer depends on
-    it. That is so unless `periodic` and `increasing-period` are mixed, where 0.9998 was reached.
+        it. That is so unless `periodic` and `increasing-period` are mixed, where 0.9998 was
+        reached.
     Example: members=periodic/qa, `0 1 0 1 0 1 ...` or `I SEE TOM BUT I DO NOT SEE PAUL . DO I SEE
-    TOM ? YES`.
+        TOM ? YES`.
     Source: Cisneros, Sivic and Mikolov 2022, section 7, and the hybrid task of their task package.
-
     Departures: none; the members are those of the convention.
+
+    Parameters
+    ----------
+    members:
+        Names of the tasks that are mixed.
+    convention:
+        Convention of the members.
     """
 
     members: tuple[str, ...] = parameter(("periodic", "qa"))
