@@ -37,9 +37,14 @@ def read_grammar(text: str) -> Grammar:
 
 @dataclass(frozen=True)
 class StringTask:
-    """A language. setup: what is shown and asked (section 3.3 of the paper): `next`, the symbol
-    that follows, after every symbol; `valid`, every symbol that may follow, as bits; `accept`,
-    whether the whole string is of the language, where every other string, on average, is not.
+    """A formal language.
+
+    Parameters
+    ----------
+    setup:
+        What is shown and asked (section 3.3 of the paper). `next`: the symbol that follows, after
+        every symbol. `valid`: every symbol that may follow, as bits. `accept`: whether the whole
+        string belongs to the language, where on average every other string does not.
     """
 
     setup: str = parameter("next", choices=("next", "valid", "accept"))
