@@ -1,4 +1,4 @@
-"""Bag of words: which symbols have been read, whatever their order."""
+"""Bag of words: which symbols have been read, in any order."""
 
 from __future__ import annotations
 

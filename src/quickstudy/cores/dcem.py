@@ -1,4 +1,4 @@
-"""Dual-coding episodic memory (Hill et al. 2020): what was seen is recalled by what was said, and
+"""Dual-coding episodic memory (Hill et al. 2020): percepts are recalled by messages, and
 the reverse.
 """
 
@@ -28,7 +28,7 @@ class Deep(eqx.Module):
     def drawn(
         cls, rng: np.random.Generator, inputs: int, between: int, outputs: int
     ) -> Affine | Deep:
-        """Weights in the order of the layers; one layer alone, where there are no units between
+        """Weights in the order of the layers; one layer alone, without units between
         two.
         """
         if not between:
@@ -46,7 +46,7 @@ class Deep(eqx.Module):
 
 
 class DualCodingCore(Core):
-    """State: h and c of the controller; what was seen and what was said, (B, slot, features) each;
+    """State: h and c of the controller; percepts and messages, (B, slot, features) each;
     steps so far.
     """
 
@@ -64,7 +64,7 @@ class DualCodingCore(Core):
 
     @property
     def width(self) -> int:
-        """The layer behind the controller."""
+        """The layer after the controller."""
         return int(self.out.bias.size)
 
     def start(self, batch: int, capacity: int) -> Any:
@@ -84,7 +84,7 @@ class DualCodingCore(Core):
         hidden, cell, seen, said, count = state
         now = as_numbers(self.space, x)
         place, ends = np.arange(now.shape[-1]), (self.perceived, self.perceived + self.heard)
-        # Both are told the rest of the input: what is neither seen nor said, such as the round.
+        # Both read the rest of the input: neither percept nor message, such as the round.
         sight = self.sight(jnp.where((place < ends[0]) | (place >= ends[1]), now, 0.0))
         speech = self.speech(jnp.where(place >= ends[0], now, 0.0))
         by_speech = self._read(self.ask[0], self.among[0], speech, said, seen, count)

@@ -133,7 +133,7 @@ def _alike(memory: Array, keys: Array, strength: Array) -> Array:
 
 def _allocated(usage: Array) -> Array:
     """(B, slot): where there is room, the least used slots first."""
-    # A share, whatever the state that was handed in: products of many numbers above 1 would have no
+    # A share, for any given state: products of many numbers above 1 would have no
     # gradient.
     usage = 1e-6 + (1 - 1e-6) * jnp.clip(usage, 0.0, 1.0)
     order = jnp.argsort(usage, axis=-1)

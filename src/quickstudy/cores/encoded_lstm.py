@@ -1,4 +1,4 @@
-"""LSTMs that read features of their input: layers stand in front of them."""
+"""LSTMs that read features of their input: after feed-forward layers."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from quickstudy.gateway import eqx, jnp
 
 
 class PartedEncoder(eqx.Module):
-    """Layers of their own for the first numbers of an input and perhaps for those behind them; the
-    features of both and the rest of the input side by side; and perhaps layers behind that.
+    """Layers of their own for the first numbers of an input and perhaps for those after them; the
+    features of both and the rest of the input side by side; and perhaps layers after that.
     """
 
     sight: Encoder
@@ -52,8 +52,8 @@ class FeatureWeights(InputWeights):
 
 
 class EncodedCore(Core):
-    """LSTMs one behind the other, each reading h of the one before; features are h of the last and
-    beside it some numbers of the input, from one place to before another. State: those of all
+    """Stacked LSTMs, each reading h of the one before; features are h of the last and
+    with it some numbers of the input, from one place to before another. State: those of all
     layers. straight: as of a layer.
     """
 
@@ -64,7 +64,7 @@ class EncodedCore(Core):
 
     @property
     def width(self) -> int:
-        """The last layer, and what stands beside it."""
+        """The last layer, and the inputs that bypass it."""
         return self.layers[-1].width + self.beside[1] - self.beside[0]
 
     @property
@@ -128,7 +128,7 @@ class EncodedLSTM:
     heard:
         Numbers that `speech` reads: 21 for three tokens out of six words.
     beside:
-        Start and end (exclusive, from 0) of inputs that are also features as they are.
+        Start and end (exclusive, from 0) of inputs that are also features, unchanged.
     """
 
     units: int = parameter(256, at_least=1)

@@ -107,7 +107,7 @@ class SymbolBindingCore(Core):
         )
 
     def step(self, state: Any, x: Any, *, key: Array | None = None) -> tuple[Any, Array]:
-        """Control, read by what is seen, write the key beside it. Behind the last slot the first is
+        """Control, read by similarity, write the key with it. After the last slot the first is
         written again.
         """
         *control, values, keys, count = state

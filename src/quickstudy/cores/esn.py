@@ -37,7 +37,7 @@ class EchoStateCore(Reservoir):
 
     W comes in groups of units that take about equally many terms: unit i of a group adds
     strengths[k, i] * r[sources[k, i]] over k. noise: of inputs and of states, (2,), if there is
-    any. beside: what shows the inputs as they are, if they are features too. late: the features are
+    any. beside: what passes the inputs on, if they are features too. late: the features are
     the state before the input was read.
     """
 
@@ -53,7 +53,7 @@ class EchoStateCore(Reservoir):
 
     @property
     def width(self) -> int:
-        """One feature per unit, and one per input where they stand beside."""
+        """One feature per unit, and one per input where they are features too."""
         return self.units + (0 if self.beside is None else self.beside.weights.shape[1])
 
     @property
@@ -116,7 +116,7 @@ class EchoStateCore(Reservoir):
         return state[:, None], self._shown(states[:, None], xs)
 
     def matrix(self) -> Array:
-        """W as it is written, (units, units)."""
+        """W in matrix form, (units, units)."""
         rows, first = [], 0
         for sources in self.sources:
             rows.append(

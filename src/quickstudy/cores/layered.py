@@ -98,7 +98,7 @@ class StoppingCore(LayeredCore):
         self, xs: Any, places: Array, capacity: int, *, key: Array | None = None
     ) -> Array:
         """Features (B, Q, F) at some steps (B, Q) of sequences that are read from the start: those
-        that `unroll` gives. Chunk by chunk through all layers, and none that begins behind the last
+        that `unroll` gives. Chunk by chunk through all layers, and none that begins after the last
         of these steps.
         """
         steps, rows = len(jax.tree.leaves(xs)[0]), jnp.arange(len(places))[:, None]
@@ -259,7 +259,7 @@ def linear_scan(
     before: Any, keep: Any, new: Any, times: Callable[[Any, Any], Any] = operator.mul
 ) -> Any:
     """h_t = keep_t h_{t-1} + new_t for all t. before: h of the step before the first. times: the
-    product, where numbers are no arrays but pairs of them.
+    product, where numbers are not arrays but pairs of them.
 
     On a GPU all steps at once, by an associative scan: (a, b) then (c, d) are together (a c, b c +
     d), whichever pairs are put together first. On a CPU one after another, which is less work, also

@@ -42,7 +42,7 @@ recovers and is raised.
 class Column(NamedTuple):
     """The state, each (units, batch) but for the last two, which are (2, units, batch) by what
     receives: membranes, currents left by exciting and by inhibiting spikes, milliseconds to rest,
-    the traces that are shown, and how much is used of what is there.
+    the traces that are shown, and how much is used of the resources.
     """
 
     membrane: Array
@@ -59,7 +59,7 @@ class LiquidCore(Reservoir):
     for every input.
 
     weights: (receiving, sending), multiples of 1/16; releases are multiples of 1/256. So sums of
-    currents are exact whatever their order, and no spike hangs on how many sequences are read side
+    currents are exact in any order, and no spike hangs on how many sequences are read side
     by side.
     """
 

@@ -19,7 +19,7 @@ from quickstudy.gateway import jax, jnp
 class LinearRecurrence(Mixer):
     """h <- lambda h + gamma B x; y = Re(C h) + D x; out = (y' V) sigmoid(y' W), with y' = gelu(y).
 
-    lambda = exp(-exp(decay) + i exp(turn)), so that |lambda| < 1 whatever is learned; gamma =
+    lambda = exp(-exp(decay) + i exp(turn)), so that |lambda| < 1 for any weights; gamma =
     exp(scale). Real and imaginary parts stand side by side, in real numbers: read (2, units, units)
     for B, show (2, units, units) for C, through (units,) for D, out (2, units, units) for V and W.
     State: (2, B, units).
@@ -110,7 +110,7 @@ class LinearRecurrentUnit(LayeredSpec):
     phase: float = parameter(6.28, above=0.0)
 
     def mixer(self, units: int, rng: np.random.Generator) -> LinearRecurrence:
-        """Eigenvalues, then B, C, D and the map behind."""
+        """Eigenvalues, then B, C, D and the map after them."""
         if self.least >= self.most:
             raise UsageError(f"lru: least must be below most={self.most:g}, got {self.least:g}")
         area, around = rng.uniform(1e-6, 1.0 - 1e-6, (2, units))

@@ -59,7 +59,7 @@ class SelectiveStateSpace(Mixer):
         return (window, hidden), self._out(shown, inner, gate)
 
     def unroll(self, state: Any, xs: Array) -> tuple[Any, Array]:
-        """By a scan, a chunk at a time: what a step keeps and adds never stands in memory for all
+        """By a scan, a chunk at a time: what a step keeps and adds is never in memory for all
         steps at once.
 
         On a CPU step by step, and what a gradient needs of a step is made again: to write it down

@@ -82,7 +82,7 @@ class MinimalGRU(LayeredSpec):
     positive: bool = parameter(True)
 
     def mixer(self, units: int, rng: np.random.Generator) -> MinimalGates:
-        """Gates, biases, then the map behind."""
+        """Gates, biases, then the map after them."""
         hidden = self.expand * units
         bound = 1.0 / np.sqrt(units)
         gates, bias = draw_map(units, 2 * hidden, rng), rng.uniform(-bound, bound, 2 * hidden)

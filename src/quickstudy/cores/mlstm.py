@@ -101,8 +101,8 @@ class MatrixLSTM(Mixer):
 
 def chunk_of_memory(memory: Any, given: tuple[Array, ...]) -> tuple[Any, Array]:
     """Some steps at once. With F_t the sum of log f up to t, what step s wrote counts exp(F_t - F_s
-    + I_s) at t, and what was there before counts exp(F_t); m_t is the largest of these exponents,
-    as it is step by step.
+    + I_s) at t, and the earlier content counts exp(F_t); m_t is the largest of these exponents,
+    as step by step.
     """
     query, key, value, entry, kept = (
         jnp.moveaxis(part, 0, 2) for part in given

@@ -2,7 +2,7 @@
 trained.
 
 Rings of cells are packed into words: 32 cells a word, cell i in bit i mod 32 of word i // 32. Rings
-are (words, ...): the words of one ring stand on the first axis, and operations take all rings of
+are (words, ...): the words of one ring are on the first axis, and operations take all rings of
 the other axes at once. Bits of the last word beyond the ring are always zero.
 """
 
@@ -36,7 +36,7 @@ class AutomatonCore(Reservoir):
 
     places: (width of the inputs, words), the cells of every symbol or bit; a real number has a bit
     for each of the levels, and that is on while it is above. masks: the rule (see `ring`), an
-    array: all rules share a compiled program. writes: inputs are written over what was there,
+    array: all rules share a compiled program. writes: inputs are written over the cells,
     instead of flipping it.
     """
 
@@ -63,8 +63,8 @@ class AutomatonCore(Reservoir):
         return state, self._features(rings)
 
     def unroll(self, state: Array, xs: Any, *, key: Array | None = None) -> tuple[Array, Array]:
-        """The same on packed rings only. Unpacked afterwards, only the features that somebody looks
-        at are made.
+        """The same on packed rings only. Unpacked afterwards, only the features that a learner
+        looks at are made.
         """
         state, rings = lax.scan(
             lambda state, cells: self._read(state, cells), state, self._cells_of(xs)
@@ -258,7 +258,7 @@ def rule_masks(rule: int) -> NDArray[np.uint32]:
 
 
 def evolved(ring: Array, masks: Array, cells: int) -> Array:
-    """The ring after one application of the rule that the masks stand for; cell 0 follows the last
+    """The ring after one application of the rule that the masks encode; cell 0 follows the last
     cell.
     """
     words, used = len(ring), (cells - 1) % WORD + 1

@@ -23,7 +23,7 @@ RECORD_KEPT = 0.9
 
 
 class Codebook(NamedTuple):
-    """What the features of a core are, when they are codes: whole numbers that stand for something.
+    """What the features of a core are, when they are codes: whole numbers that encode something.
 
     symbols: so many of the codes, the first ones, are symbols (one more than the last symbol stands
     for none); the rest are small numbers. context: so many of the symbols, the first ones, are the
@@ -86,7 +86,7 @@ class RecallCore(Reservoir):
         )
         twice = np.add.outer(np.arange(self.hops), np.arange(self.hops)).ravel()
         # What agrees with the last n symbols is found without asking for any one of them; ten kinds
-        # of it would outvote the rest, and the guess, which draws on all of them, stands for them.
+        # of it would outvote the rest, and the guess, which draws on all of them, represents them.
         symbols = [lag, *[lag] * 4, *[twice] * 2, once + 3, *[pair] * 2, np.full(1, -3)]
         numbers = [once, lag, lag, pair]
         depth = np.concatenate([*symbols, *numbers]).astype(np.float64)
@@ -101,7 +101,7 @@ class RecallCore(Reservoir):
         return len(self.codebook.depth)
 
     def start(self, batch: int, capacity: int) -> _State:
-        """Nothing read. The symbol `size` stands for places that have not been reached."""
+        """Nothing read. The symbol `size` marks positions that have not been reached."""
         past = jnp.full((capacity, batch), self.size, jnp.int32)
         guessers = 1 + 2 * self.order
         return _State(
@@ -316,8 +316,9 @@ class Recall:
 
 
 class ReadRecall(Reservoir):
-    """The same for what is no symbol, or for who reads no codes. coded: features are its codes;
-    else one-hot, of the last symbols, of what followed before, and of the guess.
+    """The same for inputs that are not symbols, or for trainings that read no codes. coded:
+    features are its codes; else one-hot, of the last symbols, of what followed before, and of the
+    guess.
     """
 
     inside: RecallCore
@@ -371,7 +372,7 @@ class RunLengths(NamedTuple):
 
     @classmethod
     def none(cls, kept: int, batch: int, size: int) -> RunLengths:
-        """No runs yet; the symbol `size` stands for none."""
+        """No runs yet; the symbol `size` marks none."""
         return cls(jnp.zeros((kept, batch), jnp.int32), jnp.full((kept, batch), size, jnp.int32))
 
     def read(self, x: Array) -> RunLengths:

@@ -23,7 +23,7 @@ class RecurrentCore(Core):
     """One layer. inputs: (width, gates units); recurrent: (units, gates units); bias: (2, gates
     units).
 
-    States are as many as `memories` says, zero at the start. straight: `unroll` is written out step
+    There are `memories` states, zero at the start. straight: `unroll` is written out step
     by step, for short sequences on a GPU, where a turn of a loop takes longer than what is in it.
     """
 

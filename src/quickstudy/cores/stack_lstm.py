@@ -1,4 +1,4 @@
-"""Recurrent networks with a memory beside them that is moved softly (Suzgun et al. 2019): a stack,
+"""Recurrent networks with an external memory that is shifted softly (Suzgun et al. 2019): a stack,
 a tape.
 """
 
@@ -26,7 +26,7 @@ read apart.
 class MemoryCore(Core):
     """A recurrent layer that reads row 0 of a memory and then moves and writes it, softly.
 
-    Before a step the row is added to h by way of `read`; after it, what h says by `act` moves the
+    Before a step the row is added to h by way of `read`; after it, `act` of h moves the
     memory, and by `new` is written. Each is weights and bias, one below the other. State: the
     layer's, and (B, rows, cell) memory; one that was resized lies on its side, (B, cell, rows) in
     two axes, (B, cell rows): moves along a long axis take half as long, and are not for training,
@@ -102,8 +102,8 @@ class MemoryCore(Core):
         return inner, _flat(jnp.concatenate([near, zeros, beyond], axis=2))
 
     def near(self, state: Any, steps: int) -> Any | None:
-        """The rows at either end; of a memory that was not resized, and of a small one, there is no
-        such state.
+        """The rows at either end; of a memory that was not resized, and of a small one, there are
+        no such state.
         """
         (inner, memory), reach = state, 2 * steps
         if memory.ndim == 3 or memory.shape[1] < SMALLER * 2 * reach * self.cell:
@@ -117,10 +117,10 @@ class MemoryCore(Core):
         )
 
     def caught_up(self, state: Any, near: Any) -> Any:
-        """What was within reach of an end is there by now as it was read; the others take their
+        """What was within reach of an end has been read by now; the others take their
         sums.
 
-        By blocks of S rows, each of which gives to itself, to the one before and to the one behind:
+        By blocks of S rows, each of which gives to itself, to the one before and to the one after:
         one product with a matrix (S, 3S) that has the weights, last first, one further to the right
         in every row.
         """
@@ -182,7 +182,7 @@ def _affine(both: Array, x: Array) -> Array:
 
 def _spread(weights: Array, following: Array, preceding: Array, own: Array) -> Array:
     """Weights of rows around one, after one more step: what the next row takes of a row is what
-    this takes of the one behind it.
+    this takes from the one after it.
     """
     around = jnp.pad(weights, [(0, 0), (1, 1)])
     return following * around[:, :-2] + preceding * around[:, 2:] + own * weights

@@ -144,7 +144,7 @@ class TransformerCore(Core):
         return min(capacity, self.window or capacity)
 
     def _normed(self, rows: Array) -> Array:
-        """What the last layer gives, as it is shown."""
+        """The output of the last layer."""
         return rows if self.last is None else self.last(rows)
 
     def _embedded(self, xs: Any, count: Any, keys: Array | None, capacity: int) -> Array:
