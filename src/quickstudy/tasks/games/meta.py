@@ -29,7 +29,7 @@ COLUMNS = 16
 
 @dataclass(frozen=True)
 class GameSpace:
-    """Parameters of a game and what follows from them, whoever plays it and however often.
+    """Parameters of a game and what follows from them, for any player and number of games.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class GameSpace:
                 raise ValueError(f"cannot be played: needs {said}")
 
     def _needs(self) -> Iterator[tuple[bool, str]]:
-        """What must hold, and how it is said; nothing behind what does not hold is worked out."""
+        """What must hold, with its text; after a condition that fails no other is evaluated."""
         largest, named = self._largest, "most" if self.tested_most is None else "tested_most"
         yield self.fewest <= self.most, f"fewest <= most, got {self.fewest} > {self.most}"
         yield largest >= self.most, f"tested_most >= most, got {self.tested_most} < {self.most}"
@@ -260,7 +260,7 @@ class GameSpace:
 
     def _held_out(self, structures: Sequence[tuple[int, ...]]) -> set[tuple[int, ...]]:
         """The share of them that is held out: those with the least of numbers that belong to
-        structures, whatever run it is.
+        structures, in any run.
         """
         if not self.held_out:
             return set()

@@ -46,5 +46,5 @@ class Pair(MetaGame):
 
     @property
     def replies(self) -> bool:  # type: ignore[override]
-        """Whether the speaker reads what the listener says."""
+        """Whether the speaker reads the listener's messages."""
         return self.queries

@@ -342,7 +342,7 @@ def grammar(name: str, rules: str | pathlib.Path) -> str:
             (Written,),
             {
                 "__doc__": Written.__doc__,
-                # Of whoever calls: what a script itself defines is run in its process, what a file
+                # Of the caller: what a script itself defines is run in its process, what a file
                 # does, anywhere.
                 "__module__": sys._getframe(1).f_globals.get("__name__", __name__),
                 "__annotations__": {"rules": str},

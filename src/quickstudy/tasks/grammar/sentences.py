@@ -216,7 +216,7 @@ def _drawn(grammar: Derivation) -> list[tuple[str, ...]]:
 
 
 def _text(named: str) -> str:
-    """Rules as they are, or the text of a file."""
+    """Rules unchanged, or the text of a file."""
     if "->" in named:
         return named
     try:

@@ -32,7 +32,7 @@ def _any(rng: np.random.Generator, symbols: Words, count: int) -> list[str]:
 
 
 def _sum_of_products(rng: np.random.Generator, length: int) -> Words:
-    """Digits and signs in turn; an even length stands for one less."""
+    """Digits and signs in turn; an even length means one less."""
     string = _any(rng, DIGITS, (length + 1) // 2 * 2 - 1)
     string[1::2] = _any(rng, "+-*", len(string) // 2)
     return string
@@ -76,7 +76,7 @@ def _expression(rng: np.random.Generator, length: int, signs: str = "+-*") -> li
 
 
 def _value(symbols: Iterator[str]) -> tuple[int, int]:
-    """Of the expression that comes next: a number, and how often x is added to it. x is there once
+    """Of the expression that comes next: a number, and how often x is added to it. x occurs once
     at most.
     """
     symbol = next(symbols, "")
@@ -105,7 +105,7 @@ def _worked_out(string: Words) -> str:
 
 
 def _equation(rng: np.random.Generator, length: int) -> Words:
-    """What becomes x is the first digit at or behind any place, after the end from the beginning
+    """What becomes x is the first digit at or after any position, after the end from the beginning
     on.
     """
     shown = _expression(rng, length - 2, "+-")
@@ -228,7 +228,7 @@ class Transduction:
     from its bottom and pops and pushes; a pop of an empty stack has no effect. reverse-string: the
     bits in reverse. modular-arithmetic-brackets: the value modulo 5 of an expression with brackets
     around every two operands of +, - or *, and with minus signs before digits. solve-equation: the
-    digit that x stands for in such an expression of + and -, followed by = and its value.
+    digit that x represents in such an expression of + and -, followed by = and its value.
 
     Context-sensitive. duplicate-string: the bits, twice. missing-duplicate: the bit hidden by `?`
     in bits that occur twice; for an odd length followed by a -. odds-first: bits at positions 1, 3,
@@ -247,7 +247,7 @@ class Transduction:
     Ceiling: 1, by the function.
     Source: Delétang et al. 2022, "Neural networks and the Chomsky hierarchy".
     Departures: published strings that are too short for a sum, an equation or a duplicate have
-        arbitrary answers; here there are no such strings. Published answers are padded with zeros
+        arbitrary answers; here such strings do not occur. Published answers are padded with zeros
         after `#`, and these are trained too; here they are not asked. The released program of
         odds-first puts positions 2, 4, 6 ... first, unlike its text. Example: parity-check: `1 0 1
         1 . 1`.
@@ -293,7 +293,9 @@ class Transduction:
         return Tokens(len(self.answered))
 
     def solved(self, string: Words) -> list[str]:
-        """What is right after a string. Raises UsageError for what is no string of the task."""
+        """What is right after a string. Raises UsageError for anything that is not a string of the
+        task.
+        """
         own = FUNCTIONS[self.id]
         try:
             if len(string) < own.shortest or not {*string} <= {*own.given}:

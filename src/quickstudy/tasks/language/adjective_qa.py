@@ -101,15 +101,15 @@ class AdjectiveQa(Conversation):
     nothing is affirmed, so that 0.78 of them are answered NO; and most prompts leave so few colours
     and sizes to choose from that the noun is not needed. Balanced (corrected): the prompt is drawn
     as in the balanced form of `language/world-qa`, but its one sure statement affirms two things
-    and denies two things at least. A fair coin says colour or size, and the first two things that
-    it affirms have different colours (or sizes), and so have the first two that it denies. So every
-    kind of question can always be asked, and the kind is drawn without regard to the prompt. An
-    adjective is asked for where the affirmed things of one verb have two different ones or more: a
-    uniform such verb and kind of adjective, a uniform one of these adjectives, a uniform one of the
-    things that have it. A question by yes or no is about a uniform one of the statements with both
-    clauses, its answer is a fair coin, and the thing uniform among those that have it. For
-    independent draws with one question:
-    - rules that look at the prompt and at the question without its noun are right with probability
+    and denies two things at least. A fair coin decides colour or size, and the first two things
+    that it affirms have different colours (or sizes), and so have the first two that it denies. So
+    every kind of question can always be asked, and the kind is drawn without regard to the prompt.
+    An adjective is asked for where the affirmed things of one verb have two different ones or more:
+    a uniform such verb and kind of adjective, a uniform one of these adjectives, a uniform one of
+    the things that have it. A question by yes or no is about a uniform one of the statements with
+    both clauses, its answer is a fair coin, and the thing uniform among those that have it. For
+    independent draws with one question: - rules that look at the prompt and at the question without
+    its noun are right with probability
       1/2 by yes or no and at most 1/2 otherwise: all answers that are left are equally likely;
     - rules that look at everything but which clauses hold the NOT are right with probability 1/2 by
       yes or no: exchanging affirmed and denied everywhere turns each sequence into an equally

@@ -91,7 +91,7 @@ class ClosedThings(Closed):
         return {"COLOR": COLOURS[: self.colours], "SIZE": SIZES[: self.sizes]}
 
     def _phrase(self, dice: Dice, noun: str, sort: str = "", value: str = "") -> str:
-        """What a thing is called: with a given colour or size, and whatever else comes."""
+        """What a thing is called: with a given colour or size, and random other adjectives."""
         words = {}
         for kind, chance in (("COLOR", self.coloured), ("SIZE", self.sized)):
             by_chance = dice.pick(self._known[kind]) if dice.happens(chance) else ""
@@ -196,7 +196,7 @@ class ClosedAdjectiveQa(ClosedThings, AdjectiveQa):
         about the same s nouns, s uniform in fewest .. most. Each thing has a colour with
         probability `coloured` and a size with probability `sized`, and is called by article, size,
         colour and noun. With probability `yes_no` the names of `language/qa` are such things,
-        always called alike, and the question is `. DO I VERB A ... ?`. Otherwise two nouns stand in
+        always called alike, and the question is `. DO I VERB A ... ?`. Otherwise two nouns are in
         all four clauses, never first in one, with four different colours (or sizes, by a coin), and
         the two differ in every clause; the question is `. WHAT COLOR IS THE NOUN I VERB ?` (or
         SIZE), with one of the two nouns and one of the two verbs, by fair coins.

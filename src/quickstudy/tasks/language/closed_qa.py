@@ -112,7 +112,7 @@ class ClosedQa(ClosedNames, Qa):
         most. Each affirms some names (`I VERB n1 AND n2 ...`) and denies the others (`I DO NOT VERB
         n1 AND ...`); either clause comes first with probability 1/2, and AND or BUT joins them. Two
         of the names are a pair: one is affirmed of the first verb and denied of the second, the
-        other the other way round, and neither stands directly behind a verb. Then `. DO I VERB NAME
+        other the other way round, and neither comes directly after a verb. Then `. DO I VERB NAME
         ?` with one of the two verbs and one of the pair, by two fair coins.
     Answers: YES or NO, the last token; nothing else is asked.
     Scored: share of right answers.
@@ -127,7 +127,7 @@ class ClosedQa(ClosedNames, Qa):
     the asked verb (the two have opposite answers), those that do not look at which clauses hold the
     NOT (exchanging affirmed and denied everywhere turns each sequence into an equally likely one
     with the other answer). The first version has one verb, and the asked name often stands directly
-    behind it: `verbatim` is right there in 0.84 of cases, `not-before` in 0.75. Here both have 1/2.
+    after it: `verbatim` is right there in 0.84 of cases, `not-before` in 0.75. Here both have 1/2.
     `language/qa@1` is the first version; `quickstudy check language/qa --shortcuts` fits rules to
     either.
 
@@ -136,7 +136,7 @@ class ClosedQa(ClosedNames, Qa):
     name alone, is right in 0.87 of cases, and fitted rules find the same. With inside=2 (and ten
     names: names=10, fewest=10, most=10) both of a pair stand two names away from either end of
     their clauses, and it has 1/2, as fitted rules do; but then the pair is crowded into the middle,
-    where a rule that looks at that place alone finds it. The third version mends both.
+    where a rule that looks at that place alone finds it. The third version fixes both.
 
     Departures: Published (as in the first version): one verb, 1 to 4 names, one statement, a
         uniform one of its names asked for, which leaves `polarity-count` 0.80. Written: 1 to 5
@@ -272,7 +272,7 @@ class ClosedWorldQaCounting(ClosedNames, WorldQaCounting):
     Source: Cisneros, Sivic and Mikolov 2022, task 8.
 
     What is closed: by yes or no as in `language/qa`. How many: every statement is equally long
-    whatever is affirmed, and the four numbers are equally likely, whatever the other statements
+    for any affirmed names, and the four numbers are equally likely, whatever the other statements
     say. In the first version most counts are ZERO and ONE, and `composite` has 0.87.
 
     Departures: Published and written: as in the first version. Corrected: one question, closed to

@@ -35,7 +35,7 @@ class Segment(NamedTuple):
 
 
 class ContinualTask(ABC):
-    """Segments one after the other, seen as a task: whatever is drawn from it may come from any
+    """Segments one after the other, seen as a task: samples may come from any
     segment.
 
     That it is learned from in the order of its segments is the business of the protocol
@@ -45,7 +45,7 @@ class ContinualTask(ABC):
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = HANDED_ON
 
     def __post_init__(self) -> None:
-        self.segments  # noqa: B018  # segments that cannot be are said now
+        self.segments  # noqa: B018  # impossible segments are reported now
 
     @property
     @abstractmethod
@@ -131,7 +131,7 @@ class Chained(ContinualTask):
 
     Sees: sequences of the first member, then of the second, and so on. The vocabulary is that of
         all members from the start, in the order in which their words first come; nothing but the
-        words says where a member begins or ends. A member may come again: periodic/qa/periodic.
+        words shows where a member begins or ends. A member may come again: periodic/qa/periodic.
     Answers: what the member asks for.
     Scored: by the protocol `continual`, on held-out sequences of every member all along the stream.
         Drawn from by itself (`sample`), it gives sequences of any member, as likely as the member's
@@ -185,7 +185,7 @@ class Growing(ContinualTask):
     """Learn a task that becomes harder on the way, or easier, and answer all its stages at the end.
 
     Sees: sequences of the task with the first value of one of its parameters, then with the second,
-        and so on. The vocabulary is that of all stages from the start; nothing says where a stage
+        and so on. The vocabulary is that of all stages from the start; nothing marks where a stage
         begins or ends.
     Answers: what the task asks for.
     Scored: by the protocol `continual`, on held-out sequences of every stage all along the stream.

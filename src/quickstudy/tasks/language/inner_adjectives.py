@@ -30,10 +30,10 @@ class InnerAdjectiveQa(InnerThings, ClosedAdjectiveQa):
 
     Sees: two statements, one for each of two verbs, each with an affirmed and a denied clause. Each
         thing has a colour with probability `coloured` and a size with probability `sized`, and is
-        called by article, size, colour and noun. With probability `yes_no` all nouns stand in both
+        called by article, size, colour and noun. With probability `yes_no` all nouns are in both
         statements as the names of `language/qa` do, each always called alike, and the question is
         `. DO I VERB A ... ?`. Otherwise the statements are about s nouns, s uniform in fewest ..
-        most, of which four stand in all four clauses, never first in one: each with four different
+        most, of which four are in all four clauses, never first in one: each with four different
         colours (or sizes, by a coin), and no two alike in a clause. The question is `. WHAT COLOR
         IS THE NOUN I VERB ?` (or SIZE), with one of the four nouns and one of the two verbs, all
         equally likely.
@@ -52,7 +52,7 @@ class InnerAdjectiveQa(InnerThings, ClosedAdjectiveQa):
 
     Departures: Published and written: as in the first version. Corrected: two verbs in a prompt, 6
         or 7 nouns, four sizes, one question, none vanishes, closed to shallow rules. In the second
-        version two nouns stand in all clauses, and `verb-only`, which lacks the noun, is right in
+        version two nouns are in all clauses, and `verb-only`, which lacks the noun, is right in
         0.47 of cases.
     """
 
@@ -90,7 +90,7 @@ class InnerAdjectiveQaCounting(InnerThings, ClosedAdjectiveQaCounting):
 
     Departures: Published and written: as in the first version, 1 to 7 and 1 to 8 questions of all
         kinds. Corrected: up to three questions of one kind, closed to shallow rules. In the second
-        version two nouns stand in all clauses, and `verb-only` is right in 0.45 of cases.
+        version two nouns are in all clauses, and `verb-only` is right in 0.45 of cases.
     """
 
     fewest: int = parameter(6, at_least=1)

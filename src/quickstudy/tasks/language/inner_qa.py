@@ -211,8 +211,8 @@ class InnerWorldQaCounting(Inner, ClosedWorldQaCounting):
     Source: Cisneros, Sivic and Mikolov 2022, task 8.
 
     What is closed, and what is left: by yes or no as in `language/world-qa`. How many: every
-    statement is equally long whatever is affirmed, and the four numbers are equally likely,
-    whatever the other statements say.
+    statement is equally long for any affirmed names, and the four numbers are equally likely,
+    for any other statements.
 
     Departures: Published and written: as in the first version. Corrected: one question, 20 names,
         number words up to SEVEN, closed to shallow rules. The second version has 13 names, words up

@@ -50,10 +50,10 @@ class PatternCounting:
     Answers: the count, in decimal digits, each digit a token. Earlier counts stay visible.
     Scored: share of the digits that are right; nothing else is asked.
     Chance: 0.43, the share of the most frequent answer, 1. Other controls: `copy-last`, which
-        repeats the separator, 0; `query-only`, which does not look at the prompt, 0.73 (it says 0
-        if a query has no letters but those of the query before, else 1); `seen-or-not`, which looks
-        for the pattern but does not count, 0.75. Best published: 0.61 (a recurrent network and an
-        LSTM), reservoirs 0.59.
+        repeats the separator, 0; `query-only`, which does not look at the prompt, 0.73 (it answers
+        0 if a query has no letters but those of the query before, else 1); `seen-or-not`, which
+        looks for the pattern but does not count, 0.75. Best published: 0.61 (a recurrent network
+        and an LSTM), reservoirs 0.59.
     Ceiling: 1, by counting, in the verified form. Where negatives are not verified, 1.5 % of the
         answers are wrong, so that counting reaches 0.985.
     Example: `A y B B y A x A y 2 B B y 1 B B B y 0 .`, supervised at 9, 13 and 18.
@@ -167,7 +167,7 @@ class PatternCounting:
             .astype(np.int64)
             .tolist()
         )
-        # A draw that does not end with a letter would be drawn again as a whole: the last token is
+        # A draw that does not end with a letter would be resampled as a whole: the last token is
         # a uniform letter.
         last = int(draws[len(slots) - 1] * self.letters)
         tokens = [self.alphabet[slot] if slot < self.letters else SEPARATOR for slot in slots[:-1]]

@@ -288,7 +288,7 @@ class IncreasingPeriod(_Passes):
     place where the next token is not given by the last: for periods of 2 and more and independent
     draws, `copy-last` and its opposite are then both right with probability 1/2 exactly, since
     neighbouring bits of the pattern are equal with probability 1/2. That is not the default:
-    whoever is asked at turns only need not know when a turn comes, which is what the task is about.
+    a learner asked at turns only need not know when a turn comes, which is what the task is about.
 
     Departures: none in the numbers; published, written and corrected are the same.
 

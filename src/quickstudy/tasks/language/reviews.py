@@ -54,9 +54,9 @@ class Reviews:
     whitespace and punctuation.
 
     Departures: Published: the vocabulary is learned from the test reviews' text as well, line
-        breaks stay in the text as `<br />`, and there is no piece for padding or for the unknown.
+        breaks stay in the text as `<br />`, without a piece for padding or for the unknown.
         Corrected and written: the vocabulary is learned from the training part alone, line breaks
-        are spaces, pieces 0 and 1 stand for padding and the unknown.
+        are spaces, pieces 0 and 1 mean padding and the unknown.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class Reviews:
     markup: str = parameter("removed", choices=("removed", "kept"))
     """What becomes of `<br />`."""
     special: bool = True
-    """Whether pieces 0 and 1 stand for padding and the unknown."""
+    """Whether pieces 0 and 1 mean padding and the unknown."""
 
     answers: ClassVar[tuple[str, ...]] = ANSWERS
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -109,7 +109,7 @@ class Reviews:
         return Tokens(len(ANSWERS))
 
     def ready(self) -> None:
-        """Raise UsageError, which says what to do, if the data is not on this machine."""
+        """Raise UsageError, with the remedy, if the data is not on this machine."""
         find(IMDB)
 
     def parts(self) -> Split:
@@ -133,7 +133,7 @@ class Reviews:
         return [pieces[number] for number in numbers]
 
     def numbers(self, words: Sequence[str]) -> list[int | None]:
-        """The numbers of some pieces; None for what is no piece."""
+        """The numbers of some pieces; None for a number without a piece."""
         known = {piece: number for number, piece in enumerate(self._encoded().pieces)}
         return [known.get(word) for word in words]
 
