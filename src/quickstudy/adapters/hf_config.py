@@ -53,8 +53,8 @@ class FromConfig(LayerModel):
         except ModuleNotFoundError as error:
             raise MissingExtra(error.name or "transformers", "lm") from error
         if name not in CONFIG_MAPPING:
-            known = list(CONFIG_MAPPING.keys())
-            raise UsageError(f'hf-config: no model type "{name}"; {nearest(name, known)}')
+            kinds = list(CONFIG_MAPPING.keys())
+            raise UsageError(f'hf-config: no model type "{name}"; {nearest(name, kinds)}')
         kind = CONFIG_MAPPING[name]
         known = inspect.signature(kind.__init__).parameters
         settings = {one: width for one in OWN_WIDTHS if one in known} | dict(given)

@@ -263,7 +263,7 @@ def framed(made: list[Any], inputs: int, width: int, outputs: int) -> Any:
         def __init__(self, layer: Any) -> None:
             super().__init__()
             self.norm, self.layer = nn.LayerNorm(width), layer
-            self.stepper = stepper_of(layer)
+            self.stepper: Any = stepper_of(layer)
 
         def forward(self, x: Any) -> Any:
             return x + whole(self.layer, self.norm(x))

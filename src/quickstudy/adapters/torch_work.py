@@ -50,7 +50,7 @@ NOT_COUNTED = {
 """Operations that multiply inside, where no hook reaches."""
 
 
-class _Counter(TorchDispatchMode):  # type: ignore[misc]  # untyped
+class _Counter(TorchDispatchMode):
     """Counts what passes: all multiplications, those of matrix products, the effective ones."""
 
     def __init__(self) -> None:

@@ -96,16 +96,16 @@ def _product(eqn: Any) -> int | None:
         return None
     if not jnp.issubdtype(eqn.outvars[0].aval.dtype, jnp.inexact):
         return None
-    size = _size(eqn.outvars[0])
+    size: int = _size(eqn.outvars[0])
     if name == "mul":
         return size
     left, right = (one.aval.shape for one in eqn.invars)
     if name == "dot_general":
         contracted = eqn.params["dimension_numbers"][0][0]
-        return size * math.prod(left[axis] for axis in contracted)
+        return size * int(math.prod(left[axis] for axis in contracted))
     # Every output takes the whole kernel, padding included; a group sees its own channels only.
     outputs = right[eqn.params["dimension_numbers"].rhs_spec[0]]
-    return size * math.prod(right) // outputs
+    return size * int(math.prod(right) // outputs)
 
 
 def _powers(eqn: Any) -> int:
