@@ -36,13 +36,13 @@ SMALL |= {
 SMALL |= {
     "lru": "units=6",
     "mingru": "units=6",
-    "mamba": "units=4,states=4",
-    "deltanet": "units=6",
-    "mlstm": "units=4",
+    "mamba": "units=4,states=4,layers=1",
+    "deltanet": "units=6,layers=1",
+    "mlstm": "units=4,layers=1",
 }
 SMALL |= {
-    "slstm": "units=6",
-    "s4d": "units=6,states=4",
+    "slstm": "units=6,layers=1",
+    "s4d": "units=6,states=4,layers=1",
     "attention": "embedding=8,heads=2,hidden=8",
 }
 SMALL |= {
