@@ -23,10 +23,6 @@ MOST_MAPS = 20_000
 PROGRAMS = pathlib.Path(__file__).parents[1] / ".pytest_cache" / "programs"
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(PROGRAMS))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
-LONG = pathlib.Path(__file__).with_name("long.txt")
-"""Tests that take more than six seconds each, mostly of compiling what another test compiles in a
-smaller form: `make long` runs them, and `make test` leaves them out.
-"""
 
 
 def pytest_addoption(parser):
@@ -66,14 +62,6 @@ def expected(request, record_property):
     """The stored values of the net."""
     options = request.config.getoption
     return Expected(options("--renew"), options("--force"), record_property)
-
-
-def pytest_collection_modifyitems(items):
-    """Mark what is long."""
-    long = set(LONG.read_text(encoding="utf-8").splitlines())
-    for item in items:
-        if item.nodeid.removeprefix("tests/") in long:
-            item.add_marker("long")
 
 
 @pytest.fixture(scope="module", autouse=True)
