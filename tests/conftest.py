@@ -23,6 +23,13 @@ MOST_MAPS = 20_000
 PROGRAMS = pathlib.Path(__file__).parents[1] / ".pytest_cache" / "programs"
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(PROGRAMS))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+if "PYTEST_XDIST_WORKER" in os.environ and hasattr(os, "sched_setaffinity"):
+    # One core for each process of pytest-xdist. A run that a test starts then has one worker unless
+    # it asks for more. Two of them would load and compile the same: 4.6 s of processor time instead
+    # of 3.0 for a small echo-state network.
+    allowed = sorted(os.sched_getaffinity(0))
+    number = int(os.environ["PYTEST_XDIST_WORKER"].removeprefix("gw"))
+    os.sched_setaffinity(0, {allowed[number % len(allowed)]})
 
 
 def pytest_addoption(parser):

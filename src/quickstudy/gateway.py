@@ -95,7 +95,8 @@ def _write_whole_entries() -> None:
     with contextlib.suppress(ImportError):
         from jax._src.lru_cache import LRUCache
 
-        in_place = LRUCache.put
+        private: Any = LRUCache
+        in_place = private.put
 
         def put(cache: Any, key: str, value: bytes) -> None:
             entry = cache.path / f"{key}-cache"
@@ -108,7 +109,7 @@ def _write_whole_entries() -> None:
                 in_place(cache, name, value)
                 part.replace(entry)
 
-        LRUCache.put = put
+        private.put = put
 
 
 _write_whole_entries()
