@@ -164,11 +164,7 @@ def marks(found: Reproduction) -> str:
     title = " or ".join(dict.fromkeys(map(described, reads)))
     if any(cell.n > 1 for *_, cell in found.every()):
         halves = {LOG: "mean ×÷ the factor to either end of the 95 % interval"}
-        means = (
-            halves.get(read.read, f"mean {HALVES}")
-            for read in reads
-            if read.shown == MEAN
-        )
+        means = (halves.get(read.read, f"mean {HALVES}") for read in reads if read.shown == MEAN)
         median = ["median"] if any(read.shown != MEAN for read in reads) else []
         shown = " or ".join(dict.fromkeys([*means, *median]))
     else:
