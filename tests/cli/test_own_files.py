@@ -102,6 +102,11 @@ def test_names_are_compared_without_case_and_nothing_far_is_offered():
     )
 
 
+def test_a_family_that_does_not_exist_is_answered_by_those_that_do():
+    with pytest.raises(UsageError, match='no task "nothing/x"; families are continual, curriculum'):
+        catalogue.typed_task("nothing/x")
+
+
 def test_none_is_named():
     with pytest.raises(LearnerFault, match="predict returned None"):
         checked_rows(None, 3, Tokens(2), "order")
