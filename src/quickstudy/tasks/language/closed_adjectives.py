@@ -192,8 +192,8 @@ def _adjective(statement: Statement, noun: str, sort: str) -> str:
 class ClosedAdjectiveQa(ClosedThings, AdjectiveQa):
     """Say what colour or size a thing has, or whether it was affirmed, out of several statements.
 
-    Sees: two statements, one for each of two verbs, each with an affirmed and a denied clause,
-        about the same s nouns, s uniform in fewest .. most. Each thing has a colour with
+    Sees: (corrected) two statements, one for each of two verbs, each with an affirmed and a denied
+        clause, about the same s nouns, s uniform in fewest .. most. Each thing has a colour with
         probability `coloured` and a size with probability `sized`, and is called by article, size,
         colour and noun. With probability `yes_no` the names of `language/qa` are such things,
         always called alike, and the question is `. DO I VERB A ... ?`. Otherwise two nouns are in
@@ -235,12 +235,12 @@ class ClosedAdjectiveQaCounting(ClosedThings, AdjectiveQaCounting):
     """Say what colour or size a thing has, whether it was affirmed, or how many were, in several
     questions.
 
-    Sees: with probability `counts`, two or three statements about seven things each, of which k
-        uniform in 2 .. 5 are affirmed, and `. HOW MANY THINGS DO I VERB ?`; otherwise a prompt and
-        questions as in `language/adjective-qa`, with a fifth size. The number of questions is drawn
-        uniform in 1 .. most_questions; all of a sequence are of one kind, each about another verb,
-        pair or noun, as far as there are any: three at most. Each is followed by its answer, which
-        stays visible.
+    Sees: (corrected) with probability `counts`, two or three statements about seven things each, of
+        which k uniform in 2 .. 5 are affirmed, and `. HOW MANY THINGS DO I VERB ?`; otherwise a
+        prompt and questions as in `language/adjective-qa`, with a fifth size. The number of
+        questions is drawn uniform in 1 .. most_questions; all of a sequence are of one kind, each
+        about another verb, pair or noun, as far as there are any: three at most. Each is followed
+        by its answer, which stays visible.
     Answers: a colour, a size, YES, NO or a number after each question mark; nothing else is asked.
     Scored: share of right answers.
     Chance: 0.11, the share of the most frequent answer; `question-majority` 0.26.

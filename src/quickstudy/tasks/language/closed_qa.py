@@ -108,12 +108,12 @@ class ClosedNames(Closed):
 class ClosedQa(ClosedNames, Qa):
     """Say whether something was affirmed or denied of a name.
 
-    Sees: two statements, one for each of two verbs, about the same s names, s uniform in fewest ..
-        most. Each affirms some names (`I VERB n1 AND n2 ...`) and denies the others (`I DO NOT VERB
-        n1 AND ...`); either clause comes first with probability 1/2, and AND or BUT joins them. Two
-        of the names are a pair: one is affirmed of the first verb and denied of the second, the
-        other the other way round, and neither comes directly after a verb. Then `. DO I VERB NAME
-        ?` with one of the two verbs and one of the pair, by two fair coins.
+    Sees: (corrected) two statements, one for each of two verbs, about the same s names, s uniform
+        in fewest .. most. Each affirms some names (`I VERB n1 AND n2 ...`) and denies the others
+        (`I DO NOT VERB n1 AND ...`); either clause comes first with probability 1/2, and AND or BUT
+        joins them. Two of the names are a pair: one is affirmed of the first verb and denied of the
+        second, the other the other way round, and neither comes directly after a verb. Then `. DO I
+        VERB NAME ?` with one of the two verbs and one of the pair, by two fair coins.
     Answers: YES or NO, the last token; nothing else is asked.
     Scored: share of right answers.
     Chance: 1/2.

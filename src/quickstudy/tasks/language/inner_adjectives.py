@@ -28,15 +28,15 @@ class InnerThings(Inner):
 class InnerAdjectiveQa(InnerThings, ClosedAdjectiveQa):
     """Say what colour or size a thing has, or whether it was affirmed, out of several statements.
 
-    Sees: two statements, one for each of two verbs, each with an affirmed and a denied clause. Each
-        thing has a colour with probability `coloured` and a size with probability `sized`, and is
-        called by article, size, colour and noun. With probability `yes_no` all nouns are in both
-        statements as the names of `language/qa` do, each always called alike, and the question is
-        `. DO I VERB A ... ?`. Otherwise the statements are about s nouns, s uniform in fewest ..
-        most, of which four are in all four clauses, never first in one: each with four different
-        colours (or sizes, by a coin), and no two alike in a clause. The question is `. WHAT COLOR
-        IS THE NOUN I VERB ?` (or SIZE), with one of the four nouns and one of the two verbs, all
-        equally likely.
+    Sees: (corrected) two statements, one for each of two verbs, each with an affirmed and a denied
+        clause. Each thing has a colour with probability `coloured` and a size with probability
+        `sized`, and is called by article, size, colour and noun. With probability `yes_no` all
+        nouns are in both statements as the names of `language/qa` do, each always called alike, and
+        the question is `. DO I VERB A ... ?`. Otherwise the statements are about s nouns, s uniform
+        in fewest .. most, of which four are in all four clauses, never first in one: each with four
+        different colours (or sizes, by a coin), and no two alike in a clause. The question is `.
+        WHAT COLOR IS THE NOUN I VERB ?` (or SIZE), with one of the four nouns and one of the two
+        verbs, all equally likely.
     Answers: a colour, a size, YES or NO after each question mark; nothing else is asked.
     Scored: share of right answers.
     Chance: 0.11, the share of the most frequent answer; `question-majority` 0.28.
@@ -70,12 +70,12 @@ class InnerAdjectiveQaCounting(InnerThings, ClosedAdjectiveQaCounting):
     """Say what colour or size a thing has, whether it was affirmed, or how many were, in several
     questions.
 
-    Sees: with probability `counts`, two or three statements about seven things each, of which k
-        uniform in 2 .. 5 are affirmed, and `. HOW MANY THINGS DO I VERB ?`; otherwise a prompt and
-        questions as in `language/adjective-qa`, with a fifth size. The number of questions is drawn
-        uniform in 1 .. most_questions; all of a sequence are of one kind, each about another verb
-        or pair, as far as there are any: three counts at most, two pairs, and one colour or size.
-        Each is followed by its answer, which stays visible.
+    Sees: (corrected) with probability `counts`, two or three statements about seven things each, of
+        which k uniform in 2 .. 5 are affirmed, and `. HOW MANY THINGS DO I VERB ?`; otherwise a
+        prompt and questions as in `language/adjective-qa`, with a fifth size. The number of
+        questions is drawn uniform in 1 .. most_questions; all of a sequence are of one kind, each
+        about another verb or pair, as far as there are any: three counts at most, two pairs, and
+        one colour or size. Each is followed by its answer, which stays visible.
     Answers: a colour, a size, YES, NO or a number after each question mark; nothing else is asked.
     Scored: share of right answers.
     Chance: 0.15, the share of the most frequent answer; `question-majority` 0.28.
