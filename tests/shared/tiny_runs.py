@@ -229,6 +229,7 @@ PROTOCOLS = {
         "degrees=2,budget=20,streams=4,length=20,shared=10,delays=5",
     ),
     "reviews": Run(REVIEWS, "majority", "stride=20"),
+    "sentences": Run("grammar/sentences", "bigram", "sequences=40,asked=10"),
     "span": Run("span/lookup:longest=4", "among-shown", "sequences=20,tests=6"),
     "span-series": Run("span/delay:longest=4,training=200,test=100", "last-input"),
     "span-world": Run("span/keep:block=20,longest=3", "random-action"),
