@@ -22,8 +22,8 @@ from tiny_runs import Run
 FOLDER = expected.FOLDER / "traces"
 ABOUT = "about"
 SHORT = "washout=20,training=200,validation=20"
+PAIRS = pathlib.Path(__file__).with_name("sentence_pairs.txt")
 STRINGS = "order=1,factors=1,shown=10,asked=12,bits=true"
-PAIRS = pathlib.Path(__file__).with_name("pairs.txt")
 RUNS = {
     "behaviours": Run(
         "dynamics/charc",
@@ -76,7 +76,7 @@ RUNS = {
         "degrees=2,budget=20,streams=4,length=20,shared=10,delays=5",
     ),
     "sentence-bits": Run(
-        f"grammar/sentences:pairs={PAIRS}", "esn:units=20", "sequences=100,asked=10"
+        f"grammar/sentences:pairs={PAIRS}", "bigram", "sequences=40,held=0.2,asked=10"
     ),
     "sequences": Run(
         "dynamics/long-addition:span=20", "esn:units=20", "sequences=16,validation=4,test=8"
