@@ -21,21 +21,26 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.task import players_of
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.learners.episode_batches import in_batches
 from quickstudy.learners.episodes import (
     EpisodePupil,
     Lived,
-    action_keys,
     as_rows,
-    at_time,
     begin_episodes,
     by_player,
-    play,
     played_in_parts,
-    step_keys,
 )
 from quickstudy.learners.lanes import over_lanes, rounded
 from quickstudy.learners.optimiser import OptimiserConfig, optimiser_step
-from quickstudy.learners.slots import in_batches
+from quickstudy.learners.rollout import (
+    Arena,
+    Slots,
+    Step,
+    action_keys,
+    play,
+    rollout,
+    step_keys,
+)
 from quickstudy.learners.stepping import Head
 from quickstudy.learners.trained import Usual
 
@@ -201,50 +206,24 @@ def _live(world: Any, actors: Any, begun: Any, keys: Any, numbers: Any, lanes: i
 
     def single(actor: Any, begun: Any, keys: Any, numbers: Any) -> Lived:
         world_key, noise = keys
-        own, later = action_keys(noise, numbers), step_keys(world_key, numbers)
+        arena = Arena(world, begun, action_keys(noise, numbers), step_keys(world_key, numbers))
 
-        def turn(carry: Any, time: Any) -> Any:
-            memory, places, seen, over = carry
-            memory, features = actor.core.step(memory, as_rows(world, seen))
+        def act(memory: Any, slots: Slots, keys: Any) -> Any:
+            memory, features = actor.core.step(memory, as_rows(world, slots.seen))
             policy = Policy(world.outputs, by_player(world, actor.policy(features)))
-            of_actor, of_world = at_time(own, time), at_time(later, time)
-            uniform = jax.vmap(lambda key: jax.random.uniform(key, policy.scores.shape[1:]))(
-                of_actor
-            )
+            uniform = jax.vmap(lambda key: jax.random.uniform(key, policy.scores.shape[1:]))(keys)
             action = policy.draw(uniform)
-            places, said = jax.vmap(world.step)(of_world, places, action)
             expected = by_player(world, actor.value(features)[:, 0])
-            lived = Lived(
-                seen,
-                action,
-                policy.log_probability(action),
-                expected,
-                said.reward,
-                said.done,
-                said.info,
-            )
-            return (memory, places, said.observation, over | said.done), lived
+            return memory, action, (policy.log_probability(action), expected)
 
-        rows = len(numbers) * players_of(world)
-        first = actor.core.start(rows, world.horizon), *begun, jnp.zeros(len(numbers), bool)
-        shapes = jax.eval_shape(lambda carry: turn(carry, 0)[1], first)
-        log = jax.tree.map(lambda leaf: jnp.zeros((world.horizon, *leaf.shape), leaf.dtype), shapes)
-        log = log._replace(done=jnp.ones_like(log.done))
-
-        def on(state: Any) -> Any:
-            time, (*_, over), _ = state
-            return (time < world.horizon) & ~over.all()
-
-        def step(state: Any) -> Any:
-            time, carry, log = state
-            carry, lived = turn(carry, time)
-            return (
-                time + 1,
-                carry,
-                jax.tree.map(lambda rows, row: rows.at[time].set(row), log, lived),
+        def log(step: Step) -> Lived:
+            return Lived(
+                step.before.seen, step.action, *step.kept, step.reward, step.done, step.info
             )
 
-        return lax.while_loop(on, step, (0, first, log))[2]  # type: ignore[no-any-return]
+        memory = actor.core.start(len(numbers) * players_of(world), world.horizon)
+        lived: Lived = rollout(arena, act, memory, log=log)[1]
+        return lived
 
     return over_lanes(single, lanes)(actors, begun, keys, numbers)  # type: ignore[no-any-return]
 

@@ -16,8 +16,9 @@ from quickstudy.base.seeds import Streams
 from quickstudy.gateway import device_kind, jax, jnp, key_from_words
 from quickstudy.tasks.games.episodes import Episode
 from quickstudy.tasks.games.meta import GameSpace, MetaGame
-from quickstudy.tasks.games.play import as_vector, begin, observe, spoken, together
+from quickstudy.tasks.games.play import begin, observe, spoken, together
 from quickstudy.tasks.games.settings import Sizes
+from quickstudy.tasks.games.view import as_vector, decode
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,7 @@ class Listener(Named, MetaGame):
         example, decision).
         """
         sizes = self.sizes
-        query = np.asarray(examples.inputs[..., sizes.seen + sizes.heard + 1])[..., None] > 0
+        query = np.asarray(decode(sizes, examples.inputs).query)[..., None]
         right = np.arange(sizes.decisions) == np.asarray(examples.targets)[..., None]
         brought = np.where(right, 1.0, np.where(query, -2.0, 0.0)).astype(np.float32)
         return replace(examples, targets=brought)

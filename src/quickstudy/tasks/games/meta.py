@@ -18,10 +18,11 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Fields, Reals, Space, Tokens
 from quickstudy.gateway import jax, jnp
 from quickstudy.tasks.games.episodes import Episode
-from quickstudy.tasks.games.play import GameWorld, message_space, view_width
+from quickstudy.tasks.games.play import GameWorld, message_space
 from quickstudy.tasks.games.recordings import recorded, replayed, table_of
 from quickstudy.tasks.games.settings import Rules, Sizes
 from quickstudy.tasks.games.spaces import few_enough, grid
+from quickstudy.tasks.games.view import view_width
 
 COLUMNS = 16
 """Samples of a value that are drawn even where fewer are shown, so that settings share programs."""
@@ -233,7 +234,7 @@ class MetaGame(GameSpace):
 
     @property
     def inputs(self) -> Space:
-        """An observation as one vector: `quickstudy.tasks.games.play.as_vector`."""
+        """An observation as one vector: `quickstudy.tasks.games.view`."""
         return Reals(view_width(self.sizes, self.players))
 
     @property
