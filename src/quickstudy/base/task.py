@@ -199,6 +199,14 @@ class ChannelWorld(Protocol):
         """
 
 
+@runtime_checkable
+class Composed(Protocol):
+    """A task that is made of others, by their names."""
+
+    def made_of(self) -> tuple[type, ...]:
+        """Their classes. The code of those from a user's files is part of the task's identity."""
+
+
 def players_of(task: Any) -> int:
     """How many act in a world at every step: its `players`, or 1.
 

@@ -22,6 +22,7 @@ from quickstudy.base.task import players_of
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.learners.episode_batches import in_batches
+from quickstudy.learners.episode_training import Agent, performed
 from quickstudy.learners.episodes import (
     EpisodePupil,
     Lived,
@@ -37,25 +38,10 @@ from quickstudy.learners.rollout import (
     Slots,
     Step,
     action_keys,
-    play,
     rollout,
     step_keys,
 )
-from quickstudy.learners.stepping import Head
 from quickstudy.learners.trained import Usual
-
-
-class Actor(eqx.Module):
-    """A memory, what it does, and what it expects."""
-
-    core: Any
-    policy: Head
-    value: Head
-
-    def trainable(self) -> Any:
-        """What the core lets be trained, and both heads."""
-        heads = jax.tree.map(lambda _: True, (self.policy, self.value))
-        return Actor(self.core.trainable(), *heads)
 
 
 class Settings(NamedTuple):
@@ -124,12 +110,7 @@ class PPOPupil(EpisodePupil):
     def __init__(
         self, training: PPO, core: CoreSpec, brief: Brief, streams: Sequence[Streams]
     ) -> None:
-        actors = []
-        for stream in streams:
-            rng = stream.numpy("core")
-            built = core.build(brief.inputs, rng)
-            heads = (Head.drawn(built, width, rng) for width in (brief.outputs.width, 1))
-            actors.append(Actor(built, *heads))
+        actors = [Agent.drawn(core, brief, stream) for stream in streams]
         super().__init__(actors, streams)
         self._training = training
         planned = max(1, brief.budget // training.batch) * training.epochs * training.parts
@@ -196,7 +177,7 @@ class PPOPupil(EpisodePupil):
             rehearsal,
             start,
             stop,
-            lambda begun, numbers: _perform(world, self._models, begun, keys, numbers, self.lanes),
+            lambda begun, numbers: performed(world, self._models, begun, keys, numbers, self.lanes),
         )
 
 
@@ -209,10 +190,7 @@ def _live(world: Any, actors: Any, begun: Any, keys: Any, numbers: Any, lanes: i
         arena = Arena(world, begun, action_keys(noise, numbers), step_keys(world_key, numbers))
 
         def act(memory: Any, slots: Slots, keys: Any) -> Any:
-            memory, features = actor.core.step(memory, as_rows(world, slots.seen))
-            policy = Policy(world.outputs, by_player(world, actor.policy(features)))
-            uniform = jax.vmap(lambda key: jax.random.uniform(key, policy.scores.shape[1:]))(keys)
-            action = policy.draw(uniform)
+            memory, features, policy, action = actor.explore(world, memory, slots.seen, keys)
             expected = by_player(world, actor.value(features)[:, 0])
             return memory, action, (policy.log_probability(action), expected)
 
@@ -226,20 +204,6 @@ def _live(world: Any, actors: Any, begun: Any, keys: Any, numbers: Any, lanes: i
         return lived
 
     return over_lanes(single, lanes)(actors, begun, keys, numbers)  # type: ignore[no-any-return]
-
-
-@eqx.filter_jit
-def _perform(world: Any, actors: Any, begun: Any, keys: Any, numbers: Any, lanes: int) -> Any:
-    def single(actor: Any, begun: Any, keys: Any, numbers: Any) -> Transcript:
-        def step(memory: Any, seen: Any, key: Any) -> Any:
-            memory, features = actor.core.step(memory, as_rows(world, seen))
-            return memory, Policy(world.outputs, by_player(world, actor.policy(features))).draw()
-
-        memory = actor.core.start(len(numbers) * players_of(world), world.horizon)
-        world_key, noise = keys
-        return play(world, memory, step, world_key, noise, numbers, begun)[1]
-
-    return over_lanes(single, lanes)(actors, begun, keys, numbers)
 
 
 @eqx.filter_jit

@@ -66,6 +66,7 @@ class GameSpace:
     players: ClassVar[int] = 1
     replies: ClassVar[bool] = False
     speaks: ClassVar[str] = ""
+    speaker: ClassVar[Any] = None
 
     def __post_init__(self) -> None:
         for holds, said in self._needs():
@@ -158,6 +159,7 @@ class GameSpace:
             self.feedback,
             self.speaks,
             self.axes in ("shuffled", "both"),
+            self.speaker,
         )
 
     def rules(self, tested: bool = False) -> Rules:
