@@ -195,8 +195,15 @@ def _live(world: Any, actors: Any, begun: Any, keys: Any, numbers: Any, lanes: i
             return memory, action, (policy.log_probability(action), expected)
 
         def log(step: Step) -> Lived:
+            chances, expected = step.kept
             return Lived(
-                step.before.seen, step.action, *step.kept, step.reward, step.done, step.info
+                step.before.seen,
+                step.action,
+                chances,
+                expected,
+                step.reward,
+                step.done,
+                step.info,
             )
 
         memory = actor.core.start(len(numbers) * players_of(world), world.horizon)

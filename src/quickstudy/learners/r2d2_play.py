@@ -242,7 +242,8 @@ def lived(
             number = jnp.where(step.before.ended, -1, step.before.number)
             rewards = _with_players(world, step.reward)
             where = jnp.where(number < 0, -1, first + number)
-            kept = Sequences(*step.kept, rewards, where, None)
+            inputs, action = step.kept
+            kept = Sequences(inputs, action, rewards, where, None)
             return kept, (number, step.before.time, step.transcript())
 
         def piece(actors: Actors, number: Any) -> Any:

@@ -236,7 +236,17 @@ def life_program(
                 lived.steps,
                 lambda rows, row, number: rows.at[:, number].set(row),
             )
-            return Lived(mind._replace(arrays=arrays), *at, number, *logged)
+            seen, done, gained = logged
+            return Lived(
+                mind._replace(arrays=arrays),
+                at.world,
+                at.observation,
+                at.reward,
+                number,
+                seen,
+                done,
+                gained,
+            )
 
         blank = jnp.zeros((lanes, ROOM), jnp.int32)
         begun = Lived(

@@ -20,8 +20,8 @@ from quickstudy.base.task import NumberedWorld
 from quickstudy.gateway import jax, jnp, lax
 from quickstudy.tasks.worlds import episode_keys
 
-Act = Callable[[Any, "Slots", Any], tuple[Any, Any, Any]]
-"""(state of the policy, slots, (slot,) keys) -> (state, actions, anything to be logged)."""
+Act = Callable[[Any, Any, Any], tuple[Any, Any, Any]]
+"""(state of the policy, `Slots`, (slot,) keys) -> (state, actions, anything to be logged)."""
 
 
 def opened(world: Any, keys: Any, numbers: Any) -> Any:
@@ -139,7 +139,7 @@ class Step(NamedTuple):
     kept: what the policy wants to be logged.
     """
 
-    before: Slots
+    before: Any
     action: Any
     kept: Any
     reward: Any
@@ -170,7 +170,7 @@ def rollout(
     """
     slots, turn = arena.first() if slots is None else slots, turns(arena, act, log, renew)
     if steps is not None:
-        return lax.scan(lambda carry, _: turn(carry), (slots, policy), None, length=steps)  # type: ignore[no-any-return]
+        return lax.scan(lambda carry, _: turn(carry), (slots, policy), None, length=steps)
     kinds = jax.eval_shape(lambda carry: turn(carry)[1], (slots, policy))
     room = int(arena.world.horizon)
     blank = jax.tree.map(lambda kind: jnp.zeros((room, *kind.shape), kind.dtype), kinds)
@@ -222,7 +222,11 @@ def logged_loop(
     def once(state: Any) -> Any:
         time, carry, logged = state
         carry, happened = turn(carry)
-        return time + 1, carry, jax.tree.map(lambda *leaf: write(*leaf, time), logged, happened)
+
+        def written(rows: Any, row: Any) -> Any:
+            return write(rows, row, time)
+
+        return time + 1, carry, jax.tree.map(written, logged, happened)
 
     def on(state: Any) -> Any:
         return goes_on(state[1], state[0])

@@ -24,7 +24,7 @@ class MicroTask(Curriculum):
     """
 
     id: ClassVar[str]
-    cut_down: ClassVar[str] = ""  # type: ignore[misc]
+    cut_down: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "members", (self.id.partition("/")[2],))

@@ -27,7 +27,7 @@ class SpokenListener(ListenerGame):
     speaks: ClassVar[str] = "own"
 
     @property
-    def speaker(self) -> SpokenListener:  # type: ignore[override]
+    def speaker(self) -> SpokenListener:
         """Itself."""
         return self
 

@@ -64,7 +64,7 @@ def widths(sizes: Sizes) -> Observation:
 def view_width(sizes: Sizes, players: int) -> int:
     """Numbers in an observation; with one player the role is not written."""
     *parts, role = widths(sizes)
-    return sum(parts) + (role if players > 1 else 0)
+    return int(sum(parts) + (role if players > 1 else 0))
 
 
 def encode(view: Observation) -> Any:
