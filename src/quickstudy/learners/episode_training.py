@@ -232,7 +232,7 @@ def _learn(
                 there = jnp.broadcast_to(there[..., None], rewards.shape)
             there = there.astype(rewards.dtype)
             played = Played(logged.observations, transcript.actions, rewards, there, world)
-            agent, moments = training.update(agent, moments, played)
+            return training.update(agent, moments, played), by_episode(transcript)
         return (agent, moments), by_episode(transcript)
 
     return over_lanes(single, lanes)(agents, moments, begun, keys, numbers)
