@@ -18,7 +18,6 @@ from quickstudy.base.parameters import (
 from quickstudy.base.registry import include
 from quickstudy.base.sheet import sheet_of
 from quickstudy.base.study import find_study, study_names
-from quickstudy.base.task import ASKED
 
 FACTS = (
     "controls",
@@ -228,6 +227,8 @@ def _host_parameters(found: Any) -> list[dict[str, Any]]:
     all of these.
     """
     from quickstudy.learners.choice import shown_parameters
+
+    from quickstudy.base.task import ASKED  # loads NumPy, which `ls` does without
 
     by_kind = {asked: shown_parameters(found, asked) for asked in ASKED}
     rows = []
