@@ -226,9 +226,8 @@ def _host_parameters(found: Any) -> list[dict[str, Any]]:
     """Of a host class: what can be set in its name, and where the default depends on what is asked,
     all of these.
     """
-    from quickstudy.learners.choice import shown_parameters
-
     from quickstudy.base.task import ASKED  # loads NumPy, which `ls` does without
+    from quickstudy.learners.choice import shown_parameters
 
     by_kind = {asked: shown_parameters(found, asked) for asked in ASKED}
     rows = []

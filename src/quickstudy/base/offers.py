@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeGuard, TypeVar
 
 from numpy.typing import NDArray
 
@@ -126,13 +126,14 @@ class Watching(Protocol):
 
 
 @lru_cache
-def _methods(kind: type) -> tuple[str, ...]:
+def _methods(kind: Any) -> tuple[str, ...]:
     return tuple(name for name, value in vars(kind).items() if callable(value) and name[0] != "_")
 
 
-def offers(owner: Any, kind: type) -> bool:
+def offers(owner: Any, kind: type[F]) -> TypeGuard[F]:
     """Whether an object has all methods that a protocol itself declares."""
-    return all(callable(getattr(owner, name, None)) for name in _methods(kind))
+    declaring: Any = kind  # mypy holds no type of a protocol to be hashable
+    return all(callable(getattr(owner, name, None)) for name in _methods(declaring))
 
 
 @dataclass(frozen=True)

@@ -349,7 +349,7 @@ def unrolled(pupil: Any, state: Any, inputs: Any) -> tuple[Any, NDArray[Any]]:
     else one by one.
     """
     if offers(pupil, Unrolling):
-        return pupil.unroll(state, inputs)  # type: ignore[no-any-return]
+        return pupil.unroll(state, inputs)
     scores = []
     for number in range(jax.tree.leaves(inputs)[0].shape[1]):
         state, given = pupil.step(

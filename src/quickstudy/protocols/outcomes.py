@@ -304,7 +304,7 @@ class _Steps:
             return state, said
         whole = np.broadcast_to(inputs.astype(np.int32), (self._pupil.lanes, *inputs.shape))
         if offers(self._pupil, Unrolling):
-            return self._pupil.unroll(state, whole)  # type: ignore[no-any-return]
+            return self._pupil.unroll(state, whole)
         scores = []
         for time in range(len(inputs)):
             state, given = self._pupil.step(state, whole[:, time])
