@@ -8,8 +8,11 @@ by the global flag.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
+import pathlib
+import threading
 from typing import Any
 
 from quickstudy.base.errors import MissingExtra
@@ -79,6 +82,37 @@ def _count(event: str, duration_secs: float, **said: str | int) -> None:
 
 
 jax.monitoring.register_event_duration_secs_listener(_count)
+
+
+def _write_whole_entries() -> None:
+    """Let a program appear in the cache only once all of it is written.
+
+    JAX writes an entry in place. A process that reads it at that moment warns and compiles again,
+    and so does every later one if the writer was killed: the entry is never replaced. A cache with
+    a maximum size is left alone, since JAX locks that one. The class is private to JAX; where it is
+    missing, entries are written as JAX does it.
+    """
+    with contextlib.suppress(ImportError):
+        from jax._src.lru_cache import LRUCache
+
+        private: Any = LRUCache
+        in_place = private.put
+
+        def put(cache: Any, key: str, value: bytes) -> None:
+            entry = cache.path / f"{key}-cache"
+            if cache.eviction_enabled or not isinstance(entry, pathlib.Path):
+                in_place(cache, key, value)
+            elif not entry.exists():
+                name = f"{key}.{os.getpid()}.{threading.get_ident()}"
+                part = entry.with_name(f"{name}-cache")
+                part.unlink(missing_ok=True)  # of a killed process that had the same number
+                in_place(cache, name, value)
+                part.replace(entry)
+
+        private.put = put
+
+
+_write_whole_entries()
 
 
 def compile_seconds() -> float:
