@@ -566,6 +566,11 @@ def test_a_grammar_file_may_have_comments(tmp_path):
     assert Written(rules=str(tmp_path / "mine.txt")).rules == "S -> n S v [0.4] | n v [0.6]"
 
 
+def test_a_text_of_several_lines_may_have_comments_and_is_the_same_task():
+    text = "\n# a sentence\nS -> the N [1]\nN -> cat [0.5] | dog [0.5] # nouns\n"
+    assert Written(rules=text).rules == "S -> the N [1]\nN -> cat [0.5] | dog [0.5]"
+
+
 def test_a_finite_language_is_refused_before_anything_is_run():
     task = Written(rules="S -> a [0.5] | b [0.5]")
     with pytest.raises(UsageError, match="this language has 2 strings, and the test needs 1,000"):

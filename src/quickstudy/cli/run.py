@@ -182,7 +182,8 @@ def preview(plan: Plan, options: RunOptions, json: bool) -> None:
         return
     workers, here = options.chosen_engine.planned_workers(), options.chosen_engine.here
     say(
-        f"{counted(summary.cells, 'run')}: {summary.found} found, {summary.to_do} to do,"
+        f"{counted(summary.cells, 'run')}: {summary.found:,} found,"
+        f" {summary.to_do:,} to do,"
         f" {'in this process' if here else f'on {workers} workers'}"
     )
     if not summary.to_do:

@@ -291,6 +291,13 @@ def _check_made(name: str, found: Any, given: Mapping[str, Any]) -> None:
     """Raises UsageError for what cannot be called with (brief, seed) and the parameters that have
     no default.
     """
+    role = getattr(found, "role", "")
+    if role in ("control", "oracle"):
+        file = name.partition(":")[0]
+        raise UsageError(
+            f"{name} is made for a task, as its {role}; name it by its id: {found.id} --include"
+            f" {file}"
+        )
     signature = inspect.signature(found)
     required = [
         one
