@@ -19,7 +19,8 @@ from quickstudy.base.lesson import Rehearsal
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.gateway import device_kind, jax, jnp, lax
-from quickstudy.learners.slots import Slots, drawn, laid_out
+from quickstudy.learners.episode_batches import drawn, laid_out
+from quickstudy.learners.rollout import Arena
 
 CALLS = 5
 SETTINGS = ((1, 1, 0), (1, 4, 3), (2, 4, 0), (4, 16, 0))
@@ -36,7 +37,8 @@ def roll(world, key, material, slots, steps, unrolled):
     sizes = world.sizes
     row, begun = laid_out(world, material)
     episodes = len(begun[1])
-    first = Slots.first(begun, slots, episodes)
+    arena = Arena(row, begun, None, jnp.arange(episodes), episodes)
+    first = arena.first(slots)
 
     def once(playing, at):
         word = jax.random.bits(jax.random.fold_in(key, at), (slots, world.players)).astype(
@@ -53,7 +55,7 @@ def roll(world, key, material, slots, steps, unrolled):
             "message": {str(place): token for place, token in enumerate(said)},
         }
         counts = ~playing.ended
-        playing, said, _ = playing.step(row, begun, jnp.zeros((slots, 0)), action, episodes)
+        playing, said, _ = arena.step(playing, jnp.zeros((slots, 0)), action)
         return playing, (playing.seen, said.reward[:, 0], said.done, counts)
 
     _, (written, rewards, done, counts) = lax.scan(once, first, jnp.arange(steps), unroll=unrolled)

@@ -100,6 +100,7 @@ def episode_loops(tree: ast.Module, room: str) -> Iterator[ast.AST]:
                 parts = list(ast.walk(node))
                 names = {ast.unparse(one) for one in parts if isinstance(one, ast.Attribute)}
                 steps = names & {"world.step", "rehearsal.world.step", "slots.step"}
+                steps |= {"turns"} & set(map(called, parts))  # one step of `learners.rollout`
                 if steps and any(called(one) in LOOPS for one in parts):
                     yield node
 

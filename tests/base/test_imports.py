@@ -101,6 +101,24 @@ def test_imports_go_one_way(path):
         assert RANKS[part] < RANKS[own], f"{name_of(path)} imports {module}"
 
 
+def test_no_learner_knows_a_family():
+    """What a learner needs of a world or a task, that declares: `base.task` has the faces."""
+    families = {path.name for path in (ROOT / "tasks").iterdir() if path.is_dir()}
+    known = {
+        (name_of(path), module.split(".")[2])
+        for path in FILES
+        if name_of(path).startswith("learners/")
+        for module in imported(tree_of(path))
+        if module.startswith("quickstudy.tasks.") and module.split(".")[2] in families
+    }
+    # A certificate is a proof about one language; a closed loop limits what is fed back as a free
+    # run does.
+    assert known == {
+        ("learners/mdl/certificate.py", "grammar"),
+        ("learners/closed_loop.py", "dynamics"),
+    }
+
+
 def test_base_needs_the_standard_library_and_numpy_only():
     for path in FILES:
         if name_of(path).startswith("base/"):

@@ -18,7 +18,7 @@ from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Transcript
 from quickstudy.base.parameters import configure
 from quickstudy.gateway import eqx, jax
-from quickstudy.learners.episodes import play
+from quickstudy.learners.rollout import play
 from quickstudy.measures.games import by_episode
 from quickstudy.protocols.games import logged
 from quickstudy.tasks.games.pair import Pair

@@ -11,8 +11,9 @@ from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.gateway import jax, jnp
-from quickstudy.learners import slots
-from quickstudy.learners.slots import Slots, in_batches, laid_out, transcript
+from quickstudy.learners import episode_batches
+from quickstudy.learners.episode_batches import in_batches, laid_out, transcript
+from quickstudy.learners.rollout import Arena
 from quickstudy.tasks.games.episodes import as_episodes, draw_episode, draw_games
 from quickstudy.tasks.games.pair import Pair
 
@@ -61,21 +62,18 @@ def test_an_episode_has_the_same_games_alone_and_among_others(world, keys, drawn
             assert (flat == other[:count]).all()
 
 
-def test_slots_play_one_episode_after_another(world, drawn):
+def test_slots_play_one_episode_after_another(world, keys, drawn):
     """Every observation and reward is that of the world, with a step that begins anew behind every
     end; the transcript has all episodes, each from its beginning to its end.
     """
     row, begun = laid_out(world, drawn)
-    on = jax.jit(
-        lambda playing, action: playing.step(
-            row, begun, jnp.zeros((SLOTS, 0)), action, EPISODES - 1
-        )
-    )
+    arena = Arena(row, begun, None, keys, EPISODES - 1)
+    on = jax.jit(lambda playing, action: arena.step(playing, jnp.zeros((SLOTS, 0)), action))
     whole = as_episodes(world.sizes, *drawn)
     reset = jax.jit(lambda number: world.started(jax.tree.map(lambda part: part[number], whole)))
     step = jax.jit(lambda state, action: world.step(None, state, action))
     rng, sizes, logs = np.random.default_rng(0), world.sizes, []
-    playing = Slots.first(begun, SLOTS, EPISODES - 1)
+    playing = arena.first(SLOTS)
     own = {at: reset(at) for at in range(SLOTS)}
     while not playing.over(EPISODES - 1):
         action = {
@@ -119,7 +117,7 @@ def test_batches_have_episodes_of_about_equal_length(world, keys):
     batches, rest = in_batches(rehearsal, 3, 3 + 2 * 512 - 5, 32)
     assert sorted([*batches.ravel(), *rest.ravel()]) == list(range(3, 3 + 2 * 512 - 5))
     assert (batches.shape, rest.shape) == ((1, 31, 32), (1, 27))
-    counts = np.asarray(slots.drawn(rehearsal, jnp.arange(1027)[None])[0].count)[0]
+    counts = np.asarray(episode_batches.drawn(rehearsal, jnp.arange(1027)[None])[0].count)[0]
 
     def useful(numbers):
         games = counts[numbers]

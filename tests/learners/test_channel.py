@@ -20,7 +20,6 @@ from quickstudy.cores.recurrent import GRU
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.acquisition import acquired
 from quickstudy.learners.channel import Channel
-from quickstudy.learners.channel_programs import shown_to, vectors_of
 from quickstudy.learners.trained import Trained
 from quickstudy.tasks.games.pair import Pair
 from quickstudy.tasks.games.play import LISTENER, SPEAKER
@@ -48,15 +47,15 @@ def test_what_is_learned_from_is_what_is_seen() -> None:
     tokens, nothing = jax.nn.one_hot(heard, 7), jnp.zeros((games, 3, 7))
     own, others = episode.speaker[:games], episode.listener[:games]
     wanted = {
-        (0, SPEAKER): vectors_of(world, own, nothing, query, 0, SPEAKER),
-        (1, LISTENER): vectors_of(world, others, tokens, query, 1, LISTENER),
-        (2, LISTENER): vectors_of(world, own, tokens, query, 2, LISTENER),
+        (0, SPEAKER): world.channel.vectors(own, nothing, query, 0, SPEAKER),
+        (1, LISTENER): world.channel.vectors(others, tokens, query, 1, LISTENER),
+        (2, LISTENER): world.channel.vectors(own, tokens, query, 2, LISTENER),
     }
     for time in range(3 * games):
         game, turn = divmod(time, 3)
         for role in (SPEAKER, LISTENER):
             if (turn, role) in wanted:
-                shown = np.asarray(seen)[role] * shown_to(world, role)
+                shown = np.asarray(seen)[role] * world.channel.shown_to(role)
                 np.testing.assert_allclose(
                     shown, wanted[turn, role][game], atol=1e-6, err_msg=f"{turn} {role}"
                 )

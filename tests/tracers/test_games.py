@@ -20,8 +20,8 @@ from quickstudy.base.task import PureWorldTask, Turn, spaces_of
 from quickstudy.cores.esn import EchoState
 from quickstudy.cores.recurrent import LSTM
 from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax, optax
-from quickstudy.learners.episodes import play
 from quickstudy.learners.lanes import over_lanes, stack_lanes
+from quickstudy.learners.rollout import play
 from quickstudy.learners.stepping import Head, Model
 
 EPISODES = 64

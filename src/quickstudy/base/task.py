@@ -142,8 +142,8 @@ class PureWorldTask(Protocol):
     and `outputs`, perhaps `players`.
 
     horizon: steps of an episode; one that is over earlier goes on unrewarded. Hashable: it is a
-    constant of the compiled program. A world whose episodes are numbered, as where each has a start
-    of its own, also has `episode(key, number)`, which is asked instead of `reset`.
+    constant of the compiled program. What else it may offer: `NumberedWorld`, `DrawnWorld`,
+    `PackedWorld`, `ChannelWorld`.
     """
 
     horizon: int
@@ -153,6 +153,58 @@ class PureWorldTask(Protocol):
 
     def step(self, key: Any, state: Any, action: Any) -> tuple[Any, Turn]:
         """(state, turn); everything in the turn is an array, `info` a mapping of arrays."""
+
+
+@runtime_checkable
+class NumberedWorld(Protocol):
+    """A pure world whose episodes are numbered, as where each has a start of its own."""
+
+    def episode(self, key: Any, number: Any) -> tuple[Any, Any]:
+        """(state, first observation) of the episode of that number; asked instead of `reset`."""
+
+
+@runtime_checkable
+class DrawnWorld(Protocol):
+    """A pure world that can draw whole episodes by themselves, before anything is played."""
+
+    def drawn(self, keys: Any, numbers: Any) -> Any:
+        """Episodes of these numbers (lane, episode), of the lanes' keys."""
+
+    def started(self, episode: Any) -> tuple[Any, Any]:
+        """(state, first observation) of one of them."""
+
+
+@runtime_checkable
+class PackedWorld(Protocol):
+    """A pure world whose episodes can be drawn one after another in one block, without padding."""
+
+    def pack(self, keys: Any) -> Any:
+        """The block with the episodes of these keys for their resets."""
+
+    def unpack(self, block: Any) -> tuple[Any, Any]:
+        """(a pure world that plays the block, (states, first observations) of all episodes)."""
+
+    def lengths(self, block: Any) -> Any:
+        """(episode,) how long each is, in any unit."""
+
+
+@runtime_checkable
+class ChannelWorld(Protocol):
+    """A pure world in which players send messages through which gradients could pass."""
+
+    @property
+    def channel(self) -> Any:
+        """Sizes and encoding of what passes (`Channel` of the games); None where its rules are of
+        another kind.
+        """
+
+
+@runtime_checkable
+class Composed(Protocol):
+    """A task that is made of others, by their names."""
+
+    def made_of(self) -> tuple[type, ...]:
+        """Their classes. The code of those from a user's files is part of the task's identity."""
 
 
 def players_of(task: Any) -> int:

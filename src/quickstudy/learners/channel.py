@@ -14,6 +14,7 @@ from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
+from quickstudy.base.task import ChannelWorld
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.channel_programs import Echo, Settings, learned, performed
@@ -21,7 +22,6 @@ from quickstudy.learners.episodes import EpisodePupil, begin_episodes, played_in
 from quickstudy.learners.lanes import stack_lanes
 from quickstudy.learners.optimiser import FALLS_AFTER
 from quickstudy.learners.stepping import Head, Model
-from quickstudy.tasks.games.play import GameWorld
 
 
 @training("channel", version=1)
@@ -217,11 +217,6 @@ def _pair(
 
 
 def _checked(world: Any) -> Any:
-    if (
-        not isinstance(world, GameWorld)
-        or world.players != 2
-        or world.sizes.rounds != 1
-        or not world.sizes.feedback
-    ):
+    if not isinstance(world, ChannelWorld) or world.channel is None:
         raise NotApplicable("channel is for games/pair with one round and feedback")
     return world

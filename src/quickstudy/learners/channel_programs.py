@@ -11,11 +11,10 @@ import numpy as np
 from quickstudy.base.learner import OUT_OF_REACH
 from quickstudy.base.lesson import Transcript
 from quickstudy.gateway import eqx, jax, jnp, lax, optax
-from quickstudy.learners.episodes import play
 from quickstudy.learners.lanes import over_lanes
 from quickstudy.learners.optimiser import FALLS_AFTER, OptimiserConfig, optimiser_step
+from quickstudy.learners.rollout import play
 from quickstudy.learners.stepping import Model
-from quickstudy.tasks.games.play import LISTENER, SPEAKER
 
 
 class Settings(NamedTuple):
@@ -55,33 +54,6 @@ class Echo(eqx.Module):
         return (said * self.numbers).sum(axis=-1) @ jnp.exp(scores)
 
 
-def vectors_of(world: Any, stimuli: Any, tokens: Any, query: Any, turn: int, role: int) -> Any:
-    """(game, ...): observations as `as_vector` has them, from stimuli (game, stimulus, dimension),
-    one-hot tokens (game, place, token) and whether games are of the query; without results.
-    """
-    games = len(stimuli)
-    fixed = [jnp.zeros(3), jax.nn.one_hot(turn, world.sizes.rounds + 1), jax.nn.one_hot(role, 2)]
-    phase = jnp.stack([~query, query], axis=-1)
-    rest = [jnp.broadcast_to(part, (games, len(part))) for part in fixed]
-    return jnp.concatenate(
-        [stimuli.reshape(games, -1), tokens.reshape(games, -1), phase, *rest], axis=-1
-    )
-
-
-def shown_to(world: Any, role: int) -> Any:
-    """(width,): 1 where an observation is read, by a player in its role."""
-    sizes = world.sizes
-    return np.concatenate(
-        [
-            np.ones(sizes.seen),
-            np.full(sizes.heard, role == LISTENER),
-            np.ones(2),
-            np.zeros(3),
-            np.ones(sizes.rounds + 1 + 2),
-        ]
-    ).astype(np.float32)
-
-
 def scores_of(world: Any, model: Model, features: Any) -> Any:
     """(..., place, token): of the message; its end is out of reach."""
     scores = model.head(features).reshape(
@@ -106,6 +78,7 @@ def learned(
     """(pairs, moments) after one update from the first games of some episodes, (lane, episode,
     ...).
     """
+    speaker, listener = world.channel.speaker, world.channel.listener
 
     def single(pair: Any, moments: Any, episodes: Any, noise: Any) -> Any:
         trained, fixed = eqx.partition(pair, trainable)
@@ -127,20 +100,20 @@ def learned(
 
         def vectors(stimuli: Any, tokens: Any, turn: int, role: int) -> Any:
             def each(stimuli: Any, tokens: Any, query: Any) -> Any:
-                return vectors_of(world, stimuli, tokens, query, turn, role)
+                return world.channel.vectors(stimuli, tokens, query, turn, role)
 
             return jnp.swapaxes(jax.vmap(each)(stimuli, tokens, query), 0, 1)  # (game, row, width)
 
         def loss(trained: Any) -> Any:
             pair = eqx.combine(trained, fixed)
-            seen = vectors(own, jnp.zeros(shape), 0, SPEAKER)
+            seen = vectors(own, jnp.zeros(shape), 0, speaker)
             features = pair.speaker.core.unroll(pair.speaker.core.start(rows, games), seen)[1]
             scores = jnp.swapaxes(scores_of(world, pair.speaker, features), 0, 1) + gumbel
             soft = jax.nn.softmax(scores / settings.heat)
             hard = jax.nn.one_hot(jnp.argmax(scores, axis=-1), shape[-1])
             said = hard + soft - lax.stop_gradient(soft)
             heard = jnp.einsum("bgps,bpsh->bgph", said, renamed)
-            views = [vectors(others, heard, 1, LISTENER), vectors(own, heard, 2, LISTENER)]
+            views = [vectors(others, heard, 1, listener), vectors(own, heard, 2, listener)]
             inputs = jnp.stack(views, axis=1).reshape(2 * games, rows, -1)
             features = pair.listener.core.unroll(pair.listener.core.start(rows, 2 * games), inputs)[
                 1
@@ -175,20 +148,21 @@ def learned(
 @eqx.filter_jit
 def performed(world: Any, pairs: Any, begun: Any, keys: Any, numbers: Any, lanes: int) -> Any:
     """A transcript of episodes, played by the likeliest tokens and decisions."""
+    speaker, listener = world.channel.speaker, world.channel.listener
 
     def single(pair: Any, begun: Any, keys: Any, numbers: Any) -> Transcript:
         rows = len(numbers)
 
         def speak(memories: Any, seen: Any) -> Any:
             own, features = pair.speaker.core.step(
-                memories[0], seen[:, SPEAKER] * shown_to(world, SPEAKER)
+                memories[0], seen[:, speaker] * world.channel.shown_to(speaker)
             )
             said = jnp.argmax(scores_of(world, pair.speaker, features), axis=-1)
             return (own, memories[1]), said, jnp.zeros(rows, jnp.int32)
 
         def listen(memories: Any, seen: Any, said: Any) -> Any:
             own, features = pair.listener.core.step(
-                memories[1], seen[:, LISTENER] * shown_to(world, LISTENER)
+                memories[1], seen[:, listener] * world.channel.shown_to(listener)
             )
             scores = pair.listener.head(features)[:, : world.sizes.decisions]
             return (memories[0], own), said, jnp.argmax(scores, axis=-1).astype(jnp.int32)

@@ -22,14 +22,15 @@ from quickstudy.base.spaces import Space
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.batching import whole_lesson
-from quickstudy.learners.episodes import play_until
 from quickstudy.learners.feature_blocks import streamed
 from quickstudy.learners.features import KEPT, Shape, harvest
 from quickstudy.learners.lanes import grown, over_lanes
 from quickstudy.learners.readout import ReservoirPupil, check_frozen
+from quickstudy.learners.rollout import Arena, Slots, by_episode, opened, rollout
 from quickstudy.learners.stepping import Speaker
 from quickstudy.learners.strategy import Strategy
 from quickstudy.learners.trained import Usual
+from quickstudy.tasks.worlds import episode_keys
 
 
 @training("cma", version=2)
@@ -288,14 +289,18 @@ def _trials(
     world: Any, cores: Any, weights: Any, outputs: Space, keys: Any, numbers: Any, lanes: int
 ) -> Transcript:
     def single(core: Any, weights: Any, key: Any, numbers: Any) -> Transcript:
-        def act(state: Any, observation: Any) -> Any:
-            state, features = core.step(state, observation)
+        first, later = jax.vmap(lambda number: episode_keys(key, number))(numbers)
+        arena = Arena(world, opened(world, first, numbers), None, later)
+
+        def act(state: Any, slots: Slots, keys: Any) -> Any:
+            state, features = core.step(state, slots.seen)
             if len(weights) == 1:
                 scores = features @ weights[0, :-1] + weights[0, -1]
             else:
                 scores = jnp.einsum("rf,rfv->rv", features, weights[:, :-1]) + weights[:, -1]
-            return state, Policy(outputs, scores).draw()
+            return state, Policy(outputs, scores).draw(), None
 
-        return play_until(world, core.start(len(numbers), world.horizon), act, key, numbers)
+        played: Transcript = rollout(arena, act, core.start(len(numbers), world.horizon))[1]
+        return by_episode(played)  # type: ignore[no-any-return]
 
     return over_lanes(single, lanes)(cores, weights, keys, numbers)  # type: ignore[no-any-return]

@@ -17,11 +17,12 @@ from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.learner import Brief, Cost
 from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
-from quickstudy.base.task import players_of
+from quickstudy.base.task import DrawnWorld, players_of
 from quickstudy.gateway import device_kind, eqx, jax, jnp, key_from_words, lax
 from quickstudy.learners.lanes import over_lanes, sizes_of, stack_lanes
 from quickstudy.learners.optimiser import begin_moments
 from quickstudy.learners.pupil import CompiledPupil
+from quickstudy.learners.rollout import opened, play
 from quickstudy.tasks.worlds import episode_keys
 
 TOGETHER = 256
@@ -69,7 +70,8 @@ def among_others(control: Callable[[Any, Brief], Any], task: Any, brief: Brief) 
     """The rule, as one of those that the task names, where it is one of them."""
     rule, rules = control(task, brief), []
     for name in [*getattr(task, "controls", ()), getattr(task, "oracle", None)]:
-        other = catalogue.control.get(name) if name else None
+        # In the place of an oracle, a task may say why there is none.
+        other = catalogue.control.get(name) if name and name in catalogue.control else None
         if other is not None and getattr(other, "compiled", False):
             with contextlib.suppress(NotApplicable):
                 rules.append(other(task, brief))
@@ -160,7 +162,7 @@ def begin_tests(rehearsal: Rehearsal, numbers: Any) -> Any:
     sequences, too, draws them by the program that does that: it takes longer to compile than to
     run, on however many episodes.
     """
-    if device_kind() != "cpu" or not hasattr(rehearsal.world, "drawn"):
+    if device_kind() != "cpu" or not isinstance(rehearsal.world, DrawnWorld):
         return begin_episodes(rehearsal, numbers)
     return _started(rehearsal.world, rehearsal.world.drawn(rehearsal.keys, numbers))
 
@@ -207,117 +209,6 @@ def _perform(
         )[1]
 
     return over_lanes(single, lanes)(begun, keys, noise, numbers)
-
-
-def opened(world: Any, keys: Any, numbers: Any) -> Any:
-    """(states, first observations) of a world's episodes of these numbers, by their keys for the
-    reset.
-    """
-    if hasattr(world, "episode"):
-        return jax.vmap(world.episode)(keys, numbers)
-    return jax.vmap(world.reset)(keys)
-
-
-def action_keys(noise: Any, numbers: Any) -> Any:
-    """(episode,) keys of the actor, from its own noise: fold in the time (`at_time`) to draw an
-    action.
-
-    Never hand one to `world.step`: a world that draws there would then draw what the actor has just
-    drawn.
-    """
-    return jax.vmap(lambda number: jax.random.fold_in(noise, number))(numbers)
-
-
-def step_keys(key: Any, numbers: Any) -> Any:
-    """(episode,) keys of the world, from the lane's key: fold in the time (`at_time`) to take a
-    step.
-    """
-    return jax.vmap(lambda number: episode_keys(key, number)[1])(numbers)
-
-
-def at_time(keys: Any, time: Any) -> Any:
-    """(episode,) keys for one step of the episodes; time: the same for all, or one for each."""
-    times = jnp.broadcast_to(time, keys.shape)
-    return jax.vmap(jax.random.fold_in)(keys, times)
-
-
-def play(
-    world: Any,
-    state: Any,
-    step: Callable[..., Any],
-    key: Any,
-    noise: Any,
-    numbers: Any,
-    begun: Any = None,
-) -> tuple[Any, Transcript]:
-    """Play a lane's episodes of these numbers side by side, to the horizon. For use inside compiled
-    functions.
-
-    step(state, observation, key=) -> (state, action): one row per episode in everything, keys too,
-    then the players if there are several. key: the lane's, from which the world draws; noise: the
-    actor's own. Each episode draws from keys of its number, so that it is the same in whatever
-    company. begun: the lane's part of `begin_episodes`, if somebody has asked for it before. Gives
-    the last state, and a transcript of (episode, step, ...). Gradients pass: what a training needs
-    of its own choices it keeps in the state.
-    """
-    first, later = jax.vmap(lambda number: episode_keys(key, number))(numbers)
-    own = action_keys(noise, numbers)
-
-    def turn(carry: Any, time: Any) -> Any:
-        state, places, observation = carry
-        state, action = step(state, observation, key=at_time(own, time))
-        places, said = jax.vmap(world.step)(at_time(later, time), places, action)
-        return (state, places, said.observation), Transcript(
-            action, said.reward, said.done, said.info
-        )
-
-    begun = opened(world, first, numbers) if begun is None else begun
-    (state, *_), played = lax.scan(turn, (state, *begun), jnp.arange(world.horizon))
-    return state, jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1), played)
-
-
-def play_until(
-    world: Any, state: Any, act: Callable[..., Any], key: Any, numbers: Any
-) -> Transcript:
-    """Play a lane's episodes of these numbers side by side, no further than to where the last is
-    over: what is left of their steps stays blank. For use inside compiled functions; no gradients
-    pass.
-
-    act(state, observation) -> (state, action), one row per episode; nothing in it is random. Keys
-    as in `play`.
-    """
-    first, later = jax.vmap(lambda number: episode_keys(key, number))(numbers)
-
-    def turn(time: Any, state: Any, places: Any, observation: Any) -> Any:
-        state, action = act(state, observation)
-        places, said = jax.vmap(world.step)(at_time(later, time), places, action)
-        return (
-            state,
-            places,
-            said.observation,
-            Transcript(action, said.reward, said.done, said.info),
-        )
-
-    begun = (state, *opened(world, first, numbers))
-    kinds = jax.eval_shape(lambda: turn(0, *begun)[3])
-    blank = jax.tree.map(lambda kind: jnp.zeros((world.horizon, *kind.shape), kind.dtype), kinds)
-
-    def go_on(carry: Any) -> Any:
-        time, over, *now, kept = carry
-        *now, happened = turn(time, *now)
-        kept = jax.tree.map(
-            lambda whole, one: lax.dynamic_update_index_in_dim(whole, one, time, 0), kept, happened
-        )
-        return time + 1, over | happened.done, *now, kept
-
-    def is_on(carry: Any) -> Any:
-        return (carry[0] < world.horizon) & ~carry[1].all()
-
-    *_, kept = lax.while_loop(
-        is_on, go_on, (jnp.int32(0), jnp.zeros(len(numbers), bool), *begun, blank)
-    )
-    happened: Transcript = jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1), kept)
-    return happened
 
 
 class Lived(NamedTuple):

@@ -232,6 +232,12 @@ def _trained(
 
     core_class = catalogue.core.get(core_name)
     core_name = core_class.id
+    if not isinstance(getattr(core_class, "frozen", None), bool):  # a class of a user's may lack it
+        raise UsageError(
+            f'core "{core_name}": frozen must be True (a reservoir: nothing in it is trained) or'
+            f" False, got {getattr(core_class, 'frozen', 'nothing')}; add `frozen = False` to"
+            f" {core_class.__name__}"
+        )
     try:
         usual = default_training(core_class, convention, asked)
     except NotApplicable as reason:

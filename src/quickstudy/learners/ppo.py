@@ -21,36 +21,27 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.task import players_of
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.learners.episode_batches import in_batches
+from quickstudy.learners.episode_training import Agent, performed
 from quickstudy.learners.episodes import (
     EpisodePupil,
     Lived,
-    action_keys,
     as_rows,
-    at_time,
     begin_episodes,
     by_player,
-    play,
     played_in_parts,
-    step_keys,
 )
 from quickstudy.learners.lanes import over_lanes, rounded
 from quickstudy.learners.optimiser import OptimiserConfig, optimiser_step
-from quickstudy.learners.slots import in_batches
-from quickstudy.learners.stepping import Head
+from quickstudy.learners.rollout import (
+    Arena,
+    Slots,
+    Step,
+    action_keys,
+    rollout,
+    step_keys,
+)
 from quickstudy.learners.trained import Usual
-
-
-class Actor(eqx.Module):
-    """A memory, what it does, and what it expects."""
-
-    core: Any
-    policy: Head
-    value: Head
-
-    def trainable(self) -> Any:
-        """What the core lets be trained, and both heads."""
-        heads = jax.tree.map(lambda _: True, (self.policy, self.value))
-        return Actor(self.core.trainable(), *heads)
 
 
 class Settings(NamedTuple):
@@ -135,12 +126,7 @@ class PPOPupil(EpisodePupil):
     def __init__(
         self, training: PPO, core: CoreSpec, brief: Brief, streams: Sequence[Streams]
     ) -> None:
-        actors = []
-        for stream in streams:
-            rng = stream.numpy("core")
-            built = core.build(brief.inputs, rng)
-            heads = (Head.drawn(built, width, rng) for width in (brief.outputs.width, 1))
-            actors.append(Actor(built, *heads))
+        actors = [Agent.drawn(core, brief, stream) for stream in streams]
         super().__init__(actors, streams)
         self._training = training
         planned = max(1, brief.budget // training.batch) * training.epochs * training.parts
@@ -207,7 +193,7 @@ class PPOPupil(EpisodePupil):
             rehearsal,
             start,
             stop,
-            lambda begun, numbers: _perform(world, self._models, begun, keys, numbers, self.lanes),
+            lambda begun, numbers: performed(world, self._models, begun, keys, numbers, self.lanes),
         )
 
 
@@ -217,66 +203,30 @@ def _live(world: Any, actors: Any, begun: Any, keys: Any, numbers: Any, lanes: i
 
     def single(actor: Any, begun: Any, keys: Any, numbers: Any) -> Lived:
         world_key, noise = keys
-        own, later = action_keys(noise, numbers), step_keys(world_key, numbers)
+        arena = Arena(world, begun, action_keys(noise, numbers), step_keys(world_key, numbers))
 
-        def turn(carry: Any, time: Any) -> Any:
-            memory, places, seen, over = carry
-            memory, features = actor.core.step(memory, as_rows(world, seen))
-            policy = Policy(world.outputs, by_player(world, actor.policy(features)))
-            of_actor, of_world = at_time(own, time), at_time(later, time)
-            uniform = jax.vmap(lambda key: jax.random.uniform(key, policy.scores.shape[1:]))(
-                of_actor
-            )
-            action = policy.draw(uniform)
-            places, said = jax.vmap(world.step)(of_world, places, action)
+        def act(memory: Any, slots: Slots, keys: Any) -> Any:
+            memory, features, policy, action = actor.explore(world, memory, slots.seen, keys)
             expected = by_player(world, actor.value(features)[:, 0])
-            lived = Lived(
-                seen,
-                action,
-                policy.log_probability(action),
+            return memory, action, (policy.log_probability(action), expected)
+
+        def log(step: Step) -> Lived:
+            chances, expected = step.kept
+            return Lived(
+                step.before.seen,
+                step.action,
+                chances,
                 expected,
-                said.reward,
-                said.done,
-                said.info,
+                step.reward,
+                step.done,
+                step.info,
             )
-            return (memory, places, said.observation, over | said.done), lived
-
-        rows = len(numbers) * players_of(world)
-        first = actor.core.start(rows, world.horizon), *begun, jnp.zeros(len(numbers), bool)
-        shapes = jax.eval_shape(lambda carry: turn(carry, 0)[1], first)
-        log = jax.tree.map(lambda leaf: jnp.zeros((world.horizon, *leaf.shape), leaf.dtype), shapes)
-        log = log._replace(done=jnp.ones_like(log.done))
-
-        def on(state: Any) -> Any:
-            time, (*_, over), _ = state
-            return (time < world.horizon) & ~over.all()
-
-        def step(state: Any) -> Any:
-            time, carry, log = state
-            carry, lived = turn(carry, time)
-            return (
-                time + 1,
-                carry,
-                jax.tree.map(lambda rows, row: rows.at[time].set(row), log, lived),
-            )
-
-        return lax.while_loop(on, step, (0, first, log))[2]  # type: ignore[no-any-return]
-
-    return over_lanes(single, lanes)(actors, begun, keys, numbers)  # type: ignore[no-any-return]
-
-
-@eqx.filter_jit
-def _perform(world: Any, actors: Any, begun: Any, keys: Any, numbers: Any, lanes: int) -> Any:
-    def single(actor: Any, begun: Any, keys: Any, numbers: Any) -> Transcript:
-        def step(memory: Any, seen: Any, key: Any) -> Any:
-            memory, features = actor.core.step(memory, as_rows(world, seen))
-            return memory, Policy(world.outputs, by_player(world, actor.policy(features))).draw()
 
         memory = actor.core.start(len(numbers) * players_of(world), world.horizon)
-        world_key, noise = keys
-        return play(world, memory, step, world_key, noise, numbers, begun)[1]
+        lived: Lived = rollout(arena, act, memory, log=log)[1]
+        return lived
 
-    return over_lanes(single, lanes)(actors, begun, keys, numbers)
+    return over_lanes(single, lanes)(actors, begun, keys, numbers)  # type: ignore[no-any-return]
 
 
 @eqx.filter_jit

@@ -23,6 +23,7 @@ from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, key_from_words
 from quickstudy.learners.action_values import ActionValues, check_choices, widened
 from quickstudy.learners.auxiliary_losses import AuxiliaryLosses
+from quickstudy.learners.episode_batches import drawn, transcript
 from quickstudy.learners.episodes import played_in_parts
 from quickstudy.learners.lanes import sizes_of, stack_lanes, with_arrays
 from quickstudy.learners.optimiser import begin_moments
@@ -30,7 +31,6 @@ from quickstudy.learners.pupil import CompiledPupil
 from quickstudy.learners.r2d2_play import Layout, Settings, empty_replay, entered, lived, performed
 from quickstudy.learners.r2d2_programs import learned
 from quickstudy.learners.replay import Pieces, Replay
-from quickstudy.learners.slots import drawn, transcript
 
 LESSONS = (8, 64)
 """Episodes for every actor that are drawn at once: few, or many."""

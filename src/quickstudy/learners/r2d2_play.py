@@ -13,10 +13,19 @@ from quickstudy.base.spaces import Reals
 from quickstudy.base.task import players_of
 from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.learners.action_values import ActionValues, written
-from quickstudy.learners.episodes import action_keys, at_time, play, step_keys
+from quickstudy.learners.episode_batches import laid_out
 from quickstudy.learners.lanes import over_lanes
 from quickstudy.learners.replay import Pieces, Replay, Sequences
-from quickstudy.learners.slots import Slots, laid_out, restarted
+from quickstudy.learners.rollout import (
+    Arena,
+    Slots,
+    Step,
+    action_keys,
+    play,
+    restarted,
+    rollout,
+    step_keys,
+)
 
 FLOOR = 0.4
 """The share of blind actions of the actor that explores most, in the end."""
@@ -144,6 +153,20 @@ class Actors(NamedTuple):
     before_it: Before
 
 
+class Exploring(NamedTuple):
+    """What a policy that explores carries from step to step of a piece.
+
+    time: steps of all actors in this call.
+    start, state: where in the piece a sequence began, -1 if none did, and the memory there.
+    """
+
+    memory: Any
+    before_it: Before
+    time: Any
+    start: Any
+    state: Any
+
+
 @eqx.filter_jit
 def entered(world: Any, networks: Any, material: Any, stop: Any, actors: int, lanes: int) -> Actors:
     """Actors at the beginning of the first episodes of a lesson, of which `stop` are played."""
@@ -180,22 +203,22 @@ def lived(
     def single(network: Any, material: Any, actors: Actors, keys: Any, before: Any) -> Any:
         world_key, noise = keys
         row, begun = laid_out(world, material)
+        numbers = first + jnp.arange(len(jax.tree.leaves(begun)[0]))
+        arena = Arena(row, begun, action_keys(noise, numbers), step_keys(world_key, numbers), stop)
         floor = FLOOR ** (1 + 2 * jnp.arange(count) / max(1, count - 1))
         nothing = network.start(count * players, world.horizon), Before.fresh(world, count)
 
-        def turn(carry: Any, time: Any) -> Any:
-            (slots, memory, before_it), start, state = carry
+        def act(exploring: Exploring, slots: Slots, keys: Any) -> Any:
+            memory, before_it, time, start, state = exploring
             begins = ~slots.ended & (slots.time % layout.overlap == 0)
             start = jnp.where(begins, time % layout.gap, start)
             state = restarted(jnp.repeat(begins, players), memory, state)
             inputs = _read(world, layout, slots.seen, before_it)
             memory, features = network.step(memory, flat(inputs))
             scores = network.scores(world.outputs, features).reshape(count, players, -1)
-            own = at_time(action_keys(noise, first + slots.number), slots.time)
-            of_world = at_time(step_keys(world_key, first + slots.number), slots.time)
             uniform = jax.vmap(
                 lambda key: jax.random.uniform(key, (players, scores.shape[-1] + 1))
-            )(own)
+            )(keys)
             share = floor + (1 - floor) * jnp.exp(-(before + time * count) / settings.exploring)
             blind = uniform[..., -1] < share[:, None]
             best, drawn = (
@@ -205,29 +228,35 @@ def lived(
             action = jax.tree.map(
                 lambda one, other: jnp.where(blind, other, one).astype(jnp.int32), best, drawn
             )
-            number = jnp.where(slots.ended, -1, slots.number)
-            now = slots.time
-            slots, said, fresh = slots.step(row, begun, of_world, _for_world(world, action), stop)
-            rewards = _with_players(world, said.reward)
-            kept = Sequences(
-                inputs, action, rewards, jnp.where(number < 0, -1, first + number), None
-            )
-            happened = (
-                number,
-                now,
-                Transcript(_for_world(world, action), said.reward, said.done, said.info),
-            )
             before_it = Before(written(world.outputs, action), written(world.outputs, best))
-            memory = restarted(jnp.repeat(fresh, players), nothing[0], memory)
-            before_it = restarted(fresh, nothing[1], before_it)
-            return (Actors(slots, memory, before_it), start, state), (kept, happened)
+            exploring = Exploring(memory, before_it, time + 1, start, state)
+            return exploring, _for_world(world, action), (inputs, action)
+
+        def renew(fresh: Any, exploring: Exploring) -> Exploring:
+            return exploring._replace(
+                memory=restarted(jnp.repeat(fresh, players), nothing[0], exploring.memory),
+                before_it=restarted(fresh, nothing[1], exploring.before_it),
+            )
+
+        def log(step: Step) -> Any:
+            number = jnp.where(step.before.ended, -1, step.before.number)
+            rewards = _with_players(world, step.reward)
+            where = jnp.where(number < 0, -1, first + number)
+            inputs, action = step.kept
+            kept = Sequences(inputs, action, rewards, where, None)
+            return kept, (number, step.before.time, step.transcript())
 
         def piece(actors: Actors, number: Any) -> Any:
-            times = number * layout.gap + jnp.arange(layout.gap)
-            begin = actors, jnp.full(count, -1), actors.memory
-            (actors, start, state), (kept, happened) = lax.scan(turn, begin, times)
-            state = jax.tree.map(lambda leaf: leaf.reshape(count, players, *leaf.shape[1:]), state)
-            return actors, (Pieces(kept, start, state), happened)
+            slots, memory, before_it = actors
+            begin = Exploring(memory, before_it, number * layout.gap, jnp.full(count, -1), memory)
+            (slots, last), (kept, happened) = rollout(
+                arena, act, begin, slots, log, layout.gap, renew
+            )
+            state = jax.tree.map(
+                lambda leaf: leaf.reshape(count, players, *leaf.shape[1:]), last.state
+            )
+            actors = Actors(slots, last.memory, last.before_it)
+            return actors, (Pieces(kept, last.start, state), happened)
 
         actors, (pieces, happened) = lax.scan(piece, actors, jnp.arange(layout.pieces(world)))
         return (

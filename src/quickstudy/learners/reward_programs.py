@@ -8,9 +8,11 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from quickstudy.base.task import Turn
 from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax
 from quickstudy.learners.lanes import Frame, over_lanes
 from quickstudy.learners.optimiser import OptimiserConfig, optimiser_step
+from quickstudy.learners.rollout import Step, logged_loop, turns
 
 if TYPE_CHECKING:
     from quickstudy.learners.reward import ActorCritic
@@ -47,6 +49,32 @@ class Lived(NamedTuple):
     seen: Any
     done: Any
     gained: Any
+
+
+class Continued(NamedTuple):
+    """Where a world without episodes is, (lane, ...), what is seen there, and the last reward."""
+
+    world: Any
+    observation: Any
+    reward: Any
+
+
+class Continuing(NamedTuple):
+    """A world without episodes, for `turns`. go: (states, actions) of all lanes -> (states,
+    observations, rewards). It draws from its own state, so there are no keys.
+    """
+
+    go: Callable[..., Any]
+
+    def keys(self, at: Continued) -> tuple[None, None]:
+        """None: neither for the policy, which folds in its own number of a step."""
+        return None, None
+
+    def step(self, at: Continued, keys: None, action: Any) -> tuple[Continued, Turn, None]:
+        """One step in every lane."""
+        world, observation, reward = self.go(at.world, action)
+        reward = reward.astype(jnp.float32)
+        return Continued(world, observation, reward), Turn(observation, reward, False), None
 
 
 def _parts(frame: Frame, training: ActorCritic, lanes: int) -> tuple[Callable[..., Any], ...]:
@@ -157,15 +185,15 @@ def life_program(
             """
             arrays = lived.mind.arrays
 
-            def on(lived: Lived) -> Lived:
-                mind, number = lived.mind, lived.steps
+            def on(carry: Any, at: Continued, keys: None) -> Any:
+                mind, number = carry
                 now = (
-                    lived.observation
+                    at.observation
                     if alone
                     else {
-                        "seen": lived.observation,
+                        "seen": at.observation,
                         "done": mind.last,
-                        "reward": jnp.sign(lived.reward).astype(jnp.int32) + 1,
+                        "reward": jnp.sign(at.reward).astype(jnp.int32) + 1,
                     }
                 )
                 seen = jax.tree.map(
@@ -173,13 +201,11 @@ def life_program(
                 )
                 # What comes before the first of these steps has been done by the caller.
                 gained = jnp.where(
-                    (number > 0) & (mind.place > 0), gaining(mind, lived.reward), mind.gained
+                    (number > 0) & (mind.place > 0), gaining(mind, at.reward), mind.gained
                 )
                 state, chosen = act(
                     arrays, mind.state, now, words, jnp.full(lanes, mind.steps, jnp.int32)
                 )
-                world, observation, reward = go(lived.world, chosen)
-                reward = reward.astype(jnp.float32)
                 mind = mind._replace(
                     state=state,
                     seen=seen,
@@ -189,22 +215,38 @@ def life_program(
                     place=mind.place + 1,
                     steps=mind.steps + 1,
                 )
-                return Lived(
-                    mind,
-                    world,
-                    observation,
-                    reward,
-                    number + 1,
-                    lived.seen.at[:, number].set(lived.observation),
-                    lived.done.at[:, number].set(chosen),
-                    lived.gained.at[:, number].set(reward),
-                )
+                return (mind, number + 1), chosen, None
 
-            bare = lived._replace(mind=lived.mind._replace(arrays=None))
-            bare = lax.while_loop(
-                lambda lived: goes_on(lived) & (lived.mind.place < every), on, bare
+            def log(step: Step) -> Any:
+                return step.before.observation, step.action, step.reward
+
+            def more(carry: Any, number: Any) -> Any:
+                at, (mind, _) = carry
+                return (number < steps) & ~halts(at.world).any() & (mind.place < every)
+
+            begin = (
+                Continued(lived.world, lived.observation, lived.reward),
+                (lived.mind._replace(arrays=None), lived.steps),
             )
-            return bare._replace(mind=bare.mind._replace(arrays=arrays))
+            number, (at, (mind, _)), logged = logged_loop(
+                turns(Continuing(go), on, log),
+                more,
+                begin,
+                (lived.seen, lived.done, lived.gained),
+                lived.steps,
+                lambda rows, row, number: rows.at[:, number].set(row),
+            )
+            seen, done, gained = logged
+            return Lived(
+                mind._replace(arrays=arrays),
+                at.world,
+                at.observation,
+                at.reward,
+                number,
+                seen,
+                done,
+                gained,
+            )
 
         blank = jnp.zeros((lanes, ROOM), jnp.int32)
         begun = Lived(

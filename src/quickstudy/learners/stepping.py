@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import LearnerFault, UsageError
+from quickstudy.base.offers import Unrolling, offers
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space
 from quickstudy.cores.core import CoreSpec, precision_of
@@ -347,8 +348,8 @@ def unrolled(pupil: Any, state: Any, inputs: Any) -> tuple[Any, NDArray[Any]]:
     """Many steps (lane, time, row, ...) of any pupil that steps: by its `unroll` if it has one,
     else one by one.
     """
-    if hasattr(pupil, "unroll"):
-        return pupil.unroll(state, inputs)  # type: ignore[no-any-return]
+    if offers(pupil, Unrolling):
+        return pupil.unroll(state, inputs)
     scores = []
     for number in range(jax.tree.leaves(inputs)[0].shape[1]):
         state, given = pupil.step(

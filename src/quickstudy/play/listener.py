@@ -18,6 +18,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
 from quickstudy.base.wording import counted
 from quickstudy.play.seat import Said, Seat, Shown
+from quickstudy.tasks.games.view import decode
 
 NONE = "none"
 _TOKENS = string.ascii_uppercase + string.ascii_lowercase
@@ -62,20 +63,20 @@ def games_of(task: Any, streams: Streams, episodes: int) -> Iterator[Heard]:
     sizes = task.sizes
     examples, known = task.exam(streams, episodes)
     inputs, targets = np.asarray(examples.inputs), np.asarray(examples.targets)
-    views, wide = sizes.rounds + sizes.feedback, sizes.seen
+    views = sizes.rounds + sizes.feedback
     for episode, game, query, foil in zip(
         *(known[name] for name in ("episode", "game", "query", "foil")), strict=True
     ):
-        own = inputs[game * views : (game + 1) * views, episode]
-        tokens = own[: sizes.rounds, wide : wide + sizes.heard]
+        own = decode(sizes, inputs[game * views : (game + 1) * views, episode])
+        stimuli = own.stimuli_of(sizes)
         yield Heard(
             int(episode),
             int(game),
             bool(query),
             int(foil),
-            tokens.reshape(sizes.rounds, sizes.length, -1).argmax(axis=-1),
-            own[sizes.rounds - 1, :wide].reshape(sizes.distractors + 1, sizes.dimensions),
-            own[-1, : sizes.dimensions] if sizes.feedback else None,
+            own.tokens(sizes)[: sizes.rounds],
+            stimuli[sizes.rounds - 1],
+            stimuli[-1, 0] if sizes.feedback else None,
             int(targets[game * views + sizes.rounds - 1, episode]),
         )
 

@@ -19,6 +19,14 @@ from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.examples import Examples, Series
 from quickstudy.base.learner import Brief, Pace, Stepping, face, finite, pace_of
 from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.offers import (
+    Differentiating,
+    Moving,
+    Remarking,
+    offers,
+    pupil_facts,
+    series_facts,
+)
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
@@ -105,14 +113,14 @@ class DynamicsProtocol:
         series = [drawn(task, stream) for stream in streams]
         pace = pace_of(learner)
         lesson, taught = self._lesson(pace, [_told(task, lane) for lane in series], streams)
-        if getattr(task, "validates_free", False):
+        if series_facts(task).validates_free:
             lesson = dataclasses.replace(
                 lesson, free=[task.validation_run(lane) for lane in series]
             )
         exam = Exam([lane.part("test") for lane in series])
         brief = Brief(
             *spaces_of(task),
-            getattr(task, "criterion", "squared"),
+            series_facts(task).criterion,
             lesson.examples[0].steps,
             lesson.items,
         )
@@ -130,7 +138,7 @@ class DynamicsProtocol:
         for lane, cost in enumerate(sitting.costs):
             driven = {"answer": sitting.marks[-1, lane], "target": exam.targets[lane]}
             arrays = {**driven, **runs[lane], **climates[lane]}
-            if getattr(task, "running", "driven") == "free":
+            if series_facts(task).running == "free":
                 arrays |= {
                     "answer": runs[lane]["free_answer"][0],
                     "target": runs[lane]["free_target"][0],
@@ -142,7 +150,7 @@ class DynamicsProtocol:
                     "driven_target": driven["target"],
                 }
             facts = {"passes": pace.passes, **_facts(task, series[lane])}
-            if hasattr(sitting.pupil, "remarks") and (remarks := sitting.pupil.remarks(lane)):
+            if offers(sitting.pupil, Remarking) and (remarks := sitting.pupil.remarks(lane)):
                 facts["remarks"] = remarks
             whole = dataclasses.replace(cost, answer_seconds=cost.answer_seconds + more)
             traces.append(Trace("predictions", arrays, facts, whole))
@@ -183,7 +191,7 @@ def _told(task: Any, series: Series) -> Series:
     """What a learner is told of a series: of one that is learned blind the modulus of every answer,
     and no answer.
     """
-    if getattr(task, "criterion", "squared") == "squared":
+    if series_facts(task).criterion == "squared":
         return series
     return dataclasses.replace(series, targets=np.abs(series.targets))
 
@@ -211,10 +219,10 @@ def _facts(task: Any, series: Series) -> dict[str, Any]:
         "lyapunov",
         "running",
         "criterion",
-        *(["exponents"] if getattr(task, "climate", 0) else []),
+        *(["exponents"] if series_facts(task).climate else []),
     ]
     known = {name: getattr(task, name) for name in names if hasattr(task, name)}
-    return {**parts, **known, **dict(getattr(task, "taxonomy", {})), **dict(series.facts)}
+    return {**parts, **known, **dict(series_facts(task).taxonomy), **dict(series.facts)}
 
 
 MANY_STEPS = 1_000_000
@@ -234,12 +242,12 @@ def run_free(task: Any, pupil: Any, series: Sequence[Series]) -> list[dict[str, 
     try:
         stepping = face(pupil, Stepping)
     except NotApplicable:
-        if getattr(task, "running", "driven") == "free":
+        if series_facts(task).running == "free":
             raise
         return [{} for _ in series]
     _announce(task, pupil, wanted)
     moving = getattr(wanted[0], "moving", None)
-    if moving is not None and hasattr(pupil, "act_on"):
+    if moving is not None and offers(pupil, Moving):
         warm = np.stack([run.warm for run in wanted])
         plants = _stacked([run.begin() for run in wanted])
         free = pupil.act_on(warm, plants, moving, wanted[0].target.shape[1])
@@ -256,7 +264,8 @@ def _announce(task: Any, pupil: Any, wanted: Sequence[Any]) -> None:
     """Say on standard error, before they begin, that free runs take long: a host without `step`
     predicts prefixes.
     """
-    if not getattr(pupil, "by_prediction", False) or getattr(pupil, "is_rule", False):
+    stated = pupil_facts(pupil)
+    if not stated.by_prediction or stated.is_rule:
         return
     read, steps = len(wanted[0].warm), wanted[0].target.shape[1]
     total = sum(run.target.shape[0] * sum(range(read, read + steps)) for run in wanted)
@@ -312,8 +321,8 @@ def run_on(
     series; nothing where the task asks for none, and of learners that are not one compiled program,
     through which nobody can differentiate.
     """
-    steps = int(getattr(task, "climate", 0))
-    if not steps or not hasattr(pupil, "exponents"):
+    steps = int(series_facts(task).climate)
+    if not steps or not offers(pupil, Differentiating):
         return [{} for _ in series]
     ends = [len(lane.inputs) - lane.test for lane in series]
     warm = np.stack(

@@ -17,6 +17,7 @@ from quickstudy.base.catalogue import protocol
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import (
+    Acting,
     Answering,
     Brief,
     Pace,
@@ -26,6 +27,7 @@ from quickstudy.base.learner import (
     pace_of,
 )
 from quickstudy.base.lesson import Exam, Lesson, Rehearsal, Transcript
+from quickstudy.base.offers import Performing, Reconstructing, offers, pupil_facts
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import ExampleTask, PureWorldTask, spaces_of
@@ -250,7 +252,7 @@ class _Asked:
             )
         if self._by_payoff:
             examples = [self._task.payoffs(lane) for lane in examples]
-        if not getattr(self._pupil, "reads_streams", False):
+        if not pupil_facts(self._pupil).reads_streams:
             examples = self._on_host(examples)
         lesson = Lesson(examples, np.stack(orders), stream=True)
         self._pupil.learn(lesson, 0, lesson.items)
@@ -281,8 +283,8 @@ class _Asked:
             }
             for lane, known in enumerate(marks)
         ]
-        rebuilt = getattr(self._pupil, "rebuilt", None)
-        if rebuilt is not None and (given := rebuilt(exam)) is not None:
+        pupil = self._pupil
+        if offers(pupil, Reconstructing) and (given := pupil.rebuilt(exam)) is not None:
             for own, lane, examples in zip(found, given, exam.examples, strict=True):
                 read = np.swapaxes(np.asarray(examples.inputs), 0, 1)[examples.asked.T][
                     :, : lane.shape[-1]
@@ -300,7 +302,7 @@ class _Played:
         from quickstudy.gateway import jnp
         from quickstudy.protocols.acted_episodes import ActedEpisodes
 
-        acts = hasattr(pupil, "act") and not hasattr(pupil, "rehearse")
+        acts = offers(pupil, Acting) and not offers(pupil, Rehearsing)
         self._pupil: Any = (
             ActedEpisodes(pupil, task.world(False)) if acts else face(pupil, Rehearsing)
         )
@@ -371,7 +373,7 @@ def _is_rule(pupil: Any) -> bool:
     """Whether it plays and declares that it never learns: a control, tested once and taught
     nothing.
     """
-    return hasattr(pupil, "perform") and getattr(pupil, "learns", True) is False
+    return offers(pupil, Performing) and pupil_facts(pupil).learns is False
 
 
 def _decisions(outputs: Any) -> int:

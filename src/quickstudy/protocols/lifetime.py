@@ -10,6 +10,7 @@ import numpy as np
 from quickstudy.base.actions import checked_action
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Acting, Living, face
+from quickstudy.base.offers import AsArrays, LivingIn, Watching, offers
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import Life, Turn, players_of, spaces_of
 from quickstudy.learners.host_values import as_lanes, of_lane
@@ -38,10 +39,11 @@ class Lifetime:
         self._turns = [Turn(None, np.zeros(self._in_front, np.float32), True) for _ in streams]
         first, *others = self.worlds
         self._arrays: Any = None
-        if hasattr(pupil, "live_in") and hasattr(first, "compiled_with"):
+        if offers(pupil, LivingIn) and offers(first, AsArrays):
             self._arrays = first.compiled_with(others)
-        for world in self.worlds:
-            getattr(pupil, "watch", lambda world: None)(world)
+        if offers(pupil, Watching):
+            for world in self.worlds:
+                pupil.watch(world)
 
     def go_on(self, steps: int, learning: bool = True) -> list[Life]:
         """The next steps of every lane: up to `steps`, and no further than to where a world is
@@ -51,7 +53,7 @@ class Lifetime:
         that are over begin anew.
         """
         with self._clock.acting(learning):
-            if not hasattr(self.pupil, "live"):
+            if not offers(self.pupil, Living):
                 lives = self._compiled(steps) if learning and self._arrays else []
                 left = steps - sum(len(piece[0].actions) for piece in lives)
                 if not lives or (left and not any(life.done for piece in lives for life in piece)):

@@ -20,6 +20,17 @@ from numpy.typing import NDArray
 
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Answering, Stepping, face
+from quickstudy.base.offers import (
+    ByStates,
+    Comparing,
+    Dividing,
+    Fitting,
+    Judging,
+    Unrolling,
+    Weighing,
+    offers,
+    pupil_facts,
+)
 from quickstudy.protocols.marking import Block, ByExam, Marking, Outcomes, Row
 from quickstudy.tasks.grammar.counting import Counting
 from quickstudy.tasks.grammar.lists import TestList
@@ -73,7 +84,7 @@ def outcomes(
     not read again. note: told after every block what there is. Strings are gone through once, and
     no more than a block of them is in memory.
     """
-    if hasattr(pupil, "fingerprint"):
+    if offers(pupil, ByStates):
         from quickstudy.protocols.states import by_states  # with Numba, which others do without
 
         if (known := by_states(pupil, strings, grammar, marking)) is not None:
@@ -139,7 +150,7 @@ def _described(
 
 
 def _steps_itself(pupil: Any) -> bool:
-    if getattr(pupil, "by_prediction", False):
+    if pupil_facts(pupil).by_prediction:
         return False
     try:
         face(pupil, Stepping).start(1, 2)
@@ -176,14 +187,14 @@ class _Steps:
     def keep(self, lanes: Sequence[int]) -> bool:
         """Go on with these lanes alone, if that is worth new programs and they can be had alone."""
         heavy = self._state is not None and self._weight(self._state) > HEAVY * self._pupil.lanes
-        if not heavy or 2 * len(lanes) > self._pupil.lanes or not hasattr(self._pupil, "of_lanes"):
+        if not heavy or 2 * len(lanes) > self._pupil.lanes or not offers(self._pupil, Dividing):
             return False
         self._pupil = self._pupil.of_lanes(lanes)
         self._forget()
         return True
 
     def _weight(self, state: Any) -> int:
-        return int(self._pupil.weight(state)) if hasattr(self._pupil, "weight") else 0
+        return int(self._pupil.weight(state)) if offers(self._pupil, Weighing) else 0
 
     def __call__(self, rows: Sequence[Row]) -> Outcomes:
         """(lane, string) wrong steps, and bits."""
@@ -228,7 +239,7 @@ class _Steps:
         short = self._capacity <= 4 * self._size.steps
         small = (
             short
-            and hasattr(self._pupil, "weight")
+            and offers(self._pupil, Weighing)
             and COLUMNS * self._pupil.weight(state) <= self._size.bytes
         )
         count = max(len(columns), COLUMNS if small else 1)
@@ -237,13 +248,11 @@ class _Steps:
         place, steps = 0, len(block.inputs)
         # Calls are no longer than the strings: behind them there is padding, which is read as well.
         span = min(self._size.steps, max(ALONE.steps, 1 << (steps - 1).bit_length()))
-        fitted = getattr(self._pupil, "fitted", lambda state, past, future: state)
-        state = self._pupil.rows(
-            fitted(state, start + span, steps), np.zeros(len(filled), np.int64)
-        )
+        state = self._fitted(state, start + span, steps)
+        state = self._pupil.rows(state, np.zeros(len(filled), np.int64))
         # Who is not compiled need not read as much every time: numbers that are fractions grow with
         # every step.
-        more = span if hasattr(self._pupil, "unroll") else 0
+        more = span if offers(self._pupil, Unrolling) else 0
         inputs, targets, counts = (
             np.pad(part[:, filled], [(0, more), (0, 0)])
             for part in (block.inputs, block.targets, block.counts)
@@ -251,7 +260,7 @@ class _Steps:
         sums: Outcomes = {}
         while place < steps:
             before, part = (
-                fitted(state, start + place + span, steps - place),
+                self._fitted(state, start + place + span, steps - place),
                 slice(place, place + span),
             )
             if self._counts_itself and len(columns) == len(of):
@@ -283,7 +292,7 @@ class _Steps:
         return (
             self._marking.metric == "det"
             and not self._marking.bits
-            and hasattr(self._pupil, "judged")
+            and offers(self._pupil, Judging)
         )
 
     def _said(self, state: Any, inputs: NDArray[np.int8]) -> tuple[Any, Any]:
@@ -294,16 +303,22 @@ class _Steps:
             state, said, _ = self._pupil.judged(state, inputs, inputs, inputs != inputs)
             return state, said
         whole = np.broadcast_to(inputs.astype(np.int32), (self._pupil.lanes, *inputs.shape))
-        if hasattr(self._pupil, "unroll"):
-            return self._pupil.unroll(state, whole)  # type: ignore[no-any-return]
+        if offers(self._pupil, Unrolling):
+            return self._pupil.unroll(state, whole)
         scores = []
         for time in range(len(inputs)):
             state, given = self._pupil.step(state, whole[:, time])
             scores.append(given)
         return state, np.stack(scores, axis=1)
 
+    def _fitted(self, state: Any, past: int, future: int) -> Any:
+        """The state, in no more room than is needed, where the pupil can do that."""
+        if not offers(self._pupil, Fitting):
+            return state
+        return self._pupil.fitted(state, past, future)
+
     def _same(self, state: Any, other: Any) -> bool:
-        return hasattr(self._pupil, "same") and bool(self._pupil.same(state, other))
+        return offers(self._pupil, Comparing) and bool(self._pupil.same(state, other))
 
     def _add(
         self, sums: Outcomes, said: Any, block: Block, place: int, of: NDArray[np.int64]

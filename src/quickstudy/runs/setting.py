@@ -21,7 +21,7 @@ from quickstudy.base.parameters import (
     settings_version,
     write_assignments,
 )
-from quickstudy.base.task import asked_of
+from quickstudy.base.task import Composed, asked_of
 from quickstudy.base.user_code import outside_modules
 from quickstudy.learners.choice import Choice
 from quickstudy.learners.naming import choose_learner
@@ -200,9 +200,10 @@ def task_labels(task: Any, convention: str) -> dict[str, str]:
 
 def component(instance: Any) -> dict[str, Any]:
     """A task or a protocol as a part of an identity."""
+    parts = instance.made_of() if isinstance(instance, Composed) else ()
     return {
         "id": recorded_id(instance),
         "version": min(instance.version, settings_version(instance)),
         "parameters": parameters_of(instance),
-        **code_of(type(instance)),
+        **code_of(type(instance), *parts),
     }

@@ -23,6 +23,9 @@ from quickstudy.testing.shortcuts import MARGIN, Shortcut, find_shortcuts
 from quickstudy.testing.span_rules import RuleSpan, find_span_rules
 from quickstudy.testing.tasks import check_task
 
+TRIED = "gru"
+"""The core with which a training of a file is checked."""
+
 
 def check_name(name: str, convention: str = "corrected") -> list[Finding]:
     """The findings about a task, core, control or learner, by its name or by its file.
@@ -216,3 +219,5 @@ def _registered(module: Any) -> Iterator[str]:
     )
     for registry in registries:
         yield from (entry.id for entry in registry.entries() if entry.module == module.__name__)
+    own = (one.id for one in catalogue.training.entries() if one.module == module.__name__)
+    yield from (f"{TRIED}+{id}" for id in own)

@@ -4,6 +4,7 @@ one's own.
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -75,8 +76,17 @@ class Rules:
         return ByteWorld(members, streams, **options, **more)
 
     def named(self, names: Sequence[str]) -> list[Member]:
-        """Published tasks, under these rules."""
-        return [Member.named(name, self.successes, self.mini_successes) for name in names]
+        """Published tasks, or those of a user's own, under these rules."""
+        return [self._member(name) for name in names]
+
+    def _member(self, name: str) -> Member:
+        if name in MEMBERS:
+            return Member.named(name, self.successes, self.mini_successes)
+        from quickstudy.tasks.curriculum.own import registered
+
+        own = registered(name)
+        assert own is not None, name
+        return dataclasses.replace(own().member(), needed=self.successes)
 
 
 @dataclass(frozen=True)
@@ -106,6 +116,13 @@ class Curriculum(Rules):
         if not self.members:
             raise ValueError("a curriculum needs members, as members=micro-1/micro-5.1")
         object.__setattr__(self, "members", tuple(member_named(name) for name in self.members))
+
+    def made_of(self) -> tuple[type, ...]:
+        """Classes of members of a user's own."""
+        from quickstudy.tasks.curriculum.own import registered
+
+        own = (registered(name) for name in self.members if name not in MEMBERS)
+        return tuple(one for one in own if one is not None and one is not type(self))
 
     @property
     def labels(self) -> tuple[str, ...]:

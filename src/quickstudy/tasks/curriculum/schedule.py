@@ -28,11 +28,14 @@ _TYPES = {
 
 def member_named(name: str) -> str:
     """A task by any of its names: `curriculum/micro-5.1`, `micro-5.1`, `micro5.1`, `5.1`, or the
-    class of the original.
+    class of the original; or the name of a `MicroTask` of a user's own.
 
     >>> [member_named(name) for name in ("5.1", "mini0", "tasks.Micro5Sub1Task", "tasks.TaskSet3")]
     ['micro-5.1', 'mini-0', 'micro-5.1', 'mini-3']
     """
+    own = name.removeprefix("curriculum/")
+    if own not in MEMBERS and is_own(own):
+        return own
     short = (
         name.removeprefix("curriculum/").rpartition("Task")[0] if name.endswith("Task") else name
     )
@@ -46,6 +49,13 @@ def member_named(name: str) -> str:
     if short not in MEMBERS:
         raise UsageError(f'no task "{name}" in the curriculum; {nearest(short, MEMBERS)}')
     return short
+
+
+def is_own(name: str) -> bool:
+    """Whether a member is a `MicroTask` of a user's own."""
+    from quickstudy.tasks.curriculum.own import registered
+
+    return registered(name) is not None
 
 
 class Scheduler:

@@ -37,6 +37,7 @@ from quickstudy.tasks.games.spaces import (
     split,
     stimulus_shape,
 )
+from quickstudy.tasks.games.view import Observation, encode
 
 
 @task(
@@ -139,6 +140,6 @@ def _games(task: Common, space: Any, key: Any, numbers: Any, tested: bool) -> tu
         ]
         message = named(sizes, names, meanings[target], target, shown[0][0])[: sizes.length]
         tokens = jax.nn.one_hot(message, sizes.words + 1).reshape(-1)
-        return jnp.concatenate([shown[1].reshape(-1), tokens]), game.correct, game.foil
+        return encode(Observation(shown[1].reshape(-1), tokens)), game.correct, game.foil
 
     return jax.vmap(single)(numbers)

@@ -16,8 +16,9 @@ from quickstudy.base.seeds import Streams
 from quickstudy.gateway import device_kind, jax, jnp, key_from_words
 from quickstudy.tasks.games.episodes import Episode
 from quickstudy.tasks.games.meta import GameSpace, MetaGame
-from quickstudy.tasks.games.play import as_vector, begin, observe, spoken, together
+from quickstudy.tasks.games.play import begin, observe, spoken, together
 from quickstudy.tasks.games.settings import Sizes
+from quickstudy.tasks.games.view import as_vector, decode
 
 
 @dataclass(frozen=True)
@@ -73,48 +74,9 @@ class Named(GameSpace):
             )
 
 
-@task(
-    "games/listener",
-    version=1,
-    controls=["uniform-decision", "always-none", "blind", "novelty"],
-    oracle="nearest-neighbour",
-)
 @dataclass(frozen=True)
-class Listener(Named, MetaGame):
-    """Meta-referential game, the listener's part: understand a language from a few names, then
-    names of new things.
-
-    An episode has a new space of meanings and a new renaming of the words. In each game a
-    rule-based speaker sees a target and names it; the listener sees stimuli and must decide which
-    of them is meant, or none; then it sees what the speaker saw. In the support phase every value
-    of every dimension is named at least `shots` times; in the query phase targets are new
-    combinations of the same values (at least `threshold` odd ones, counted from 0). As a sequence
-    with questions (`sample`), a game is its rounds 1 .. N and the feedback.
-
-    Sees: one vector per step: its stimuli, the message one-hot, support or query, result and reward
-        of the last game, the round.
-    Answers: at the last round of every game, the position of the target, or the number after all
-        positions for none.
-    Scored: decisions of the query phase. The reward is 1; for a wrong decision 0 in the support
-        phase and -2 in the query phase.
-    Chance: 1/(distractors + 2); if not `descriptive`, 1/(distractors + 1).
-    Ceiling: about 1, by the oracle.
-    Source: Denamganaï, Missaoui and Walker 2022.
-    Departures: where the original raises an error, stimuli are taken from the pool; as many words
-        as values are enough, as in the paper (its program requires one more; no number depends on
-        it); decisions without feedback count in their own phase; a phase is at most about three
-        times as long as usual, where in the original it can be longer, rarely.
-    """
-
-    seat: ClassVar[str] = "listener"  # a person may sit there, see `quickstudy.play.listener`
-
-    @property
-    def settings_version(self) -> int:
-        """2 where windows of messages go beyond the last token, or names have fewer tokens than
-        dimensions.
-        """
-        beyond = self.language == "holistic" or self.length + self.rounds - 1 > self.dimensions
-        return 2 if self.length < self.dimensions and beyond else super().settings_version
+class ListenerGame(MetaGame):
+    """The listener's part with any speaker by rule, as a world and as sequences with questions."""
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
         """Whole episodes as sequences."""
@@ -154,7 +116,7 @@ class Listener(Named, MetaGame):
         example, decision).
         """
         sizes = self.sizes
-        query = np.asarray(examples.inputs[..., sizes.seen + sizes.heard + 1])[..., None] > 0
+        query = np.asarray(decode(sizes, examples.inputs).query)[..., None]
         right = np.arange(sizes.decisions) == np.asarray(examples.targets)[..., None]
         brought = np.where(right, 1.0, np.where(query, -2.0, 0.0)).astype(np.float32)
         return replace(examples, targets=brought)
@@ -194,6 +156,50 @@ class Listener(Named, MetaGame):
             examples = Examples(inputs[:, :count], targets, asked, lengths.astype(np.int64))
             found.append((examples, (support, foil)))
         return found
+
+
+@task(
+    "games/listener",
+    version=1,
+    controls=["uniform-decision", "always-none", "blind", "novelty"],
+    oracle="nearest-neighbour",
+)
+@dataclass(frozen=True)
+class Listener(Named, ListenerGame):
+    """Meta-referential game, the listener's part: understand a language from a few names, then
+    names of new things.
+
+    An episode has a new space of meanings and a new renaming of the words. In each game a
+    rule-based speaker sees a target and names it; the listener sees stimuli and must decide which
+    of them is meant, or none; then it sees what the speaker saw. In the support phase every value
+    of every dimension is named at least `shots` times; in the query phase targets are new
+    combinations of the same values (at least `threshold` odd ones, counted from 0). As a sequence
+    with questions (`sample`), a game is its rounds 1 .. N and the feedback.
+
+    Sees: one vector per step: its stimuli, the message one-hot, support or query, result and reward
+        of the last game, the round.
+    Answers: at the last round of every game, the position of the target, or the number after all
+        positions for none.
+    Scored: decisions of the query phase. The reward is 1; for a wrong decision 0 in the support
+        phase and -2 in the query phase.
+    Chance: 1/(distractors + 2); if not `descriptive`, 1/(distractors + 1).
+    Ceiling: about 1, by the oracle.
+    Source: Denamganaï, Missaoui and Walker 2022.
+    Departures: where the original raises an error, stimuli are taken from the pool; as many words
+        as values are enough, as in the paper (its program requires one more; no number depends on
+        it); decisions without feedback count in their own phase; a phase is at most about three
+        times as long as usual, where in the original it can be longer, rarely.
+    """
+
+    seat: ClassVar[str] = "listener"  # a person may sit there, see `quickstudy.play.listener`
+
+    @property
+    def settings_version(self) -> int:
+        """2 where windows of messages go beyond the last token, or names have fewer tokens than
+        dimensions.
+        """
+        beyond = self.language == "holistic" or self.length + self.rounds - 1 > self.dimensions
+        return 2 if self.length < self.dimensions and beyond else super().settings_version
 
 
 def _joined(parts: Sequence[Any]) -> Any:

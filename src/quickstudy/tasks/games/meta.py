@@ -18,10 +18,11 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Fields, Reals, Space, Tokens
 from quickstudy.gateway import jax, jnp
 from quickstudy.tasks.games.episodes import Episode
-from quickstudy.tasks.games.play import GameWorld, message_space, view_width
+from quickstudy.tasks.games.play import GameWorld, message_space
 from quickstudy.tasks.games.recordings import recorded, replayed, table_of
 from quickstudy.tasks.games.settings import Rules, Sizes
 from quickstudy.tasks.games.spaces import few_enough, grid
+from quickstudy.tasks.games.view import view_width
 
 COLUMNS = 16
 """Samples of a value that are drawn even where fewer are shown, so that settings share programs."""
@@ -126,6 +127,7 @@ class GameSpace:
     players: ClassVar[int] = 1
     replies: ClassVar[bool] = False
     speaks: ClassVar[str] = ""
+    speaker: ClassVar[Any] = None
 
     def __post_init__(self) -> None:
         for holds, said in self._needs():
@@ -218,6 +220,7 @@ class GameSpace:
             self.feedback,
             self.speaks,
             self.axes in ("shuffled", "both"),
+            self.speaker,
         )
 
     def rules(self, tested: bool = False) -> Rules:
@@ -294,7 +297,7 @@ class MetaGame(GameSpace):
 
     @property
     def inputs(self) -> Space:
-        """An observation as one vector: `quickstudy.tasks.games.play.as_vector`."""
+        """An observation as one vector: `quickstudy.tasks.games.view`."""
         return Reals(view_width(self.sizes, self.players))
 
     @property

@@ -159,7 +159,9 @@ def named(sizes: Sizes, names: Any, latents: Any, target: Any, stimulus: Any) ->
     as there are words, in which coordinate i lies.
     """
     dimensions, words, width = sizes.dimensions, sizes.words, max(sizes.dimensions, sizes.length)
-    if sizes.language == "bosdis":
+    if sizes.speaker is not None:
+        tokens = jnp.asarray(sizes.speaker.message(latents, stimulus))
+    elif sizes.language == "bosdis":
         tokens = jnp.roll(latents + 1 + sizes.most * jnp.arange(dimensions), latents.sum())
     elif sizes.language == "holistic":
         tokens = names[target] // words ** np.arange(sizes.length) % words + 1

@@ -8,7 +8,7 @@ step late.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,8 +17,17 @@ import numpy as np
 from quickstudy.base.spaces import Fields, Tokens
 from quickstudy.base.task import Turn
 from quickstudy.gateway import device_kind, eqx, jax, jnp
-from quickstudy.tasks.games.episodes import Episode, draw_episode, draw_episodes
+from quickstudy.tasks.games.episodes import (
+    Episode,
+    Games,
+    Spaces,
+    draw_episode,
+    draw_episodes,
+    draw_games,
+)
 from quickstudy.tasks.games.settings import Rules, Sizes
+from quickstudy.tasks.games.slots import Row
+from quickstudy.tasks.games.view import Channel, as_vector
 from quickstudy.tasks.worlds import episode_keys
 
 SPEAKER, LISTENER = 0, 1
@@ -161,30 +170,6 @@ def spoken(sizes: Sizes, episode: Episode, standing: Standing) -> Any:
     return jnp.where(standing.turn > sizes.rounds, 0, window)
 
 
-def view_width(sizes: Sizes, players: int) -> int:
-    """Numbers in an observation that is written as one vector."""
-    return sizes.seen + sizes.heard + 5 + sizes.rounds + 1 + (2 if players > 1 else 0)
-
-
-def as_vector(sizes: Sizes, view: Mapping[str, Any], turn: Any, role: int | None = None) -> Any:
-    """An observation as numbers side by side: stimuli; the message, every token one-hot; support or
-    query; result and reward of the last game; the round, one-hot and all 0 at the feedback; where
-    there are two players, the role.
-    """
-    tokens = jax.nn.one_hot(view["communication_channel"], sizes.words + 1).reshape(-1)
-    parts = [
-        view["stimulus"],
-        tokens,
-        view["mode_id"],
-        view["previous_game_result"],
-        view["previous_game_reward"],
-    ]
-    parts.append(jax.nn.one_hot(turn, sizes.rounds + 1))
-    if role is not None:
-        parts.append(jax.nn.one_hot(role, 2))
-    return jnp.concatenate([jnp.asarray(part, jnp.float32) for part in parts])
-
-
 def message_space(sizes: Sizes) -> Fields:
     """A token for every position."""
     return Fields({str(place): Tokens(sizes.words + 1) for place in range(sizes.length)})
@@ -211,9 +196,30 @@ class GameWorld(eqx.Module):
         """Steps of the longest episode."""
         return self.sizes.horizon
 
+    @property
+    def channel(self) -> Channel | None:
+        """Where a speaker sends one message, and the listener then sees what it was about."""
+        one_way = self.players == 2 and self.sizes.rounds == 1 and self.sizes.feedback
+        return Channel(self.sizes) if one_way else None
+
     def reset(self, key: Any) -> tuple[Any, Any]:
         """A fresh episode."""
         return self.started(draw_episode(self.sizes, self.rules, key))
+
+    def pack(self, keys: Any) -> tuple[Spaces, Games]:
+        """The games of the episodes of these keys, one after another."""
+        return draw_games(self.sizes, self.rules, keys)
+
+    def unpack(self, block: tuple[Spaces, Games]) -> tuple[Row, Any]:
+        """A world that plays them in a row: each episode would else have to be as long as the
+        longest can be, and be carried from step to step.
+        """
+        row = Row(self, *block)
+        return row, row.begun()
+
+    def lengths(self, block: tuple[Spaces, Games]) -> Any:
+        """Games of every episode."""
+        return block[0].count
 
     def drawn(self, keys: Any, numbers: Any) -> Episode:
         """Episodes of these numbers (lane, episode), of the lanes' keys. To compile this takes
@@ -233,9 +239,13 @@ class GameWorld(eqx.Module):
         )
         return joined
 
+    def standing(self) -> Standing:
+        """Before anything was said."""
+        return begin(self.sizes)
+
     def started(self, episode: Episode) -> tuple[Any, Any]:
         """An episode that was drawn, from its beginning."""
-        standing = begin(self.sizes)
+        standing = self.standing()
         return (episode, standing), self.seen(episode, standing)
 
     def seen(self, episode: Episode, standing: Standing) -> Any:

@@ -15,6 +15,7 @@ from quickstudy.base.spaces import Space
 from quickstudy.gateway import jax, jnp
 from quickstudy.tasks.games.settings import Sizes
 from quickstudy.tasks.games.spaces import section_of
+from quickstudy.tasks.games.view import decode
 
 APART = 0.05
 """A coordinate so far from all that were named is taken for a value that was not."""
@@ -145,13 +146,10 @@ class ListenerRule:
         return jnp.zeros(len(coordinates))
 
     def view(self, observation: Any) -> View:
-        """The parts of `as_vector`."""
-        sizes, rows = self.sizes, len(observation)
-        seen, heard, rest = jnp.split(observation, [sizes.seen, sizes.seen + sizes.heard], axis=1)
-        stimuli = seen.reshape(rows, -1, sizes.dimensions)
-        tokens = heard.reshape(rows, sizes.length, -1).argmax(axis=-1)
-        feedback = rest[:, 5 : 6 + sizes.rounds].sum(axis=1) == 0
-        return View(stimuli, tokens[:, : sizes.dimensions], rest[:, 1] > 0, feedback)
+        """What a rule needs of an observation."""
+        sizes, seen = self.sizes, decode(self.sizes, observation)
+        tokens = seen.tokens(sizes)[:, : sizes.dimensions]
+        return View(seen.stimuli_of(sizes), tokens, seen.query, seen.feedback)
 
     def decide(self, heard: Heard, view: View) -> Any:
         """(row,) decisions."""

@@ -19,7 +19,8 @@ class Sizes:
     played. columns: stimuli that are drawn for a value, at least as many as there are samples.
     whole: pools that are played as a whole, 0, 1 (of the query) or 2; ordered: in the order of
     their numbers. language: of the speaker that is part of the world. shuffled: the axes of stimuli
-    are in another order in every episode.
+    are in another order in every episode. speaker: of a language of a user's own, see
+    `SpokenListener`.
     """
 
     dimensions: int
@@ -38,6 +39,7 @@ class Sizes:
     feedback: bool
     language: str
     shuffled: bool = False
+    speaker: Any = None
 
     @property
     def seen(self) -> int:

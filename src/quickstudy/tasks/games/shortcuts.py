@@ -12,6 +12,7 @@ from quickstudy.gateway import jax, jnp
 from quickstudy.tasks.games.play import LISTENER, SPEAKER
 from quickstudy.tasks.games.rules import Heard, ListenerRule, View
 from quickstudy.tasks.games.spaces import section_of
+from quickstudy.tasks.games.view import decode
 
 LENIENT = 0.2
 """How far from a named section a coordinate may lie where a value has several samples: they may
@@ -118,7 +119,7 @@ class QuantisingPair(QuantisedListener):
         """(state, actions of both)."""
         sizes = self.sizes
         state, decision = super().step(state, observation[:, LISTENER], key=key)
-        target = observation[:, SPEAKER, : sizes.dimensions]
+        target = decode(sizes, observation[:, SPEAKER]).stimuli_of(sizes)[:, 0]
         tokens = jnp.pad(
             section_of(target, sizes.words) + 1, ((0, 0), (0, sizes.length - sizes.dimensions))
         )

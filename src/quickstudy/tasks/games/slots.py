@@ -4,12 +4,14 @@ its present game: nothing is padded, and where one ends another can begin at onc
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from quickstudy.base.task import Turn
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.tasks.games.episodes import Episode, Games, Spaces
-from quickstudy.tasks.games.play import GameWorld, begin
+
+if TYPE_CHECKING:
+    from quickstudy.tasks.games.play import GameWorld
 
 
 class Row(eqx.Module):
@@ -28,7 +30,7 @@ class Row(eqx.Module):
 
     def begun(self) -> Any:
         """(states, first observations) of all episodes."""
-        standing = begin(self.world.sizes)
+        standing = self.world.standing()
         places = jax.vmap(lambda game: (game, standing))(self.games.starts[:-1])
         return places, jax.vmap(self._seen)(*places)
 
