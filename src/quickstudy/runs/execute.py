@@ -17,7 +17,7 @@ from typing import Any
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK
 from quickstudy.runs.engines import Engine
-from quickstudy.runs.engines.messages import Begun, Broken, Bundle, Done, Lost, Tick
+from quickstudy.runs.engines.messages import Begun, Broken, Bundle, Done, Lost, Note, Tick
 from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.options import ExecuteOptions
@@ -80,7 +80,7 @@ class Execution:
         )
 
 
-Event = Started | Begun | Done | Tick | Stopping | Execution
+Event = Started | Begun | Done | Tick | Note | Stopping | Execution
 Report = Callable[[Event], None]
 
 
@@ -172,12 +172,13 @@ def _bundle(cells: Sequence[Cell], plan: Plan, folder: str, options: ExecuteOpti
         beside=tuple(cell.setting for cell in cells)
         if len({id(cell.setting) for cell in cells}) > 1
         else (),
+        seconds=sum(cell.seconds for cell in cells),
     )
 
 
 def _watch(
     engine: Engine, cells: dict[str, Cell], journal: Journal, interrupts: Interrupts
-) -> Iterator[Begun | Done | Tick | Stopping]:
+) -> Iterator[Begun | Done | Tick | Note | Stopping]:
     announced = False
     for message in engine.results():
         if interrupts.came and not announced:
@@ -198,7 +199,7 @@ def _watch(
                     )
                 )
                 yield Done(key, FAILED, message.reason, seconds)
-        elif isinstance(message, Begun | Done | Tick):
+        elif isinstance(message, Begun | Done | Tick | Note):
             yield message
 
 

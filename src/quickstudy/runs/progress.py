@@ -13,7 +13,7 @@ from typing import Any, TextIO
 from quickstudy.base.record import FAILED, NOT_APPLICABLE
 from quickstudy.base.wording import counted, visible
 from quickstudy.runs.asking import asked_of
-from quickstudy.runs.engines import Begun, Done
+from quickstudy.runs.engines import Begun, Done, Note, Tick
 from quickstudy.runs.execute import Event, Execution, Report, Started, Stopping
 from quickstudy.runs.plan import Cell
 from quickstudy.runs.timing import SHORT_SECONDS, Remaining, duration
@@ -66,6 +66,11 @@ class Tally:
         """A run begins."""
         self.cells = {cell.key: cell for cell in event.cells}
         self.remaining = Remaining.of(event.cells, event.workers)
+
+    def employ(self, event: Tick) -> None:
+        """Workers may have come or gone."""
+        if event.workers is not None:
+            self.remaining.workers = max(1, event.workers)
 
     def begin(self, event: Begun) -> None:
         """A call begins."""
@@ -140,6 +145,10 @@ class _Progress:
                 self._say(str(asked))
         elif isinstance(event, Stopping):
             self._say(STOPPING)
+        elif isinstance(event, Note):
+            self._say(event.text)
+        elif isinstance(event, Tick):
+            self._tally.employ(event)
         elif isinstance(event, Begun):
             self._tally.begin(event)
         elif isinstance(event, Done):
