@@ -48,6 +48,8 @@ LOOK_SECONDS = 3.0
 SILENCE_SECONDS = 8.0
 """A scheduler that has not been there for so long is given up."""
 PATIENCE_SECONDS = 3.0
+PATIENT_SECONDS = 30.0
+"""Without any worker, after which that is reported."""
 GATHER_SECONDS = 20.0
 MOST_ROUNDS = 5
 """How often a job is given out again that comes back with nothing done."""
@@ -110,10 +112,9 @@ class ClusterEngine:
             try:
                 kind, fact = self._inbox.get(timeout=POLL_SECONDS)
             except queue.Empty:
-                if silence := self._connection.silence():
-                    if silence > SILENCE_SECONDS:
-                        yield self._scheduler_lost()
-                        return
+                if self._connection.silence() > SILENCE_SECONDS:
+                    yield self._scheduler_lost()
+                    return
                 yield Tick()
                 continue
             yield from {"event": self._hear, "end": self._end, "workers": self._count}[kind](fact)
@@ -217,7 +218,8 @@ class ClusterEngine:
 
     def _end(self, name: str) -> Iterator[Message]:
         """A job has ended, in one way or another."""
-        from distributed import KilledWorker, TimeoutError as NotYet
+        from distributed import KilledWorker
+        from distributed import TimeoutError as NotYet
 
         job = self._jobs.get(name)
         if job is None:
@@ -288,6 +290,11 @@ class ClusterEngine:
         if gone and not self._finishing:
             left = "what it ran is given to another" if now else "waiting for workers to come"
             yield Note(f"worker {', '.join(gone)} has left; {left}")
+        if not before | now:
+            yield Note(
+                f"no worker has come in {PATIENT_SECONDS:g} s; the run waits for them"
+                f"{self._connection.where}"
+            )
         if now:
             self.workers = len(now)
             yield Tick(len(now))
@@ -295,12 +302,15 @@ class ClusterEngine:
     def _look_at_workers(self) -> None:
         """Says which workers there are, whenever that changes. In a thread of its own."""
         before: frozenset[str] = frozenset()
+        said, began = False, time.monotonic()
         while not self._over:
             with contextlib.suppress(
                 Exception
             ):  # the scheduler is gone, which is noticed elsewhere
                 now = frozenset(self._connection.names())
-                if now != before:
+                late = not said and not now | before and time.monotonic() - began > PATIENT_SECONDS
+                if now != before or late:
+                    said = said or late
                     self._inbox.put(("workers", (before, now)))
                     before = now
             self._connection.replenish()

@@ -19,7 +19,6 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
 
 from quickstudy.base.errors import MissingExtra, UsageError
-from quickstudy.base.wording import described
 from quickstudy.runs.engines import remote
 
 T = TypeVar("T")
@@ -61,7 +60,8 @@ class Connection:
     """A client of a scheduler.
 
     address: of the scheduler, for messages. cluster: the one that we have started. planned: how
-    many workers it is to have. again: starts those that are missing.
+    many workers it is to have. again: starts those that are missing. where: where to look for them
+    if they do not come.
     """
 
     def __init__(
@@ -72,9 +72,10 @@ class Connection:
         planned: int | None = None,
         again: Callable[[], None] | None = None,
         notes: Sequence[str] = (),
+        where: str = "",
     ) -> None:
         self.client, self.address, self.cluster = client, address, cluster
-        self.expected, self.gpu_sharing = planned or 1, 0
+        self.expected, self.gpu_sharing, self.where = planned or 1, 0, where
         self._again, self._notes, self._lent = again, list(notes), False
         self._asked_again = time.monotonic()
         self._silent_since: float | None = None
@@ -115,7 +116,8 @@ class Connection:
             if time.monotonic() > deadline:
                 raise UsageError(
                     f"the scheduler {self.address} has no workers; start some, as `dask worker"
-                    f" {self.address} --nthreads 1 --nworkers 4`, or wait for them by wait=600"
+                    f" {self.client.scheduler.address} --nthreads 1 --nworkers 4`, or wait for them"
+                    " by wait=600"
                 )
             time.sleep(0.1)
         self.expected = len(workers)
@@ -128,7 +130,7 @@ class Connection:
             name = workers.get(address, {}).get("name", address)
             if isinstance(answer, BaseException):
                 raise UsageError(
-                    f"worker {name} cannot run quickstudy: {described(answer)}; install"
+                    f"worker {name} cannot run quickstudy: {_short(answer)}; install"
                     " 'quickstudy[cluster]' there, in the version that is here"
                 )
             if found := remote.differences(remote.installed(), answer):
@@ -204,8 +206,9 @@ def load_distributed() -> Any:
         import distributed
     except ModuleNotFoundError as error:
         raise MissingExtra(error.name or "distributed", "cluster") from error
-    for name in ("distributed", "asyncio", "tornado"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    for name in ["asyncio", "tornado", *logging.root.manager.loggerDict]:
+        if name.partition(".")[0] in ("distributed", "asyncio", "tornado"):
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     dask.config.set(
         {
             "distributed.scheduler.allowed-failures": ALLOWED_FAILURES,
@@ -265,8 +268,8 @@ def _answering(address: str) -> str:
         socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
     except (OSError, OverflowError) as error:
         raise UsageError(
-            f"no scheduler answers at {place} ({_short(error)}); start one there, as `dask scheduler"
-            f" --host {host} --port {port}`, or use dask://local"
+            f"no scheduler answers at {place} ({_short(error)}); start one there, as `dask"
+            f" scheduler --host {host} --port {port}`, or use dask://local"
         ) from error
     return f"{protocol or 'tcp'}://{place}"
 

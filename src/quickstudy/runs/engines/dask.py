@@ -23,7 +23,7 @@ class Dask:
     dask://local, which starts a cluster on this machine.
 
     address: of the scheduler, or local. workers: how many, for dask://local; default: one per core,
-    or three that share a GPU. wait: seconds to wait for the first worker of a cluster that is there.
+    or three that share a GPU. wait: seconds to wait for the first worker of a running cluster.
     """
 
     address: str = parameter("")

@@ -27,7 +27,7 @@ from quickstudy.runs.folder import LEARNERS, RUNS, SOURCES, TEMPORARY, TRACES, w
 from quickstudy.runs.journal import Journal, checksum_of
 
 _ROOMS = (TRACES, LEARNERS, SOURCES, RUNS)
-_NAME = re.compile(r"(?:traces|learners)/[^./\\][^/\\]*\.npz|sources/[0-9a-f]+\.py")
+_NAME = re.compile(rf"(?:{TRACES}|{LEARNERS})/[^./\\][^/\\]*\.npz")
 _KEY = re.compile(rb'"key":\s*"([0-9a-f]{64})"')
 
 
@@ -118,9 +118,8 @@ def write_results(content: bytes, journal: Journal) -> set[str]:
     except (zipfile.BadZipFile, EOFError, OSError) as error:
         raise QuickstudyError(f"a worker has sent back no readable results: {error}") from error
     for name, text in files.items():
-        if name.startswith(f"{SOURCES}/") and _NAME.fullmatch(name):
-            if f"{SOURCES}/{content_version(text)}.py" == name:
-                _put(journal, name, text)
+        if name == f"{SOURCES}/{content_version(text)}.py":
+            _put(journal, name, text)
     for name, text in files.items():
         if name.startswith(f"{RUNS}/"):
             for line in text.splitlines():

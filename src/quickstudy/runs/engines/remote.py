@@ -8,6 +8,7 @@ and out is JSON, and the bytes of a zip file where the worker does not see the d
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.metadata
 import json
@@ -112,6 +113,9 @@ class Crew:
         engine, self.engine = self.engine, None
         if engine is not None:
             engine.shutdown(now)
+            with contextlib.suppress(OSError):
+                if not self.log.stat().st_size:
+                    self.log.unlink()
 
 
 _crews: dict[tuple[str, str], Crew] = {}

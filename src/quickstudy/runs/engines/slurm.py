@@ -6,6 +6,7 @@ one thread each, which connect to it.
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import pathlib
 import shutil
@@ -22,7 +23,7 @@ from quickstudy.runs.engines import Engine
 if TYPE_CHECKING:
     from quickstudy.runs.engines.connection import Connection
 
-SUBMIT_SECONDS = 8.0
+SUBMIT_SECONDS = 6.0
 
 
 @engine("slurm", version=1)
@@ -90,9 +91,9 @@ class Slurm:
         try:
             cluster.scale(jobs=self.jobs)
             deadline = time.monotonic() + SUBMIT_SECONDS
-            while not refusals and len(cluster.workers) < self.jobs:
-                if time.monotonic() > deadline:
-                    break  # the queue is slow, and has not refused
+            # Until all are submitted: closed in between, the cluster would wait for the rest. A
+            # queue that is slower has not refused.
+            while len(cluster.workers) < self.jobs and time.monotonic() < deadline:
                 time.sleep(0.05)
             if refusals:
                 raise UsageError(f"SLURM refuses the job: {refusals[0]}")
@@ -113,6 +114,7 @@ class Slurm:
             self.planned_workers(),
             again=lambda: cluster.scale(jobs=self.jobs),
             notes=notes,
+            where=f"; look at `squeue --me`, and at the logs in {cache_folder() / 'slurm'}",
         )
         made.gpu_sharing = 1 if self.gpus else 0
         return made
@@ -120,6 +122,7 @@ class Slurm:
     def _cluster(self) -> Any:
         from dask_jobqueue import SLURMCluster
         from dask_jobqueue.slurm import SLURMJob
+        from distributed.core import Status
 
         from quickstudy.runs.engines.remote import GPU
 
@@ -134,6 +137,7 @@ class Slurm:
                     return await super()._submit_job(script_filename)
                 except Exception as error:
                     self.refusals.append(_said(str(error)))
+                    self.status = Status.failed  # else the cluster could not be closed
                     raise
 
         extra = [f"--gpus={self.gpus}"] if self.gpus else []
@@ -172,10 +176,12 @@ class Slurm:
 
 
 def _close(cluster: Any) -> None:
-    try:
-        cluster.close(timeout=5)
-    except Exception:
-        return  # jobs that were refused cannot be closed
+    """Close it without waiting for long: jobs that were refused cannot be closed."""
+    from quickstudy.runs.engines.connection import within
+
+    cluster.shutdown_on_close = False  # at the end of the process the library would wait for them
+    with contextlib.suppress(Exception):
+        within(1.0, lambda: cluster.close(timeout=1))
 
 
 def _said(text: str) -> str:
