@@ -1,7 +1,7 @@
 """A Dask cluster of which anything is killed at any moment: a part of `make chaos`.
 
-`deaths`: `quickstudy run` works on a scheduler and two workers on the loopback. At a moment drawn at
-random one is killed: a worker, its nanny, the child process that does the work, the scheduler, or
+`deaths`: `quickstudy run` works on a scheduler and two workers on the loopback. At a random moment
+one is killed: a worker, its nanny, the child process that does the work, the scheduler, or
 the driver. What is dead is started again, and the same command given again until it ends. It has
 held if all that is read after the kill is as one process alone has it, to the bit, if nothing that
 was there is gone, if a command whose driver and scheduler live ends by itself with everything done,
@@ -25,7 +25,6 @@ from tally import Tally, chosen, generator
 
 sys.path.insert(0, str(pathlib.Path(__file__).with_name("shared")))
 from clusters import start_scheduler, start_worker
-
 from quickstudy.base.machine import descendants
 
 WAYS = ("worker", "nanny", "child", "driver", "worker", "scheduler")

@@ -24,6 +24,7 @@ from quickstudy.runs.engines import remote
 T = TypeVar("T")
 CONNECT_SECONDS = 4.0
 ASK_SECONDS = 4.0
+SHORT_SECONDS = 1.0
 KEPT_SECONDS = 60.0
 """How long a connection that is not used stays open."""
 ALLOWED_FAILURES = 10
@@ -140,11 +141,15 @@ class Connection:
                 )
 
     def estimate(self, seconds: Sequence[float]) -> None:
-        """Let the scheduler of a cluster of ours expect jobs to take as long as we think."""
+        """Let the scheduler of a cluster of ours expect jobs to take as long as we think. Of short
+        ones a worker gets the next before it has asked for it; of long ones it does not, since
+        another worker may be free sooner.
+        """
         scheduler = getattr(self.cluster, "scheduler", None)
-        if scheduler is not None and hasattr(scheduler, "UNKNOWN_TASK_DURATION"):
+        if scheduler is not None:
             mean = sum(seconds) / max(1, len(seconds))
             scheduler.UNKNOWN_TASK_DURATION = max(0.1, mean)
+            scheduler.WORKER_SATURATION = 1.0 if mean >= SHORT_SECONDS else 2.0
 
     def replenish(self) -> None:
         """Start workers again that a batch system has ended."""
@@ -212,7 +217,6 @@ def load_distributed() -> Any:
     dask.config.set(
         {
             "distributed.scheduler.allowed-failures": ALLOWED_FAILURES,
-            "distributed.scheduler.worker-saturation": 1.0,
             "distributed.comm.timeouts.connect": f"{CONNECT_SECONDS:g}s",
         }
     )

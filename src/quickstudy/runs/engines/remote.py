@@ -120,6 +120,7 @@ class Crew:
 
 _crews: dict[tuple[str, str], Crew] = {}
 _guard = threading.Lock()
+_timer: threading.Timer | None = None
 
 
 def finish_run(run: str) -> None:
@@ -145,13 +146,27 @@ def end_run(run: str) -> None:
                 threading.Thread(target=crew.dismiss, daemon=True).start()
 
 
-def _dismiss_idle() -> None:
-    """The driver of a run may have died, and asked for nothing more."""
+def _dismiss_later() -> None:
+    """Look in a while for children that nobody needs: their driver may have died."""
+    global _timer
     with _guard:
+        if _timer is None:
+            _timer = threading.Timer(IDLE_SECONDS, _dismiss_idle)
+            _timer.daemon = True
+            _timer.start()
+
+
+def _dismiss_idle() -> None:
+    global _timer
+    with _guard:
+        _timer = None
         for place, crew in list(_crews.items()):
             if not crew.busy and time.monotonic() - crew.idle_since >= IDLE_SECONDS:
                 del _crews[place]
                 threading.Thread(target=crew.dismiss, daemon=True).start()
+        left = bool(_crews)
+    if left:
+        _dismiss_later()
 
 
 def carry(text: str) -> str:
@@ -208,9 +223,7 @@ def run_job(text: str, files: str = "") -> tuple[str, bytes]:
     finally:
         with _guard:
             crew.busy, crew.idle_since = False, time.monotonic()
-        timer = threading.Timer(IDLE_SECONDS, _dismiss_idle)
-        timer.daemon = True
-        timer.start()
+        _dismiss_later()
 
 
 def _shared(crew: Crew, job: Mapping[str, Any], bundle: Bundle, tell: Any, run: Any) -> list[str]:
