@@ -77,7 +77,6 @@ def test_an_address_that_is_none(engine, words, monkeypatch):
 @pytest.mark.parametrize(
     ("engine", "words"),
     [
-        ("dask", "dask needs an address: dask://HOST:PORT or dask://local?workers=2"),
         ("dask://127.0.0.1:8786?workers=2", "leave out workers=2"),
         ("dask://local?workers=0", "workers must be at least 1, got 0"),
         ("dask://local?cores=2", 'no parameter "cores"'),

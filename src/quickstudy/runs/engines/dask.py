@@ -22,18 +22,22 @@ class Dask:
     """Workers of a Dask cluster: dask://HOST:PORT, dask://FILE.json (a scheduler file), or
     dask://local, which starts a cluster on this machine.
 
-    address: of the scheduler, or local. workers: how many, for dask://local; default: one per core,
-    or three that share a GPU. wait: seconds to wait for the first worker of a running cluster.
+    Parameters
+    ----------
+    address:
+        Of the scheduler, or `local`.
+    workers:
+        Their number, for `dask://local`; default: one per core, or three that share a GPU.
+    wait:
+        Seconds to wait for the first worker of a cluster that runs already.
     """
 
-    address: str = parameter("")
+    address: str = parameter("local")
     workers: int | None = parameter(None, at_least=1)
     wait: float = parameter(2.0, at_least=0)
     here: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if not self.address:
-            raise UsageError("dask needs an address: dask://HOST:PORT or dask://local?workers=2")
         if self.address != "local" and self.workers is not None:
             raise UsageError(
                 f"dask://{self.address} has the workers that were started for it; leave out"

@@ -32,12 +32,32 @@ class Slurm:
     """Jobs of SLURM: slurm://PARTITION?cores=8&memory=16GB&time=02:00:00&jobs=4, from the login
     node.
 
-    address: the partition; default: that of the batch system. cores: of a job, each a worker.
-    memory: of a job. time: limit of a job. jobs: how many. account: who pays. gpus: of a job, each
-    for one worker; the job then has as many workers as GPUs. interface: the network of scheduler
-    and workers, such as ib0. host: the address that the scheduler listens on. tls: encrypt and
-    authenticate all connections. setup: a shell command before the workers start, such as
-    `module load python`. options: further options of sbatch, separated by blanks.
+    Parameters
+    ----------
+    address:
+        The partition; default: that of the batch system.
+    cores:
+        Cores of a job; each is a worker.
+    memory:
+        Memory of a job, in all.
+    time:
+        Time limit of a job.
+    jobs:
+        Number of jobs.
+    account:
+        The account that is charged.
+    gpus:
+        GPUs of a job; the job then has one worker for each GPU instead of for each core.
+    interface:
+        The network of scheduler and workers, such as ib0.
+    host:
+        The address that the scheduler listens on.
+    tls:
+        Encrypt and authenticate all connections.
+    setup:
+        A shell command before the workers start, such as `module load python`.
+    options:
+        Further options of sbatch, separated by blanks.
     """
 
     address: str = parameter("")
