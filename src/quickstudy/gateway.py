@@ -114,7 +114,8 @@ def _put_at_once() -> None:
     try:
         from jax._src import lru_cache
 
-        put, suffix = lru_cache.LRUCache.put, lru_cache._CACHE_SUFFIX
+        cache: Any = lru_cache.LRUCache
+        put, suffix = cache.put, lru_cache._CACHE_SUFFIX
     except (ImportError, AttributeError):  # another version of JAX, which may do it by itself
         return
 
@@ -133,7 +134,7 @@ def _put_at_once() -> None:
                 with contextlib.suppress(OSError):
                     os.unlink(aside)
 
-    lru_cache.LRUCache.put = put_at_once
+    cache.put = put_at_once
 
 
 _put_at_once()

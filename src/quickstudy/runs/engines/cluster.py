@@ -117,7 +117,12 @@ class ClusterEngine:
                     return
                 yield Tick()
                 continue
-            yield from {"event": self._hear, "end": self._end, "workers": self._count}[kind](fact)
+            if kind == "event":
+                yield from self._hear(fact)
+            elif kind == "end":
+                yield from self._end(fact)
+            else:
+                yield from self._count(fact)
 
     def finish(self) -> None:
         """Stop after the calls in progress. Only notes it: this may be called between any two

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import getpass
+import importlib
 import pathlib
 import shutil
 import time
@@ -97,9 +98,7 @@ class Slurm:
         return ClusterEngine(connection(self, self._submit))
 
     def _submit(self) -> Connection:
-        from distributed import Client
-
-        from quickstudy.runs.engines.connection import Connection
+        from quickstudy.runs.engines.connection import Connection, load_distributed
 
         if shutil.which("sbatch") is None:
             raise UsageError(
@@ -117,7 +116,7 @@ class Slurm:
                 time.sleep(0.05)
             if refusals:
                 raise UsageError(f"SLURM refuses the job: {refusals[0]}")
-            client = Client(cluster, set_as_default=False, name="quickstudy")
+            client = load_distributed().Client(cluster, set_as_default=False, name="quickstudy")
         except BaseException:
             _close(cluster)
             raise
@@ -140,13 +139,12 @@ class Slurm:
         return made
 
     def _cluster(self) -> Any:
-        from dask_jobqueue import SLURMCluster
-        from dask_jobqueue.slurm import SLURMJob
-        from distributed.core import Status
+        slurm: Any = importlib.import_module("dask_jobqueue.slurm")
+        status: Any = importlib.import_module("distributed.core").Status
 
         from quickstudy.runs.engines.remote import GPU
 
-        class Job(SLURMJob):
+        class Job(slurm.SLURMJob):
             """Keeps what the queue says when it refuses a job: the library only logs it."""
 
             config_name = "slurm"
@@ -157,7 +155,7 @@ class Slurm:
                     return await super()._submit_job(script_filename)
                 except Exception as error:
                     self.refusals.append(_said(str(error)))
-                    self.status = Status.failed  # else the cluster could not be closed
+                    self.status = status.failed  # else the cluster could not be closed
                     raise
 
         extra = [f"--gpus={self.gpus}"] if self.gpus else []
@@ -167,7 +165,7 @@ class Slurm:
         if self.tls:
             shared = {"security": True, "shared_temp_directory": str(pathlib.Path.home())}
         try:
-            return SLURMCluster(
+            return slurm.SLURMCluster(
                 job_cls=Job,
                 cores=self.per_job,
                 processes=self.per_job,
