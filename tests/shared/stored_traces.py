@@ -22,6 +22,7 @@ from tiny_runs import Run
 FOLDER = expected.FOLDER / "traces"
 ABOUT = "about"
 SHORT = "washout=20,training=200,validation=20"
+PAIRS = pathlib.Path(__file__).with_name("sentence_pairs.txt")
 STRINGS = "order=1,factors=1,shown=10,asked=12,bits=true"
 RUNS = {
     "behaviours": Run(
@@ -73,6 +74,9 @@ RUNS = {
         "dynamics/memory:washout=20,training=120,test=60,delays=4",
         "esn:units=6",
         "degrees=2,budget=20,streams=4,length=20,shared=10,delays=5",
+    ),
+    "sentence-bits": Run(
+        f"grammar/sentences:pairs={PAIRS}", "bigram", "sequences=40,held=0.2,asked=10"
     ),
     "sequences": Run(
         "dynamics/long-addition:span=20", "esn:units=20", "sequences=16,validation=4,test=8"
