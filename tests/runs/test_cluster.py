@@ -12,6 +12,7 @@ import pytest
 import quickstudy as qs
 from clusters import COUNTED, GIVEN, HELPER, LOCAL, SLOW, cluster_of_its_own, run
 from quickstudy.base.errors import UsageError
+from quickstudy.base.machine import descendants
 from quickstudy.runs.engines import (
     Begun,
     Done,
@@ -190,18 +191,32 @@ def test_other_versions_on_a_worker_are_refused(counted, tmp_path, monkeypatch):
     assert not read_results(tmp_path).records
 
 
-def test_a_scheduler_that_dies_ends_the_run_and_finished_runs_are_kept(slow, tmp_path):
+def command(learner, file, folder):
+    words = ["run", "language/qa", "--learner", str(learner), "--seeds", "40", "--no-controls"]
+    more = ["--engine", f"dask://{file}?wait=40", "--set", "sequences=40", "--quiet"]
+    return [sys.executable, "-m", "quickstudy", *words, *more, "--out", str(folder)]
+
+
+def wait_until(true, process, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_command_or_a_scheduler_that_dies_stops_the_work_and_keeps_what_is_done(slow, tmp_path):
     with cluster_of_its_own(tmp_path) as (started, file):
-        engine = f"dask://{file}?wait=20"
-        words = ["run", "language/qa", "--learner", f"{slow}:Slow", "--seeds", "40", "--engine"]
-        command = [sys.executable, "-m", "quickstudy", *words, engine, "--no-controls"]
-        command += ["--set", "sequences=40", "--out", str(tmp_path / "out"), "--quiet"]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-            deadline = time.monotonic() + 30
-            while not len(read_results(tmp_path / "out").records):
-                assert process.poll() is None, process.stderr.read()
-                assert time.monotonic() < deadline
-                time.sleep(0.1)
+        # The command dies: its worker stops what it does, and goes on with what others want.
+        worker = started[1]
+        with subprocess.Popen(command(f"{slow}:Slow:how=hang", file, tmp_path / "a")) as process:
+            wait_until(lambda: descendants(worker.pid), process)
+            process.kill()
+        wait_until(lambda: not descendants(worker.pid), worker, 10)
+        # The scheduler dies: the command says so.
+        words = command(f"{slow}:Slow", file, tmp_path / "out")
+        with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+            wait_until(lambda: read_results(tmp_path / "out").records, process)
             started[0].kill()
             killed = time.monotonic()
             errors = process.communicate(timeout=30)[1]

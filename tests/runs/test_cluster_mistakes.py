@@ -34,12 +34,12 @@ exit 0
 """
 
 
-def refusal(engine):
+def refusal(engine, within=10):
     """What is reported, and that it comes in time."""
     began = time.monotonic()
     with pytest.raises(UsageError) as caught:
         choose_engine(engine=engine).open()
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < within
     assert "\n" not in str(caught.value)
     assert caught.value.exit_status == 2
     return str(caught.value)
@@ -66,7 +66,7 @@ def test_a_port_that_does_not_answer(monkeypatch):
     [
         ("dask://nowhere", 'no scheduler at "nowhere"; give its host and port'),
         ("dask://127.0.0.1:http", "give its host and port, dask://127.0.0.1:8786"),
-        ("dask:///nowhere/scheduler.json", "does not answer as a Dask scheduler"),
+        ("dask:///nowhere/scheduler.json", "is not the file of a Dask scheduler ("),
     ],
 )
 def test_an_address_that_is_none(engine, words, monkeypatch):
@@ -143,7 +143,7 @@ def test_a_scheduler_without_workers_and_one_with_other_code(tmp_path, monkeypat
         # The worker finds another quickstudy first: it lacks the modules of this one.
         monkeypatch.setenv("PYTHONPATH", str(tmp_path))
         started.append(start_worker(file, "stranger"))
-        said = refusal(f"dask://{file}?wait=6")
+        said = refusal(f"dask://{file}?wait=40", within=50)
         assert said.startswith("worker stranger cannot run quickstudy: ")
         assert "No module named 'quickstudy.runs'" in said
     assert not read_results(tmp_path).records

@@ -16,7 +16,7 @@ from typing import Any
 
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK
-from quickstudy.runs.engines import Engine
+from quickstudy.runs.engines import Engine, choose_engine
 from quickstudy.runs.engines.messages import Begun, Broken, Bundle, Done, Lost, Note, Tick
 from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.journal import Journal
@@ -117,7 +117,8 @@ def execute(
     statuses = {} if options.rerun else reading.statuses()
     missing = plan.missing(statuses, retry_failed=options.retry_failed)
     check_data(missing)  # before anything is written or put aside
-    engine = options.chosen_engine.open()
+    # Nothing to do needs no cluster.
+    engine = (options.chosen_engine if missing else choose_engine(engine="serial")).open()
     prepare_folder(folder)
     if options.rerun and forget(folder, {cell.key for cell in plan.cells}):
         reading = read_results(folder)

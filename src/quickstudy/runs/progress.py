@@ -74,7 +74,8 @@ class Tally:
 
     def begin(self, event: Begun) -> None:
         """A call begins."""
-        self._calls.append(event.keys)
+        # One that was lost with its worker may begin a second time.
+        self._calls = [keys for keys in self._calls if keys != event.keys] + [event.keys]
         self.remaining.begun(event.keys, self._clock())
 
     def count(self, event: Done) -> str:

@@ -7,8 +7,10 @@ within ten seconds.
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import contextlib
+import json
 import logging
 import socket
 import threading
@@ -89,7 +91,8 @@ class Connection:
 
     def workers(self) -> dict[str, dict[str, Any]]:
         """What the scheduler knows of its workers, by address."""
-        info = self.client.scheduler_info(n_workers=-1)
+        # Not client.scheduler_info(): another thread overwrites it with one of fewer workers.
+        info = self.client.sync(self.client.scheduler.identity, n_workers=-1)
         return dict(info["workers"])
 
     def names(self) -> list[str]:
@@ -117,7 +120,7 @@ class Connection:
             if time.monotonic() > deadline:
                 raise UsageError(
                     f"the scheduler {self.address} has no workers; start some, as `dask worker"
-                    f" {self.client.scheduler.address} --nthreads 1 --nworkers 4`, or wait for them"
+                    f" {self.address} --nthreads 1 --nworkers 4`, or wait for them"
                     " by wait=600"
                 )
             time.sleep(0.1)
@@ -228,13 +231,13 @@ def connect(address: str, wait: float) -> Connection:
     there is none.
     """
     distributed = load_distributed()
-    if not address.endswith(".json"):
-        address = _answering(address)
-    options = {"scheduler_file": address} if address.endswith(".json") else {"address": address}
+    address = _answering(_written(address) if address.endswith(".json") else address)
 
     def make() -> Any:
+        # Asked first without a client: one that cannot connect reports its own end.
+        asyncio.run(asyncio.wait_for(_identity(distributed, address), CONNECT_SECONDS))
         return distributed.Client(
-            **options, timeout=CONNECT_SECONDS, set_as_default=False, name="quickstudy"
+            address, timeout=CONNECT_SECONDS, set_as_default=False, name="quickstudy"
         )
 
     try:
@@ -258,6 +261,24 @@ def connect(address: str, wait: float) -> Connection:
             ) from error
         raise
     return found
+
+
+async def _identity(distributed: Any, address: str) -> Any:
+    security = distributed.Security().get_connection_args("client")
+    async with distributed.rpc(address, connection_args=security) as scheduler:
+        return await scheduler.identity(n_workers=0)
+
+
+def _written(file: str) -> str:
+    """The address in a scheduler file."""
+    try:
+        with open(file, encoding="utf-8") as written:
+            return str(json.load(written)["address"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"{file} is not the file of a Dask scheduler ({_short(error)}); start one by `dask"
+            f" scheduler --scheduler-file {file}`"
+        ) from error
 
 
 def _answering(address: str) -> str:
