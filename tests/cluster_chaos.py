@@ -95,7 +95,8 @@ def _killed(line, place, way, seconds, roots):
     """Give a command, and kill after so many seconds, as soon as there is something to kill. Gives
     the way, nothing if the command had ended before, and what did not hold.
     """
-    with subprocess.Popen(line, cwd=place, stderr=subprocess.PIPE, text=True) as process:
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(line, cwd=place, **pipes) as process:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(seconds)
         while process.poll() is None:

@@ -147,3 +147,10 @@ def test_a_scheduler_without_workers_and_one_with_other_code(tmp_path, monkeypat
         assert said.startswith("worker stranger cannot run quickstudy: ")
         assert "No module named 'quickstudy.runs'" in said
     assert not read_results(tmp_path).records
+
+
+def test_where_all_runs_are_found_no_cluster_is_asked(tmp_path):
+    given = {"seeds": 2, "out": tmp_path, **GIVEN}
+    qs.run("language/qa", "majority", engine="serial", **given)
+    again = qs.run("language/qa", "majority", engine="dask://127.0.0.1:1", **given)
+    assert again.execution.found == {"ok": 2}
