@@ -79,7 +79,7 @@ def _request(command: str, out: pathlib.Path) -> Request:
     return request_study(
         **{name: given[name] for name in wanted},
         seeds=given["seeds"] or 6,
-        protocol=parse_assignments(",".join(given["set_"])),
+        protocol=parse_assignments(",".join(given["protocol"])),
         out=out,
     )
 

@@ -107,8 +107,8 @@ def _killed(line, place, way, seconds, roots):
                 break
             time.sleep(0.02)
         else:
-            process.communicate()
-            return "", []
+            errors = process.communicate()[1]
+            return "", [f"status {process.returncode}: {errors}"] if process.returncode else []
         try:
             wait = SOON_SECONDS if way == "scheduler" else LONGEST_SECONDS
             errors = process.communicate(timeout=wait)[1]
@@ -138,7 +138,10 @@ def _try(place, numbers, tally, ways, engine, before_each, roots):
             before_each()
             line, seconds = words(folder, engine), float(rng.uniform(1.0, max(1.5, span)))
             way, faults = _killed(line, place, ways[number % len(ways)], seconds, roots)
-            if not way:
+            if not way and faults:  # it has not begun: a busy machine answers late
+                late = "not answer" in faults[0] or "no workers" in faults[0]
+                tally.add("refused", "harmless" if late else "other", faults[0])
+            elif not way:
                 _end(folder, whole, tally)
                 folder, before, span = next(folders), {}, span / 2
         now, damage = bits(folder)

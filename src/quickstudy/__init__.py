@@ -23,6 +23,7 @@ _PUBLIC = {
     "drive": "quickstudy.api.drive",
     "write_questions": "quickstudy.api.drive",
     "score": "quickstudy.api.score",
+    "cite": "quickstudy.api.cite",
     "show": "quickstudy.api.show",
     "ls": "quickstudy.api.show",
     "include": "quickstudy.base.registry",

@@ -46,19 +46,34 @@ read whole.
 @learner("hf", version=1)
 @dataclass(frozen=True)
 class Folder:
-    """A language model in a folder, learning in its context: examples stand in the prompt, symbols
-    renamed.
+    """A language model in a folder, learning in context: examples are in the prompt, with renamed
+    symbols.
 
-    folder: where it lies, as transformers saves it (`config.json`, the weights, the tokenizer).
-    content: a fingerprint of its files, worked out when they are read; runs are known by it,
-    wherever the folder is. precision: of the weights. shared: inputs and answers have the same
-    letters, where there are as many of both. window: examples in the context, the last ones; 0:
-    all.
+    A run is identified by the content of the folder. The parameters from `device` on do not change
+    answers beyond rounding and are not part of a run's identity.
 
-    What makes no difference to an answer, beyond rounding, is no part of the identity: device, as
-    torch names it (auto: a GPU where there is one); threads on a CPU; spend, tokens that may be
-    spent on a run, 0: any number; kept, whether answers are kept; transcript, a file that every
-    prompt and its answer are appended to.
+    Parameters
+    ----------
+    folder:
+        Folder as transformers saves it (`config.json`, weights, tokenizer).
+    content:
+        Fingerprint of its files, computed when they are read.
+    precision:
+        Precision of the weights.
+    shared:
+        Inputs and answers have the same letters, where there are equally many.
+    window:
+        Examples in the context, the last ones; 0 for all.
+    device:
+        Name of a torch device; auto: a GPU if there is one.
+    threads:
+        Threads on a CPU.
+    spend:
+        Most tokens of a run; 0 for no limit.
+    kept:
+        Keep the answers.
+    transcript:
+        File to which every prompt and answer is appended.
     """
 
     folder: str = parameter("", place=True)

@@ -31,22 +31,46 @@ from quickstudy.base.spaces import Tokens
 @learner("openai", version=2)
 @dataclass(frozen=True)
 class Server:
-    """A language model behind a server, learning in its context: examples are in the prompt,
-    symbols are renamed.
+    """A language model on a server, learning in context: examples are in the prompt, with renamed
+    symbols.
 
-    url: root of the protocol, as http://127.0.0.1:8000/v1. model: its name on that server.
-    protocol: `completions` or `chat`. shared: inputs and answers have the same letters, where there
-    are as many of both. window: examples in the context, the last ones; 0: all. logprobs: ask for
-    log-probabilities, and read the answer as text only where the server gives none; false: always
-    read the text. edition: raise it when the server has changed behind its url and the name of its
-    model. Temperature is 0.
+    The temperature is 0. The parameters from `key` on do not change answers and are not part of a
+    run's identity.
 
-    These do not change an answer and are not part of the identity: key, the name of the environment
-    variable that holds the API key (default: OPENAI_API_KEY, for api.openai.com and servers on this
-    machine only); spend, tokens that one run may spend, 0: any number; retries of a request;
-    seconds that one request may take; per_minute, requests that each worker sends at most, 0: any
-    number; at_once, requests side by side; kept, whether answers are kept; transcript, a file that
-    every prompt and its answer are appended to.
+    Parameters
+    ----------
+    url:
+        Root of the API, such as http://127.0.0.1:8000/v1.
+    model:
+        Name of the model on that server.
+    protocol:
+        `completions` or `chat`.
+    shared:
+        Inputs and answers have the same letters, where there are equally many.
+    window:
+        Examples in the context, the last ones; 0 for all.
+    logprobs:
+        Ask for log-probabilities, and read the answer as text only where the server gives none; no:
+        always read the text.
+    edition:
+        Raise it when the server has changed under the same url and model name.
+    key:
+        Environment variable that holds the API key. Default: OPENAI_API_KEY, for api.openai.com and
+        servers on this machine only.
+    spend:
+        Most tokens of a run; 0 for no limit.
+    retries:
+        Retries of a request.
+    seconds:
+        Timeout of a request.
+    per_minute:
+        Most requests per worker and minute; 0 for no limit.
+    at_once:
+        Requests in parallel.
+    kept:
+        Keep the answers.
+    transcript:
+        File to which every prompt and answer is appended.
     """
 
     url: str = parameter("")

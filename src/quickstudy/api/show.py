@@ -18,7 +18,6 @@ from quickstudy.base.parameters import (
 from quickstudy.base.registry import include
 from quickstudy.base.sheet import sheet_of
 from quickstudy.base.study import find_study, study_names
-from quickstudy.base.task import ASKED
 
 FACTS = (
     "controls",
@@ -227,6 +226,7 @@ def _host_parameters(found: Any) -> list[dict[str, Any]]:
     """Of a host class: what can be set in its name, and where the default depends on what is asked,
     all of these.
     """
+    from quickstudy.base.task import ASKED  # loads NumPy, which `ls` does without
     from quickstudy.learners.choice import shown_parameters
 
     by_kind = {asked: shown_parameters(found, asked) for asked in ASKED}

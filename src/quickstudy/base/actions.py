@@ -29,7 +29,7 @@ class Policy:
         """An action: the likeliest, or drawn by means of uniform numbers in 0 .. 1, one for every
         score.
 
-        They come from whatever is random there: `rng.random(scores.shape)`,
+        They come from that place's random source: `rng.random(scores.shape)`,
         `jax.random.uniform(key, scores.shape)`.
         """
         if isinstance(self.space, Fields):

@@ -52,11 +52,11 @@ class Mark:
 
 @dataclass(frozen=True)
 class Number:
-    """A number in a cell or a sentence. value: None where there is none, and note then says why;
-    infinity is a value.
+    """A number in a cell or a sentence. value: None if it is missing, and note then gives the
+    reason; infinity is a value.
 
     interval: (low, high) of the value. form: one of FORMS. word: what is written instead of the
-    digits ("<1", "unknown"). strong: stands out. note: small print beside it. signed: a plus is
+    digits ("<1", "unknown"). strong: stands out. note: small print next to it. signed: a plus is
     written too.
     """
 
@@ -72,7 +72,7 @@ class Number:
 @dataclass(frozen=True)
 class Name:
     """Words in a cell that name something. mark: the line it is drawn by. target: an anchor of the
-    page, or the name of a file beside it. note: small print.
+    page, or the name of a file in the same folder. note: small print.
     """
 
     text: str
@@ -127,10 +127,10 @@ class Group:
 
 @dataclass(frozen=True)
 class Table:
-    """name: its anchor, and of its CSV file. columns: where there is no room for all, the first
+    """name: its anchor, and of its CSV file. columns: where not all fit, the first
     ones stay.
 
-    intervals: BOUNDS or HALF. data: the numbers behind it at full precision, the heading first, for
+    intervals: BOUNDS or HALF. data: its numbers at full precision, the heading first, for
     the CSV file; without them the file has the cells themselves. paper: belongs into a paper
     (LaTeX).
     """
@@ -145,7 +145,7 @@ class Table:
 
     @property
     def lines(self) -> list[Line]:
-        """All rows, whatever their group."""
+        """All rows, of any group."""
         return [line for group in self.groups for line in group.lines]
 
 
@@ -193,7 +193,7 @@ class Plotted:
     """One curve, cloud or set of bars, in data coordinates. low, high: the edges of its band, or
     whiskers of points.
 
-    label: stands at its end, or in a legend. kind: LINE, STEP, POINTS or BARS. bold: (from, to) on
+    label: at its end, or in a legend. kind: LINE, STEP, POINTS or BARS. bold: (from, to) on
     the x axis where the line is bold. dots: its points are shown too. tells: at each point, what a
     pointer shows. names: what is written next to each point.
     """
@@ -249,7 +249,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Plot(Picture):
-    """Panels share axes, and stand side by side where there is room. direct: labels stand at the
+    """Panels share axes, and are side by side where they fit. direct: labels are at the
     ends of lines; else in a legend. live: a pointer reads values off it. across: panels in a row of
     a wide window.
     """
@@ -389,7 +389,7 @@ class Graph(Picture):
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph. kind: "" or "verdict", "remark" (small), "note" (what a reader must be told
+    """A paragraph. kind: "" or "verdict", "remark" (small), "note" (what a reader must know
     first), "question", "command" and "example" (letter by letter, as typed or drawn).
     """
 
@@ -408,7 +408,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Stored:
-    """A record, or other nested plain data, shown whole as it is stored."""
+    """A record, or other nested plain data, shown whole as stored."""
 
     data: Any
     title: str = ""
@@ -437,8 +437,8 @@ class Steps:
 
 @dataclass(frozen=True)
 class Section:
-    """Blocks under a heading. name: its anchor. note: beside the heading, in small letters. listed:
-    in the contents.
+    """Blocks under a heading. name: its anchor. note: next to the heading, in small letters.
+    listed: in the contents.
     """
 
     title: str

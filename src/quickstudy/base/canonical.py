@@ -61,8 +61,8 @@ def digest(value: Any) -> str:
 
 
 def spoken(value: Any) -> Any:
-    """A plain value whose texts are all of characters: half of one, as in a file name that is no
-    UTF-8, is spelled out, since nobody can write it down.
+    """A plain value whose texts are all of characters: half of one, as in a file name that is not
+    UTF-8, is spelled out, since it cannot be written.
     """
     if isinstance(value, dict):
         return {spoken(name): spoken(part) for name, part in value.items()}
@@ -77,21 +77,21 @@ _REST = len(_OPENING) + 64 + len(b'",')
 
 
 def guarded(facts: Mapping[str, Any]) -> str:
-    """Canonical JSON of some facts that says, first of all, the SHA-256 of the rest of it."""
+    """Canonical JSON of some facts that begins with the SHA-256 of the rest."""
     text = canonical(facts)
     return f'{_OPENING.decode()}{hashlib.sha256(text.encode()).hexdigest()}",{text[1:]}'
 
 
 def intact(content: bytes, facts: Mapping[str, Any]) -> bool:
     """Whether JSON is as `guarded` wrote it. content: its bytes; facts: what is in it. True where
-    it says no checksum, as in what earlier versions have written.
+    it has no checksum, as in what earlier versions have written.
     """
     said = facts.get(CHECK)
     if said is None:
         return True
     if content.startswith(
         _OPENING
-    ):  # as it was written: to spell it all again takes longer than to read it
+    ):  # the text as written: spelling it again takes longer than reading it
         checked = hashlib.sha256(b"{")
         checked.update(memoryview(content)[_REST:])
         if checked.hexdigest() == said:

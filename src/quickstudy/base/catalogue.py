@@ -113,7 +113,7 @@ DECLARED: dict[str, Any] = {
     "again": "shown the same examples again",
     "replay_apart": True,
 }
-"""What a protocol says of how its family is read, and what holds where it says nothing
+"""How a protocol's family is read, and the defaults for what it does not declare
 (`base.legend` has the meaning of each). family: its id. exact, usual: its parameters under
 `--exact` and without.
 """

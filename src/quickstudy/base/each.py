@@ -1,10 +1,10 @@
-"""`[each]` of a study: names that stand for several values, so that one text of the file is many.
+"""`[each]` of a study: names for several values, so that one text of the file is many.
 
     [each]
     rule = 256              # 0 .. 255
     units = [100, 200]
 
-A learner's column whose name holds `{units}` is there once for every value, and so is a row whose
+A learner's column whose name holds `{units}` occurs once for every value, and so does a row whose
 label does; of several names all combinations, the last one in the file changing fastest. A name
 belongs to columns or to rows, not to both.
 """
@@ -22,8 +22,8 @@ from typing import Any
 from quickstudy.base.errors import UsageError
 
 MOST_CELLS = 100_000
-"""Rows times columns of a study. The largest of ours has 2,560; ten million would fill the memory
-before any is run.
+"""Rows times columns of a study. The largest in the package has 2,560; ten million would fill the
+memory before any is run.
 """
 LONGEST = 1_000
 """Letters of a name after it has been filled in."""
@@ -35,7 +35,7 @@ _HOLE = re.compile(r"\{(?P<name>[^{}:!]+)(?:![rs])?(?::[^{}]*)?\}")
 
 @dataclass(frozen=True)
 class Each:
-    """study: its id, for messages. values: by name; a count n stands for 0 .. n-1."""
+    """study: its id, for messages. values: by name; a count n means 0 .. n-1."""
 
     study: str
     values: Mapping[str, Sequence[Any]]
@@ -72,11 +72,11 @@ class Each:
         return [name for name in self.values if name in held]
 
     def count(self, text: str) -> int:
-        """How many a text stands for."""
+        """How many texts a text expands to."""
         return math.prod(len(self.values[name]) for name in self.names(text))
 
     def choices(self, text: str) -> list[Mapping[str, Any]]:
-        """What the names in a text stand for, one choice after another; a single empty one where it
+        """The values of the names in a text, one choice after another; a single empty one where it
         holds none.
         """
         names = self.names(text)
@@ -89,7 +89,7 @@ class Each:
         """Raise UsageError for a name that multiplies nothing, or both, and for more cells than a
         study may have.
 
-        others: columns that are there besides.
+        others: further columns.
         """
         across, down, each = list(columns), list(labels), f"{self.study}: each"
         for name in self.values:

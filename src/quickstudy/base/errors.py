@@ -1,4 +1,4 @@
-"""What quickstudy says when something is wrong: what it was, the value, what to do.
+"""The messages of quickstudy when something is wrong: what it was, the value, what to do.
 
 A message is one or two lines and complete in itself: the command line prints it as it stands,
 without a traceback.
@@ -16,7 +16,7 @@ MOST_NAMED = 24
 
 
 class QuickstudyError(Exception):
-    """Anything quickstudy reports by itself. Exit status 1 unless a subclass says otherwise."""
+    """Anything quickstudy reports by itself. Exit status 1 unless a subclass has another."""
 
     exit_status = 1
 
@@ -55,7 +55,7 @@ class LearnerFault(QuickstudyError):
 
 class Unavailable(LearnerFault):
     """What a learner needs is not there now (a server that does not answer, a budget that is
-    spent), which says nothing about the learner: its run fails, and the same command makes it
+    spent), which is not the learner's fault: its run fails, and the same command makes it
     again.
     """
 

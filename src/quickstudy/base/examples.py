@@ -2,7 +2,8 @@
 
 Axes are time, then example, then width, here and everywhere: `inputs[t, i]` is what example i shows
 at time t. `targets[t, i]` is the answer that is asked for after `inputs[:t+1, i]` has been read,
-where `asked[t, i]` says that it is asked at all. For a sequence of tokens that is the next token.
+where `asked[t, i]` tells whether it is asked at all. For a sequence of tokens that is the next
+token.
 """
 
 from __future__ import annotations
@@ -121,7 +122,7 @@ class Examples:
         """One example as (tokens, supervised indices): the inverse of `from_sequences`.
 
         Raises UsageError where an answer is not the token that is read next: no sequence holds
-        both. `take` and `joined` keep such examples as they are.
+        both. `take` and `joined` keep such examples unchanged.
         """
         if not self.take([index]).sequential:
             raise UsageError(
@@ -160,7 +161,7 @@ class Examples:
     @classmethod
     def joined(cls, parts: Sequence[Examples]) -> Examples:
         """All examples of the parts, in their order, with no more padding than the longest needs.
-        What `take` has taken apart comes back whole, whatever is read and asked in it.
+        What `take` has taken apart comes back whole, for any inputs and questions.
         """
         if not parts:
             return cls.from_sequences([], [])
@@ -226,7 +227,7 @@ class Series:
 
     def windows(self, name: str, asked: int, before: int) -> Examples:
         """A part as many short examples, for learners by gradient: each asks about `asked` steps,
-        after reading the `before` steps that precede them (fewer are there: it starts later). A
+        after reading the `before` steps that precede them (if fewer exist, it starts later). A
         rest shorter than `asked` is left out.
         """
         stop, length = self._end(name), getattr(self, name)

@@ -3,7 +3,7 @@ declared.
 
 A fingerprint is a hash of a module and of all modules of its own room (`tasks`, `cores`, `learners`
 ...) that it imports, directly or through others. Comments, docstrings and layout do not count. It
-is no part of a run's identity: a run with other code and the same version has the same key.
+is not part of a run's identity: a run with other code and the same version has the same key.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ OUT_OF_REACH = -1e30
 
 @dataclass(frozen=True)
 class Brief:
-    """All that a learner is told. No task name, no test data.
+    """All that a learner knows beforehand. No task name, no test data.
 
     inputs, outputs: spaces. loss: `cross-entropy` (tokens), `squared` (reals) or `reward` (a world
     answers). capacity: time steps of the longest training example. budget: items (examples,
@@ -88,7 +88,7 @@ class Pace:
 
 
 def pace_of(learner: Any) -> Pace:
-    """The pace of a learner: its `pace`, or what it says under the names of the fields, as `passes
+    """The pace of a learner: its `pace`, or its attributes with the names of the fields, as `passes
     = 3` in a class.
     """
     own = getattr(learner, "pace", None)
@@ -99,7 +99,7 @@ def pace_of(learner: Any) -> Pace:
     plain = {
         name: value for name, value in said.items() if isinstance(value, bool | int | float | str)
     }
-    return Pace(**plain)  # type: ignore[arg-type]  # what is no whole number is refused there
+    return Pace(**plain)  # type: ignore[arg-type]  # refused there if not whole
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Cost:
     """What a run cost, per lane.
 
     examples: items shown, passes included, and steps in a world that might be learned from;
-    updates: changes of the trained weights; trained_parameters (None where nobody knows) and
+    updates: changes of the trained weights; trained_parameters (None where unknown) and
     fixed_parameters: numbers in the model; bits: description length; learn_seconds, answer_seconds:
     wall time without compilation (acting is either, by whether it might learn from it);
     compile_seconds: tracing and compiling, shared by the lanes of a call; tokens: that a language
@@ -190,7 +190,7 @@ class Answering(Pupil, Protocol):
 
 
 class Pausing(Answering, Protocol):
-    """Learns as others do, and says on the way where it could be kept: for those who take long over
+    """Learns as others do, and offers checkpoints on the way: for those who take long over
     a single item.
     """
 
@@ -204,7 +204,7 @@ class Pausing(Answering, Protocol):
 
 
 class Stepping(Pupil, Protocol):
-    """Reads step by step, rows side by side, and says after each what it would answer. Nothing is
+    """Reads step by step, rows side by side, and answers after each. Nothing is
     learned meanwhile.
 
     For prefix trees, free running and control: a state can be gone on from more than once. Some
@@ -267,7 +267,7 @@ class Rehearsing(Pupil, Protocol):
         """Play episodes start .. stop-1 and learn from them."""
 
     def perform(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
-        """Play episodes start .. stop-1 as it is, learning nothing."""
+        """Play episodes start .. stop-1 without learning."""
 
 
 class Showing(Pupil, Protocol):
@@ -276,7 +276,7 @@ class Showing(Pupil, Protocol):
     def states(self, inputs: Any, apart: bool = False) -> Any:
         """(lane, time, example, feature) states on the way through inputs (time, example, ...), the
         same for all lanes, with all learning frozen. apart: every lane has its own, (lane, time,
-        example, ...); where there is only one lane nobody asks that way.
+        example, ...); with only one lane this is not used.
         """
 
 
@@ -284,7 +284,7 @@ class Keeping(Pupil, Protocol):
     """Can be kept and set back, which transfer and forgetting need."""
 
     def snapshot(self) -> Snapshot:
-        """The pupil as it is now."""
+        """The present state of the pupil."""
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
@@ -292,7 +292,7 @@ class Keeping(Pupil, Protocol):
 
 @runtime_checkable
 class Learner(Protocol):
-    """Frozen hyper-parameters of something that learns. How it takes its material it says by
+    """Frozen hyper-parameters of something that learns. How it takes its material is declared by
     `pace`, a `Pace`.
     """
 
@@ -324,7 +324,7 @@ class HostLearner(Protocol):
     which is always given a `Snapshot`; `close()` when all is over, and the attributes `parameters`
     (how many it has: a whole number, or arrays, or a function that gives them, as that of a
     `torch.nn.Module` does), `bits` (its description length), `learns` (False for a rule whose
-    answers never change, whatever it is shown: an exam is then put to it only once) and `scale`
+    answers never change, for any material: an exam is then put to it only once) and `scale`
     (how its scores are to be read: see `Answering`; else `order`, or `values` for real numbers).
     Its class may say its pace (`passes = 3`, `batch = 8`) and what it is for (`reads = (Tokens,)`,
     `gives = (Tokens,)`).
@@ -373,7 +373,7 @@ _CANNOT: dict[Any, str] = {
 
 
 def name_of(pupil: Any) -> str:
-    """What a person knows it by: its class, or, where it stands before something else, what it says
+    """Its name for people: its class, or, where it wraps another learner, its own text
     by `called`.
     """
     called = getattr(pupil, "called", None)

@@ -1,7 +1,7 @@
 """How runs are read: what a protocol and its measures say of their numbers, and what a record keeps
 of that.
 
-A protocol declares, as class attributes, what is listed in `DECLARED`; whatever it leaves out is as
+A protocol declares, as class attributes, what is listed in `DECLARED`; what it leaves out is as
 usual. A record carries it, outside of its identity, so that a folder is read rightly where the code
 that made it is not installed.
 """
@@ -27,11 +27,10 @@ MOST_COLUMNS = 6
 @dataclass(frozen=True)
 class Legend:
     """headline: the score that goes on the common scale. second: the one that is asked where the
-    headline says little. outcome: the score of where a learner ends, then of when it gets there,
-    where the headline is neither.
-    columns: the scores of a table, in their order. question: what the family asks. once, again:
-    what is said of learners that see everything once, and of those with replay. replay_apart:
-    whether the two are ranked apart. scores: by the id of their measure.
+    headline is uninformative. outcome: the score of where a learner ends, then of when it gets
+    there, where the headline is neither. columns: the scores of a table, in their order. question:
+    what the family asks. once, again: the text for learners that see everything once, and of those
+    with replay. replay_apart: whether the two are ranked apart. scores: by the id of their measure.
     """
 
     headline: str = ""
@@ -46,8 +45,8 @@ class Legend:
 
     @classmethod
     def of(cls, protocol: Any, measures: Sequence[Measure]) -> Legend:
-        """What a protocol says, of the scores of some measures. Without a headline, the first score
-        is.
+        """What a protocol declares about the scores of some measures. Without a headline, the first
+        score is.
         """
         declared = [score.name for measure in measures for score in measure.scores]
         said = {name: getattr(protocol, name, DECLARED[name]) for name in _SAID}
@@ -122,7 +121,7 @@ class Legend:
         return {}
 
     def order(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Score names as they stand in tables: the headline, the other columns, the rest by
+        """Score names as ordered in tables: the headline, the other columns, the rest by
         name.
         """
         known = set(names)
@@ -144,7 +143,7 @@ _READ = tuple(field.name for field in fields(Score) if field.name not in ("name"
 
 def check_reading(protocol: Any) -> None:
     """Raise UsageError where a registered protocol goes by a score that none of its measures
-    declares. Another would stand in its place, and nobody would see it. When it is registered its
+    declares. Another would replace it unnoticed. When it is registered its
     measures need not be yet.
     """
     declared = [
@@ -170,7 +169,7 @@ def read_legend(records: Iterable[Record]) -> Legend:
     """The legend of runs that belong together: the newest that one of them carries, and the scores
     of all.
 
-    A measure of a user's own that was applied beside the protocol's has its scores in front of the
+    A measure of a user's own that was applied with the protocol's has its scores in front of the
     other columns, where they are seen in a narrow terminal too. Where no record
     carries a legend, as in folders of earlier versions, the installed protocol and measures are
     asked.

@@ -1,7 +1,7 @@
 """What a protocol hands to a learner: material to learn from (`Lesson`), questions to answer
 (`Exam`), and a world to play in (`Rehearsal`).
 
-The first two hold one `Examples` per lane. A lane is a repetition that runs beside others in one
+The first two hold one `Examples` per lane. A lane is a repetition that runs with others in one
 compiled program.
 """
 
@@ -113,7 +113,7 @@ class Transcript(NamedTuple):
 
     actions: (lane, episode, step, ...), a mapping of such arrays where the world's outputs are
     `Fields`; rewards and done: (lane, episode, step); info: by name, (lane, episode, step, ...).
-    Where a world has several players, actions and rewards have their axis behind the step: (lane,
+    Where a world has several players, actions and rewards have their axis after the step: (lane,
     episode, step, player, ...). All episodes have as many steps as the world's horizon; what comes
     after the first `done` belongs to none.
     """

@@ -39,9 +39,9 @@ def is_score_name(name: str) -> bool:
 class Score:
     """One number that a measure gives, and how it is read.
 
-    name: as it stands in a record; `*` at its end for any ending. title: its heading, the name with
+    name: as in a record; `*` at its end for any ending. title: its heading, the name with
     spaces if none is given. unit: what it counts, or what it is a share of. better: `higher` or
-    `lower`; `unknown` is for scores of which nobody says it, and no measure may declare it. range:
+    `lower`; `unknown` is for scores without a declaration, and no measure may declare it. range:
     the least and the greatest value, which may be infinite. shown: its `mean` over runs, or the
     `median`, where infinity is a possible value. read: `linear`, or `log` where orders of magnitude
     count: means are then geometric, and a difference is one of decimal logarithms. least: the
@@ -92,11 +92,11 @@ class Score:
 
     @property
     def sign(self) -> int:
-        """1 where higher is better, -1 where lower is, 0 where nobody knows."""
+        """1 where higher is better, -1 where lower is, 0 where unknown."""
         return {HIGHER: 1, LOWER: -1}.get(self.better, 0)
 
     def named(self, name: str) -> Score:
-        """The same for one of the names that it stands for; what `*` stands for follows the
+        """The same for one of its names; the text for `*` follows the
         title.
         """
         ending = name.removeprefix(self.name.removesuffix("*")).replace("-", " ")

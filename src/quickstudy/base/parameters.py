@@ -18,11 +18,11 @@ A parameter that a component gets after runs of it have been recorded is marked 
 
     precision: str = parameter("float32", choices=("float32", "float64"), added=True)
 
-Its default must be what the component did before. While it has that default it is no part of the
+Its default must be what the component did before. While it has that default it is not part of the
 identity, so that those runs keep their keys; any other value is.
 
 The numbers of a component belong to the `version` of its decorator. A change that alters the
-numbers of some settings only leaves the keys of all other runs as they are: the component overrides
+numbers of some settings only keeps the keys of all other runs: the component overrides
 `settings_version`, a property that gives the version of the numbers of its own settings. A lower
 number than that of the decorator is recorded as the version; a higher one is recorded as the
 parameter `course`.
@@ -32,8 +32,8 @@ may be typed; identities keep the first name, so that runs keep their keys; tabl
 An id is renamed in the same way, by `@core("new", version=1, alias="old")`
 (`quickstudy.base.renaming`).
 
-A parameter that says where something is found, and not what it is, is marked `place=True` and is
-never part of the identity: another parameter, or the component itself, stands for what was found
+A parameter that is the location of something, not its content, is marked `place=True` and is
+never part of the identity: another parameter, or the component itself, represents what was found
 there. That one, which the component works out, is marked `derived=True` and is never typed.
 """
 
@@ -64,7 +64,7 @@ theirs.
 COURSE = "course"
 """The name under which an identity has a `settings_version` above the version of the decorator."""
 MOST_ALTERNATIVES = 10_000
-"""Learners that one name may stand for; more is a slip, and their plan would fill the memory."""
+"""Learners that one name may expand to; more is a slip, and their plan would fill the memory."""
 
 
 def parameter(
@@ -253,7 +253,7 @@ def parse_assignments(text: str) -> dict[str, str]:
 
 
 def cut_assignments(text: str, sign: str = ",") -> list[str]:
-    """The parts of a text between commas that do not stand in double quotes. UsageError for a quote
+    """The parts of a text between commas outside double quotes. UsageError for a quote
     that has no end.
     """
     pieces = text.split('"')
@@ -279,7 +279,7 @@ def _unquoted(name: str, value: str) -> str:
 
 
 def alternatives(name: str) -> list[str]:
-    """The names that one with several values for a parameter stands for, the last parameter
+    """The names that one with several values for a parameter expands to, the last parameter
     changing fastest.
 
     >>> alternatives("esn:units=10|20,leak=0.3|1")
@@ -287,7 +287,7 @@ def alternatives(name: str) -> list[str]:
     >>> alternatives("esn")
     ['esn']
     """
-    # What stands in quotes is one value, whatever it holds.
+    # Quoted text is one value, with any content.
     parts: list[list[str]] = []
     for place, piece in enumerate(name.split('"')):
         cut = [piece] if place % 2 else re.split(r"(?<==)([^=,]*\|[^=,]*)", piece)

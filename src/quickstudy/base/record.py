@@ -1,4 +1,4 @@
-"""One run, as it stands in the journal: what was run, where, what came out. Written once, never
+"""One run, as in the journal: what was run, where, what came out. Written once, never
 changed.
 """
 
@@ -31,8 +31,8 @@ class Record:
     (`learner`, `control` or `oracle`), the `family`, and what of the `protocol` is not the standard
     of its convention (not in records of earlier versions). legend: how the scores are read
     (`quickstudy.base.legend`); empty in records of earlier versions. traceback: all that Python
-    said when a learner failed, cut where it is very long. files: SHA-256 of every file that it
-    names; none in records of earlier versions.
+    the error of a learner that failed, cut where it is very long. files: SHA-256 of every file that
+    it names; none in records of earlier versions.
     """
 
     what: Mapping[str, Any]
@@ -55,8 +55,8 @@ class Record:
 
     @property
     def passing(self) -> bool:
-        """Whether it failed for want of something that may be there the next time: it is run again
-        without a word.
+        """Whether it failed because something was missing that may exist the next time: it is run
+        again without a word.
         """
         return self.status == FAILED and self.where.get("passing") is True
 
@@ -159,7 +159,7 @@ _COMPONENTS = ("task", "learner", "protocol")
 _HOLDERS = {dict, list}
 _COUNTED = ("passes", "tokens_per_sequence")
 _LARGEST = 1e300
-"""A whole number of JSON has no bound; what is above this is no number of ours, and cannot be
+"""A whole number of JSON has no bound; a number above this was not written here, and cannot be
 computed with.
 """
 

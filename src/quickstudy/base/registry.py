@@ -65,7 +65,7 @@ def split_sheet(sheet: str) -> tuple[str, str]:
 @dataclass(frozen=True)
 class Entry(Generic[T]):
     """One version of one component. `module` is imported to get it; `target` is the component once
-    it is there; alias: the id that it had first; renames: something of it may have an earlier name.
+    it exists; alias: the id that it had first; renames: something of it may have an earlier name.
     """
 
     id: str

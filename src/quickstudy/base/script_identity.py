@@ -200,7 +200,7 @@ class _Pickler(pickle.Pickler):
 
     def reducer_override(self, value: Any) -> Any:
         """The parts that a value is reconstructed from; for an object of the script's own classes
-        with all that it holds, whatever the class pickles.
+        with all that it holds, whatever its class pickles.
         """
         reduce = copyreg.dispatch_table.get(type(value))
         made: Any = reduce(value) if reduce else value.__reduce_ex__(4)

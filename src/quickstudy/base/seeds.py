@@ -30,7 +30,7 @@ class Streams:
     repetition: int
 
     def words(self, purpose: str, count: int = 8) -> NDArray[np.uint32]:
-        """`count` (at most 8) 32-bit words that stand for this stream."""
+        """`count` (at most 8) 32-bit words that identify this stream."""
         name = f"{self.root}/{self.task}/{self.repetition}/{purpose}"
         return np.frombuffer(hashlib.sha256(name.encode()).digest(), dtype="<u4")[:count].astype(
             np.uint32
@@ -43,7 +43,7 @@ class Streams:
         )
 
     def order(self, count: int, passes: int) -> NDArray[np.int64]:
-        """(item,) numbers of so many examples as they are shown: all in every pass, each time in a
+        """(item,) numbers of so many examples in the order shown: all in every pass, each time in a
         new order.
         """
         rng = self.numpy("order")

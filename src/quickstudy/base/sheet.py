@@ -41,6 +41,7 @@ FIELDS = (
     "Marks",
     "Departures",
     "Source",
+    "Example",
 )
 """The fields of a sheet, in the order in which they should be written."""
 

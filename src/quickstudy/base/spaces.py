@@ -71,8 +71,8 @@ WORDS: dict[type[Any], str] = {
 def check_spaces(name: str, component: Any, inputs: Space, outputs: Space | None = None) -> None:
     """Raise NotApplicable unless a core, a training or a rule is for these spaces.
 
-    It says so by the class attributes `reads` and `gives`, tuples of kinds of space; without them
-    it takes all. With `Fields` among them it takes fields whose parts it takes.
+    It declares so by the class attributes `reads` and `gives`, tuples of kinds of space; without
+    them it takes all. With `Fields` among them it takes fields whose parts it takes.
 
     >>> class Counter:
     ...     reads = (Tokens, Bits)

@@ -25,7 +25,7 @@ ROUNDED = 0.005
 """Published spreads are rounded to two decimals: one that is printed as 0.00 is up to this."""
 NEVER = "never"
 _MOST_LETTERS = 40
-"""Of words in the place of a published number: they stand in a cell."""
+"""Of words in the place of a published number: they are in a cell."""
 _DEEPEST = 20
 """Tables within tables. No kind of study asks for more than three."""
 _LARGEST = 2**63
@@ -47,7 +47,7 @@ class Published(NamedTuple):
 
     @classmethod
     def read(cls, number: Any) -> Published:
-        """From what a file says: a number, [number, spread], or words. Raises ValueError for
+        """From the content of a file: a number, [number, spread], or words. Raises ValueError for
         anything else.
         """
         value, *spread = number if isinstance(number, list) and number else [number]
@@ -128,7 +128,7 @@ class StudyRow:
 
 @dataclass(frozen=True)
 class Study:
-    """A published table or figure. seeds: runs behind each published number. runs: whose results
+    """A published table or figure. seeds: runs of each published number. runs: whose results
     folder it reads and extends, its own or that of the study it is like. convention: the one it is
     made under unless another is asked for. together: the columns of every model that has several.
     measures: those applied besides the protocol's. quantities: what is computed from the tasks
@@ -160,7 +160,7 @@ class Study:
     @property
     def models(self) -> tuple[str, ...]:
         """The columns of a table: a model in the place of the first of its columns, every other
-        column as it is.
+        column unchanged.
         """
         owners: dict[str, list[str]] = {}
         for model, columns in self.together.items():
@@ -233,7 +233,7 @@ def find_study(name: str, asking: tuple[str, ...] = ()) -> Study:
 
 
 def study_text(name: str) -> str:
-    """What the file of a study says. Raises UsageError if there is none, or if it is no text."""
+    """The content of a study file. Raises UsageError if it does not exist, or if it is not text."""
     if not name.endswith(".toml"):
         if name not in study_names():
             raise UsageError(f'no study "{name}"; {nearest(name, study_names())}')
@@ -255,8 +255,8 @@ def study_text(name: str) -> str:
 
 
 def _parsed(id: str, text: str) -> dict[str, Any]:
-    """What a file says. Raises UsageError if it is no TOML, or holds what nothing here could be
-    done with.
+    """The content of a file. Raises UsageError if it is not TOML, or holds what nothing here could
+    be done with.
     """
     try:
         facts = tomllib.loads(text)

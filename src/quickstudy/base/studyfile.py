@@ -113,7 +113,7 @@ class StudyFile:
 
     @cached_property
     def each(self) -> Each:
-        """The names that stand for several values."""
+        """The names with several values."""
         return Each.read(self.id, self.facts.get("each", {}))
 
     @cached_property
@@ -180,7 +180,7 @@ class StudyFile:
                 self.refuse(f'two rows have the label "{label}"; give each its own')
 
     def _rows(self, given: list[Mapping[str, Any]]) -> Iterator[StudyRow]:
-        """The rows that those of the file stand for."""
+        """The rows that those of the file expand to."""
         self.each.check(
             self.learners, [row["label"] for row in given], len(self.facts.get("quantities", {}))
         )
@@ -259,7 +259,7 @@ class StudyFile:
                         for convention, one in spoken.items()
                     }
                 )
-        # The columns of a study stand in the order of its file, whatever the order in which a row
+        # The columns of a study are in the order of its file, not in that in which a row
         # names them.
         return {column: made[column] for column in self.columns if column in made}
 
@@ -281,7 +281,7 @@ class StudyFile:
     def _by_label(
         self, row: Mapping[str, Any], labels: list[str], numbers: Any, where: str
     ) -> dict[str, Any]:
-        """Published numbers by label and column; the file has them so where a row stands for
+        """Published numbers by label and column; the file has them so where a row expands to
         several.
         """
         self.must_be(_TABLE, numbers, f"{where}: published")

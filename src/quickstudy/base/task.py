@@ -41,7 +41,7 @@ class SeriesTask(Protocol):
 
 
 class Turn(NamedTuple):
-    """What a world says back: the next observation, the reward for the action just taken, whether
+    """A world's reply: the next observation, the reward for the action just taken, whether
     it is over.
 
     info: what the protocol may log and the learner may not see (an instance passed, support or
@@ -60,7 +60,7 @@ class Life(NamedTuple):
     entry a step.
 
     observations: what the learner saw; actions: what it did then; rewards: what that brought.
-    Lists, or whatever is smaller and gives the same entries (bytes, an array). events: (step, info)
+    Lists, or a smaller type that gives the same entries (bytes, an array). events: (step, info)
     of every step whose turn had info, steps counted from 0 in this call. done: the world was over
     after the last step.
     """
@@ -73,7 +73,7 @@ class Life(NamedTuple):
 
 
 class World(ABC):
-    """An environment that answers, on the host. Whoever has one either steps it or lets somebody
+    """An environment that answers, on the host. Its user either steps it or lets a program
     live in it.
 
     players: as many as its task has (see `players_of`).
@@ -122,7 +122,7 @@ class WorldTask(Protocol):
     """A sampler of worlds. Has `inputs` (observations) and `outputs` (actions), perhaps `players`.
 
     horizon: the most steps that may come before the world is over, or before a learner's memory may
-    start again; it is the capacity a learner is told.
+    start again; it is the capacity in a learner's brief.
     """
 
     horizon: int
@@ -158,7 +158,7 @@ class PureWorldTask(Protocol):
 def players_of(task: Any) -> int:
     """How many act in a world at every step: its `players`, or 1.
 
-    `inputs` and `outputs` are those of one player. With one player nothing more is said; with
+    `inputs` and `outputs` are those of one player. With one player nothing more is needed; with
     several, observations, actions and rewards have an axis of that size in front of all others, and
     the world is over for all at once.
     """
@@ -169,14 +169,14 @@ ASKED = ("symbols", "spans", "reals", "strings", "reward", "episodes", "fitness"
 """What can be asked of a learner: one of some symbols; the same in sequences of all difficulties;
 real numbers; the next symbol everywhere in many whole strings;
 actions for which a world gives reward step by step; whole episodes of a pure world; answers of
-which nobody says what would have been right, but how good they all were. The usual training of a
+which the right answers are not shown, but how good they all were. The usual training of a
 core, and the usual parameters of both, follow from it.
 """
 
 
 def asked_of(task: Any, protocol: Any = None) -> str:
     """What a task asks of a learner: the word of the protocol, `asks`, if it has one, or the task's
-    own; else by the task's kind and outputs. Outputs that are no symbols (bits and fields as well)
+    own; else by the task's kind and outputs. Outputs that are not symbols (bits and fields as well)
     are asked for as reals.
     """
     for kind, owner in (("protocol", protocol), ("task", task)):

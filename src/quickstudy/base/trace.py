@@ -1,5 +1,5 @@
 """Everything that happened in one run, raw: the trace, what an unfinished run has so far, and every
-answer of the last test where it is asked for. Measures do not read these answers, and they are no
+answer of the last test where it is asked for. Measures do not read these answers, and they are not
 part of a run's identity.
 """
 
@@ -21,7 +21,7 @@ MOST_ANSWERS = 1_000_000
 none of them.
 """
 ANSWERS = "answers"
-"""The fact of a trace that says how many answers it has."""
+"""The fact of a trace with the number of its answers."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class Trace:
 
 @dataclass(frozen=True)
 class SoFar:
-    """What an examination has so far: the pupil as it is now, and, in arrays by name and plain
-    facts, all that the protocol needs beside it to go on as if nothing had happened.
+    """What an examination has so far: the present state of the pupil, and, in arrays by name and
+    plain facts, all that the protocol needs besides to go on as if nothing had happened.
     """
 
     arrays: Mapping[str, NDArray[Any]]
@@ -58,8 +58,8 @@ class Unfinished:
     is found.
 
     A protocol whose `examine` takes it as `unfinished` looks at `found` when it begins, and calls
-    `hand_in` wherever it could go on from; where it cannot use what is found, it says so by setting
-    `found` to None. A protocol that does not take it begins anew after an interruption. keeps:
+    `hand_in` wherever it could go on from; where it cannot use what is found, it shows so by
+    setting `found` to None. A protocol that does not take it restarts after an interruption. keeps:
     whether anything that is handed in is kept at all.
     """
 

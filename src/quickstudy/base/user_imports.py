@@ -2,7 +2,7 @@
 
 Such a file, and what it imports from its own folder, gets a module name made from its whole path:
 `net.py` of one folder is never taken for `net.py` of another, and the same file is the same module
-in every worker process. `sys.path` and the finders of Python stay as they are; the `import`
+in every worker process. `sys.path` and the finders of Python stay unchanged; the `import`
 statements of these files look into their folder first. The text that is compiled is the text that
 identities are computed from, never a stored compilation of an earlier one.
 """
@@ -40,7 +40,7 @@ def content_of(path: str) -> bytes:
 
 
 def import_file(file: pathlib.Path) -> ModuleType:
-    """The module of a file, imported now unless it was before. Raises whatever the file raises;
+    """The module of a file, imported now unless it was before. Raises what the file raises;
     nothing of it is then left in `sys.modules`.
     """
     modules, contents = set(_loaded), set(_contents)

@@ -1,4 +1,4 @@
-"""What people are told, in letters that can be shown anywhere: other people's names, and errors
+"""Text for people, in letters that can be shown anywhere: other people's names, and errors
 with the place where they were raised.
 """
 
@@ -21,8 +21,8 @@ ends of lines, and halves of characters, which no terminal can be given.
 LINES = "\n\t"
 """What a text of several lines may hold."""
 LONGEST = 20_000
-"""Letters of a traceback that are kept: some hundred frames. A learner may raise an error that says
-a whole array.
+"""Letters of a traceback that are kept: some hundred frames. A learner may raise an error that
+contains a whole array.
 """
 
 
@@ -76,7 +76,7 @@ def _cut(name: str, width: int, tail: int) -> str:
 
 
 def described(error: BaseException) -> str:
-    """An unexpected error in one line: its kind, what it says, and the place where it was
+    """An unexpected error in one line: its kind, its text, and the place where it was
     raised.
     """
     words = (str(error.msg) if isinstance(error, SyntaxError) else words_of(error)).partition("\n")[
@@ -87,8 +87,8 @@ def described(error: BaseException) -> str:
 
 
 def words_of(error: BaseException) -> str:
-    """What an error says, in letters that can be written down anywhere: the name of a file may hold
-    others.
+    """The text of an error, in letters that can be written down anywhere: the name of a file may
+    hold others.
     """
     try:
         text = str(error)
@@ -98,7 +98,7 @@ def words_of(error: BaseException) -> str:
 
 
 def whole_traceback(error: BaseException) -> str:
-    """All that Python says of an error, with files as `described` names them; at most about LONGEST
+    """Python's whole text of an error, with files as `described` names them; at most about LONGEST
     letters, without the middle. What a terminal could take for an order is spelled out.
     """
     text = "".join(traceback.format_exception(error))

@@ -36,6 +36,7 @@ VERBS = {
         "site": "site",
         "serve": "serve",
         "check": "check",
+        "cite": "cite",
     },
     **dict.fromkeys(("doctor", "pack", "query", "forget"), "folder"),
 }

@@ -297,7 +297,7 @@ def draw_layer(
 
 
 class Dropout:
-    """A rate above 0, as it is drawn: exactly if it is a multiple of 1/256, else rounded to
+    """A rate above 0, as sampled: exact if it is a multiple of 1/256, else rounded to
     1/65,536.
 
     parts: numbers that one word of 32 bits decides about, as many as the rate allows. factor: what
@@ -331,7 +331,7 @@ class Noise:
     words of each block. first, of: the number of the first of these blocks, and how many a network
     has in all. A word's place in its key's draw depends on its sequence, its block and its place
     there, and on nothing else: a step has the same noise whether it is read alone or among others,
-    and whatever the padding. taken: words taken so far.
+    and for any padding. taken: words taken so far.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Bag of words: which symbols have been read, whatever their order."""
+"""Bag of words: which symbols have been read, in any order."""
 
 from __future__ import annotations
 
@@ -66,14 +66,22 @@ def _indicator(space: Space, x: Any, levels: NDArray[np.float64]) -> Array:
 @core("bag", version=1)
 @dataclass(frozen=True)
 class BagOfWords:
-    """Bag of words: an indicator of the different symbols read so far, over their number; never
+    """Bag of words: indicators of the different symbols read so far, divided by their number; not
     trained.
 
-    Order and number of occurrences are lost: with a linear readout, what can be told from the words
-    alone. Of bits, each that has been on counts; a real number is the part that it lies in, cut at
-    `levels` levels, evenly between -`reach` and `reach`. Nothing is random.
+    Order and repetition are lost: with a linear readout it shows what can be learned from the set
+    of words alone. Of bits, each that was 1 at some step counts. A real number counts as the
+    interval that contains it. Nothing is random.
 
     Source: the linear model of Cisneros et al. 2022 on reviews.
+
+    Parameters
+    ----------
+    levels:
+        Number of thresholds that divide real numbers into intervals, evenly spaced from -`reach` to
+        `reach`.
+    reach:
+        Largest threshold.
     """
 
     levels: int = parameter(15, at_least=1, added=True)

@@ -62,8 +62,8 @@ class Core(eqx.Module):
 
     The batch axis belongs to the core, and the layout of its state is its own. Tokens come as
     integers, fields as mappings by name. A core has a `width` and four methods: `start`, `step`,
-    and, where the ones here do not do, `unroll` and `trainable`. What else it can do it says by its
-    `capabilities`; the other methods are for memories that grow with what is read.
+    and, where the ones here do not do, `unroll` and `trainable`. Its further abilities are declared
+    by its `capabilities`; the other methods are for memories that grow with what is read.
     """
 
     @property
@@ -94,14 +94,14 @@ class Core(eqx.Module):
         self, xs: Any, places: Array, capacity: int, *, key: Array | None = None
     ) -> Array:
         """Features (B, Q, F) at some steps (B, Q) of sequences that are read from the start: those
-        that `unroll` gives. A core that needs less work for few of them says `selects`.
+        that `unroll` gives. A core that needs less work for few of them declares `selects`.
         """
         features = self.unroll(self.start(len(places), capacity), xs, key=key)[1]
         return features[places, jnp.arange(len(places))[:, None]]
 
     def unroll_packed(self, rows: tuple[int, ...], steps: Array, xs: Any) -> Array:
         """Features (N, F) of sequences of different lengths, from the start, with no padding
-        between them; only of a core that says `packs`.
+        between them; only of a core that declares `packs`.
 
         The first `rows[0]` inputs of xs (N, ...) are step 0 of all sequences, longest first; and so
         on for `steps[0]` steps. Then `rows[1]` of the sequences, the longest, go on for `steps[1]`
@@ -130,7 +130,7 @@ class Core(eqx.Module):
         have.
 
         The batch axis of an array is the one that grows with the batch in `start`; one that does
-        not grow belongs to all rows. A core that lays out its batch in another way says how its
+        not grow belongs to all rows. A core that lays out its batch in another way declares how its
         rows are picked.
         """
 
@@ -144,7 +144,7 @@ class Core(eqx.Module):
     def room(self, distance: int, total: int) -> int | None:
         """How large a memory that grows with what is read has to be where at most `distance` steps
         have been read or may follow, whichever are fewer, and at most `total` together; None where
-        a state has one size. What is left out is zero, or would come too late to be read.
+        a state has one size. What is omitted is zero, or would come too late to be read.
         """
         return None
 
@@ -159,11 +159,11 @@ class Core(eqx.Module):
         return None
 
     def caught_up(self, state: State, near: State) -> State:
-        """The state behind the steps that were read from the smaller one."""
+        """The state after the steps that were read from the smaller one."""
         return near
 
     def trainable(self) -> Any:
-        """A tree of booleans: which arrays are trained. All inexact ones, unless a core says
+        """A tree of booleans: which arrays are trained. All inexact ones, unless a core declares
         otherwise.
         """
         return jax.tree.map(eqx.is_inexact_array, self)
@@ -180,13 +180,13 @@ class Reservoir(Core):
 class CoreSpec(Protocol):
     """Frozen parameters of a core. `frozen`: nothing in it is trained (a reservoir).
 
-    A core in which nothing is random says `draws = False`. One that is not made for every space
-    says so by `reads` and refuses the others in `build`, by `check_spaces`; tokens are for every
-    core. One whose features are codes, which few trainings can read, says `coded`; if it has a
-    `reader`, it gives numbers to the others. `training` names a way of training that is its own,
-    whatever is asked, or by what is; `usual` has parameters by what is asked
+    A core in which nothing is random declares `draws = False`. One that is not made for every space
+    declares this by `reads` and refuses the others in `build`, by `check_spaces`; tokens are for
+    every core. One whose features are codes, which few trainings can read, declares `coded`; if it
+    has a `reader`, it gives numbers to the others. `training` names a way of training that is its
+    own, for any question, or by what is; `usual` has parameters by what is asked
     (`quickstudy.base.parameters`); `searched` has the ranges of those that a search for different
-    memories draws anew (`quickstudy.protocols.charc`), each a factor of some of its arrays, and
+    memories resamples (`quickstudy.protocols.charc`), each a factor of some of its arrays, and
     `varied` those of whole numbers that it draws with every core.
     """
 
@@ -251,7 +251,7 @@ class WaveWeights(InputWeights):
 
 
 def waved_width(space: Space, waves: int, waved: int = 0) -> int:
-    """Numbers that stand for a value: those of its vector, and two more for every wave of a real
+    """Numbers that encode a value: those of its vector, and two more for every wave of a real
     number.
     """
     if isinstance(space, Fields):

@@ -1,4 +1,4 @@
-"""Dual-coding episodic memory (Hill et al. 2020): what was seen is recalled by what was said, and
+"""Dual-coding episodic memory (Hill et al. 2020): percepts are recalled by messages, and
 the reverse.
 """
 
@@ -28,7 +28,7 @@ class Deep(eqx.Module):
     def drawn(
         cls, rng: np.random.Generator, inputs: int, between: int, outputs: int
     ) -> Affine | Deep:
-        """Weights in the order of the layers; one layer alone, where there are no units between
+        """Weights in the order of the layers; one layer alone, without units between
         two.
         """
         if not between:
@@ -46,7 +46,7 @@ class Deep(eqx.Module):
 
 
 class DualCodingCore(Core):
-    """State: h and c of the controller; what was seen and what was said, (B, slot, features) each;
+    """State: h and c of the controller; percepts and messages, (B, slot, features) each;
     steps so far.
     """
 
@@ -64,7 +64,7 @@ class DualCodingCore(Core):
 
     @property
     def width(self) -> int:
-        """The layer behind the controller."""
+        """The layer after the controller."""
         return int(self.out.bias.size)
 
     def start(self, batch: int, capacity: int) -> Any:
@@ -84,7 +84,7 @@ class DualCodingCore(Core):
         hidden, cell, seen, said, count = state
         now = as_numbers(self.space, x)
         place, ends = np.arange(now.shape[-1]), (self.perceived, self.perceived + self.heard)
-        # Both are told the rest of the input: what is neither seen nor said, such as the round.
+        # Both read the rest of the input: neither percept nor message, such as the round.
         sight = self.sight(jnp.where((place < ends[0]) | (place >= ends[1]), now, 0.0))
         speech = self.speech(jnp.where(place >= ends[0], now, 0.0))
         by_speech = self._read(self.ask[0], self.among[0], speech, said, seen, count)
@@ -131,17 +131,39 @@ class DualCodingCore(Core):
 @core("dcem", version=1)
 @dataclass(frozen=True)
 class DualCoding:
-    """Dual-coding episodic memory: two lists, of what was seen and of what was said, at every step
-    one entry in each.
+    """Dual-coding episodic memory: one list of percepts and one of messages, with an entry each per
+    step.
 
-    What is said now is looked up among what was said, and gives what was seen then; and the other
-    way round: by `heads` queries the `nearest` entries by the cosine, weighted by 1/(1 - cosine),
-    mixed by attention among them. units: of the LSTM that sees codes and readings; features: of a
-    code; hidden: width behind the LSTM. perceived, heard: how many numbers of the input are seen,
-    from the first, and how many behind them are said; both codes are made of the rest as well.
-    waves: as for `transformer`. asking, behind: units of a layer more that makes the queries, and
-    of one between the LSTM and `hidden` (0: none). Source: Hill et al. 2020; sizes of the model of
-    Denamganaï et al. 2022, which has these layers too: `asking=256,behind=512`.
+    The current message is looked up among earlier messages and returns the percepts stored with
+    them; the current percept is looked up likewise. Each query takes the `nearest` entries by
+    cosine, weights them by 1/(1 - cosine), and mixes them by attention. Both codes also include the
+    rest of the input.
+
+    Source: Hill et al. 2020, with the sizes of Denamganaï et al. 2022, whose model is
+        `asking=256,behind=512`.
+
+    Parameters
+    ----------
+    perceived:
+        Leading numbers of the input that are the percept.
+    heard:
+        Numbers after these that are the message.
+    units:
+        Units of the LSTM that reads codes and retrieved entries.
+    features:
+        Size of a code.
+    hidden:
+        Width of the layer after the LSTM.
+    heads:
+        Queries per step and list.
+    nearest:
+        Entries that a query retrieves.
+    waves:
+        Octaves of sines and cosines of each input, as for `transformer`; 0 for none.
+    asking:
+        Width of an extra layer that makes the queries; 0 for none.
+    behind:
+        Width of an extra layer between the LSTM and `hidden`; 0 for none.
     """
 
     perceived: int = parameter(3, at_least=1)

@@ -50,17 +50,33 @@ class DelayNodeCore(Reservoir):
 @core("delay-node", version=1)
 @dataclass(frozen=True)
 class DelayNode:
-    """One nonlinear node with a delay line, read at many places of the line; never trained.
+    """One nonlinear node with delayed feedback, read at many positions of its delay line; not
+    trained.
 
-    units: virtual ones, the places along the line at which it is read. separation: time from one to
-    the next, over that of the node: below 1 neighbours are coupled. gain: of the node's
-    nonlinearity of Mackey and Glass, gain z / (1 + |z|^power), where z is what comes back from the
-    line and the masked input. input_scale: the mask is +- this, drawn for every unit and every
-    input. Between two places the input is held, and the node's answer is exact. precision: float32,
-    or float64.
+    The node follows the Mackey-Glass nonlinearity gain z / (1 + |z|^power), where z is the delayed
+    feedback plus the masked input. The mask is +-`input_scale`, drawn for every virtual unit and
+    input. The input is constant between two positions, so that the node's response is computed
+    exactly.
 
-    Source: Appeltant et al. 2011 (400 virtual units 0.2 apart). Departure: |z|, where they have z,
-    so that inputs of both signs can be read. gain and input_scale are ours.
+    Source: Appeltant et al. 2011 (400 virtual units with a separation of 0.2).
+    Departures: |z| instead of z, so that inputs of both signs can be read; `gain` and `input_scale`
+        are ours.
+
+    Parameters
+    ----------
+    units:
+        Virtual units: positions at which the delay line is read.
+    separation:
+        Time between neighbouring virtual units, in time constants of the node. Below 1 they are
+        coupled.
+    gain:
+        Strength of the nonlinearity.
+    input_scale:
+        Absolute value of the mask.
+    power:
+        Exponent of the nonlinearity.
+    precision:
+        float32 or float64.
     """
 
     units: int = parameter(400, at_least=1)

@@ -130,19 +130,24 @@ def _unit(x: Array) -> Array:
 @core("deltanet", version=2)
 @dataclass(frozen=True)
 class GatedDeltaNet(LayeredSpec):
-    """Gated DeltaNet: fast weights that forget by a gate and replace what a key stands for.
+    """Gated DeltaNet: fast weights with a forget gate and the delta rule, which replaces the value
+    of a key.
 
-    units: size of the residual path, a multiple of heads; none fits it to a budget of parameters.
-    layers: blocks of norm, gated delta rule and residual path. budget: trained weights per input
-    symbol that `none` fits to, an output layer included. heads: matrices side by side, each of
-    (units / heads) squared numbers. precision: float32 or float64.
+    Forget rates start uniform in 1 to 16, with a bias that makes the softplus log-uniform in 0.001
+    to 0.1, as in Mamba-2. A convolution over 4 steps precedes queries, keys and values. Weights
+    start uniform in +-1/sqrt(inputs).
 
-    The forgetting gate is that of Mamba-2: rates start uniform in 1 to 16, its bias such that the
-    softplus is log-uniform in 0.001 to 0.1. The convolution over queries, keys and values sees 4
-    steps. Source: Yang, Kautz and Hatamizadeh 2024, equation 10, in parallel by the triangular form
-    of their chunks. Departures: values as wide as keys (twice as wide in the released programs), no
-    layers of feed-forward maps between, a bias in the convolution, rates from 1 on (the released
-    programs draw them from 0 to 16). Weights of maps are uniform in +- 1/sqrt(inputs of the map).
+    Source: Yang, Kautz and Hatamizadeh 2024, equation 10, computed in parallel by the triangular
+        form of their chunks.
+    Departures: values are as wide as keys (twice as wide in the released programs); no feed-forward
+        layers; a bias in the convolution; rates from 1 (from 0 in the released programs).
+
+    Parameters
+    ----------
+    units:
+        Width of the residual stream, a multiple of `heads`; none fits it to `budget`.
+    heads:
+        Number of memory matrices per layer, each of (units / heads) squared numbers.
     """
 
     stops: ClassVar[bool] = True

@@ -133,7 +133,7 @@ def _alike(memory: Array, keys: Array, strength: Array) -> Array:
 
 def _allocated(usage: Array) -> Array:
     """(B, slot): where there is room, the least used slots first."""
-    # A share, whatever the state that was handed in: products of many numbers above 1 would have no
+    # A share, for any given state: products of many numbers above 1 would have no
     # gradient.
     usage = 1e-6 + (1 - 1e-6) * jnp.clip(usage, 0.0, 1.0)
     order = jnp.argsort(usage, axis=-1)
@@ -148,13 +148,30 @@ def _allocated(usage: Array) -> Array:
 @core("dnc", version=1)
 @dataclass(frozen=True)
 class DifferentiableComputer:
-    """Differentiable neural computer: an LSTM of two layers with a memory matrix, read by `heads`
-    and written by one, addressed by content, by what is free, and by the order of writing.
+    """Differentiable neural computer: an LSTM of two layers with a memory matrix.
 
-    units: of either layer. slots, word: rows of the memory and numbers in one. heads: that read.
-    hidden, features: layers that encode the input. waves: as for `transformer`. Source: Graves et
-    al. 2016; sizes of Denamganaï et al. 2022, Table 5. Departure: what is written is squashed by
-    tanh.
+    One head writes and `heads` heads read, addressed by content, by which rows are free, and by the
+    order of writing.
+
+    Source: Graves et al. 2016, with the sizes of Denamganaï et al. 2022, Table 5.
+    Departures: what is written passes a tanh.
+
+    Parameters
+    ----------
+    units:
+        Units of each LSTM layer.
+    slots:
+        Rows of the memory.
+    word:
+        Numbers per row.
+    heads:
+        Number of read heads.
+    hidden:
+        Width of the first layer that encodes the input.
+    features:
+        Width of the second one.
+    waves:
+        Octaves of sines and cosines of each input, as for `transformer`; 0 for none.
     """
 
     units: int = parameter(128, at_least=1)

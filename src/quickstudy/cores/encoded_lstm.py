@@ -1,4 +1,4 @@
-"""LSTMs that read features of their input: layers stand in front of them."""
+"""LSTMs that read features of their input: after feed-forward layers."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from quickstudy.gateway import eqx, jnp
 
 
 class PartedEncoder(eqx.Module):
-    """Layers of their own for the first numbers of an input and perhaps for those behind them; the
-    features of both and the rest of the input side by side; and perhaps layers behind that.
+    """Layers of their own for the first numbers of an input and perhaps for those after them; the
+    features of both and the rest of the input side by side; and perhaps layers after that.
     """
 
     sight: Encoder
@@ -52,8 +52,8 @@ class FeatureWeights(InputWeights):
 
 
 class EncodedCore(Core):
-    """LSTMs one behind the other, each reading h of the one before; features are h of the last and
-    beside it some numbers of the input, from one place to before another. State: those of all
+    """Stacked LSTMs, each reading h of the one before; features are h of the last and
+    with it some numbers of the input, from one place to before another. State: those of all
     layers. straight: as of a layer.
     """
 
@@ -64,7 +64,7 @@ class EncodedCore(Core):
 
     @property
     def width(self) -> int:
-        """The last layer, and what stands beside it."""
+        """The last layer, and the inputs that bypass it."""
         return self.layers[-1].width + self.beside[1] - self.beside[0]
 
     @property
@@ -96,22 +96,39 @@ class EncodedCore(Core):
 @core("encoded-lstm", version=1)
 @dataclass(frozen=True)
 class EncodedLSTM:
-    """Long short-term memory behind layers with ReLU, as in the agents of Denamganaï et al. 2022.
+    """Long short-term memory after layers with ReLU, as in the agents of Denamganaï et al. 2022.
 
-    units: of the LSTM. hidden, features: of two layers in front of it. waves: as for `transformer`.
-    upper: units of an LSTM that reads the first (0: there is none). sight: widths of layers for the
-    first `perceived` numbers of the input alone, which in a game are the stimulus, three for each
-    that is shown; speech: of layers for the `heard` numbers behind them, the message, 21 of them
-    for three tokens out of six words. With sight, what these give and the rest of the input are
-    read side by side by the two layers. layers: widths of others instead of those two; 0: of none.
-    Where several widths are asked for, there must be two or more. beside: the numbers of the input
-    from one place to before another, counted from 0, are features as they are, beside those of the
-    LSTM.
+    The agent of the paper is `layers=512/256/256,sight=512/256/128,upper=128`. That of the authors'
+    later programs is `units=512,layers=0,sight=64/32,speech=64/32,beside=30/31` in a game without
+    distractors and with one round, where the number that says that a decision is due replaces their
+    action mask. Weights are drawn in the order sight, speech, layers, LSTMs. A list of widths has
+    at least two.
 
-    The agent of the paper is `layers=512/256/256,sight=512/256/128,upper=128`, that of the authors'
-    later programs `units=512,layers=0,sight=64/32,speech=64/32,beside=30/31`, where the number that
-    says that a decision is due stands for their mask of actions, in a game with no distractors and
-    one round. Weights in the order sight, speech, layers, LSTMs.
+    Parameters
+    ----------
+    units:
+        Units of the LSTM.
+    hidden:
+        Width of the first layer before the LSTM.
+    features:
+        Width of the second one.
+    waves:
+        Octaves of sines and cosines of each input, as for `transformer`; 0 for none.
+    upper:
+        Units of a second LSTM that reads the first; 0 for none.
+    layers:
+        Widths of the layers before the LSTM, instead of `hidden` and `features`; 0 for none.
+    sight:
+        Widths of layers for the first `perceived` numbers alone, in a game the stimuli (three
+        numbers each). Their output and the rest of the input enter the common layers.
+    speech:
+        Widths of layers for the `heard` numbers after them, the message.
+    perceived:
+        Numbers that `sight` reads.
+    heard:
+        Numbers that `speech` reads: 21 for three tokens out of six words.
+    beside:
+        Start and end (exclusive, from 0) of inputs that are also features, unchanged.
     """
 
     units: int = parameter(256, at_least=1)

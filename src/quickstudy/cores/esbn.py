@@ -107,7 +107,7 @@ class SymbolBindingCore(Core):
         )
 
     def step(self, state: Any, x: Any, *, key: Array | None = None) -> tuple[Any, Array]:
-        """Control, read by what is seen, write the key beside it. Behind the last slot the first is
+        """Control, read by similarity, write the key with it. After the last slot the first is
         written again.
         """
         *control, values, keys, count = state
@@ -208,16 +208,30 @@ class SymbolBindingCore(Core):
 @core("esbn", version=5)
 @dataclass(frozen=True)
 class SymbolBinding:
-    """Emergent symbol binding network (Webb et al. 2021): what is seen and what is made of it are
-    kept apart.
+    """Emergent symbol binding network: perception and processing are kept apart (Webb et al. 2021).
 
-    At every step a controller (LSTM) writes a key of its own beside the features of the input; what
-    it reads are the keys, with a confidence, of the steps whose features were like those of now.
-    units: of the controller. keys: numbers in a key. hidden, features: layers that encode the
-    input. bypass: the controller and the output also see the features, as in the model of
-    Denamganaï et al. 2022; without it, as in the original, only keys that were read. waves: as for
-    `transformer`. As many slots as steps may follow. Departure from that model: what comes out is
-    read as it is, and not by a second LSTM.
+    At every step a controller (LSTM) writes a key of its own next to the features of the input. It
+    reads the keys, with a confidence, of the steps whose features were similar to the current ones.
+    There are as many slots as steps.
+
+    Source: Webb et al. 2021, with the sizes of Denamganaï et al. 2022.
+    Departures: the output is read directly, not by a second LSTM as in the later model.
+
+    Parameters
+    ----------
+    units:
+        Units of the controller.
+    keys:
+        Numbers per key.
+    hidden:
+        Width of the first layer that encodes the input.
+    features:
+        Width of the second one.
+    bypass:
+        Controller and output also see the features, as in Denamganaï et al. 2022; without it only
+        retrieved keys, as in the original.
+    waves:
+        Octaves of sines and cosines of each input, as for `transformer`; 0 for none.
     """
 
     units: int = parameter(256, at_least=1)

@@ -37,7 +37,7 @@ class EchoStateCore(Reservoir):
 
     W comes in groups of units that take about equally many terms: unit i of a group adds
     strengths[k, i] * r[sources[k, i]] over k. noise: of inputs and of states, (2,), if there is
-    any. beside: what shows the inputs as they are, if they are features too. late: the features are
+    any. beside: what passes the inputs on, if they are features too. late: the features are
     the state before the input was read.
     """
 
@@ -53,7 +53,7 @@ class EchoStateCore(Reservoir):
 
     @property
     def width(self) -> int:
-        """One feature per unit, and one per input where they stand beside."""
+        """One feature per unit, and one per input where they are features too."""
         return self.units + (0 if self.beside is None else self.beside.weights.shape[1])
 
     @property
@@ -116,7 +116,7 @@ class EchoStateCore(Reservoir):
         return state[:, None], self._shown(states[:, None], xs)
 
     def matrix(self) -> Array:
-        """W as it is written, (units, units)."""
+        """W in matrix form, (units, units)."""
         rows, first = [], 0
         for sources in self.sources:
             rows.append(
@@ -158,27 +158,45 @@ def _gathered(state: Array, sources: Array, strengths: Array) -> Array:
 @core("esn", version=1)
 @dataclass(frozen=True)
 class EchoState:
-    """Echo-state network: sparse random recurrent units, never trained.
+    """Echo-state network: sparse random recurrent units that are not trained.
 
-    units: size. terms: mean number of inputs that a unit takes from other units (each pair is
-    joined with probability terms/units; with fewer units than terms, all are). radius: the spectral
-    radius the recurrent matrix is scaled to; none leaves it as drawn, uniform in [-1, 1].
-    input_scale: input weights are uniform in +- this. bias_scale: two bias vectors, each uniform in
-    +- this over the square root of units. leak: share of the state that is renewed at a step.
-    precision: float32, or float64: the same weights, computed with in double precision.
+    Where real numbers are asked for, the usual parameters are 200 units, radius 0.9 and input_scale
+    0.1; for whole strings 200 units; where answers are judged as a whole 40 units, radius 0.9 and
+    input_scale 0.5; for learning by reward 300 units and radius 0.9.
 
-    topology: `random`; `ring` and `line`: each unit takes from the one before with strength
-    `radius` (none: 1), the first from the last or from nobody (Rodan and Tino 2011); `lattice`:
-    from its neighbours on a grid, the matrix scaled to `radius`. `terms` counts for `random` only.
-    input_noise, state_noise: uniform in +- this, on real inputs and on what the units take, while
-    it learns (by `ridge` or by gradient) and never when it is asked. direct: the inputs are
-    features beside the units. late: the features at a step are the units before it was read, the
-    order in which Wringe et al. write a reservoir; otherwise after.
+    Source: Cisneros et al. 2022 (1,800 units, 10 terms, no rescaling: a spectral radius of about
+        1.83), whose text has no biases.
 
-    Source: Cisneros et al. 2022 (1,800 units, 10 terms, nothing rescaled: a radius of about 1.83),
-    whose text has no biases. Where real numbers are asked for: 200 units, radius 0.9, input_scale
-    0.1; for whole strings: 200 units; where answers are judged as a whole: 40 units, radius 0.9,
-    input_scale 0.5; in a world that gives rewards: 300 units, radius 0.9.
+    Parameters
+    ----------
+    units:
+        Number of reservoir units.
+    terms:
+        Mean number of recurrent inputs per unit, for the topology `random`: each pair of units is
+        connected with probability terms/units, and with fewer units than terms all are.
+    radius:
+        Spectral radius of the recurrent matrix; none leaves it as drawn, uniform in [-1, 1]. For
+        `ring` and `line` the recurrent weight (none: 1).
+    input_scale:
+        Input weights are uniform in +- this.
+    bias_scale:
+        Two bias vectors are each uniform in +- this divided by the square root of `units`.
+    leak:
+        Leaking rate: the share of the state that is renewed per step.
+    precision:
+        float32, or float64 for the same weights computed in double precision.
+    topology:
+        `random`; `ring` or `line`, where each unit reads the one before it (Rodan and Tino 2011);
+        or `lattice`, where it reads its neighbours on a grid.
+    input_noise:
+        Uniform noise of +- this on real inputs, during training only.
+    state_noise:
+        Uniform noise of +- this on the recurrent inputs, during training only.
+    direct:
+        The inputs are features too.
+    late:
+        The features of a step are the states before its input, as Wringe et al. write a reservoir;
+        otherwise after it.
     """
 
     units: int = parameter(1800, at_least=1)

@@ -98,7 +98,7 @@ class StoppingCore(LayeredCore):
         self, xs: Any, places: Array, capacity: int, *, key: Array | None = None
     ) -> Array:
         """Features (B, Q, F) at some steps (B, Q) of sequences that are read from the start: those
-        that `unroll` gives. Chunk by chunk through all layers, and none that begins behind the last
+        that `unroll` gives. Chunk by chunk through all layers, and none that begins after the last
         of these steps.
         """
         steps, rows = len(jax.tree.leaves(xs)[0]), jnp.arange(len(places))[:, None]
@@ -125,7 +125,20 @@ class StoppingCore(LayeredCore):
 
 @dataclass(frozen=True)
 class LayeredSpec:
-    """Parameters that they all have."""
+    """Parameters of all cores made of residual layers.
+
+    Parameters
+    ----------
+    units:
+        Width of the residual stream; none fits it to `budget`.
+    layers:
+        Number of residual blocks, each a norm and a mixing layer.
+    budget:
+        Trained weights per input symbol that `units=none` fits the width to, an output layer
+        included.
+    precision:
+        float32 or float64.
+    """
 
     units: int | None = parameter(None, at_least=1)
     layers: int = parameter(2, at_least=1)
@@ -246,7 +259,7 @@ def linear_scan(
     before: Any, keep: Any, new: Any, times: Callable[[Any, Any], Any] = operator.mul
 ) -> Any:
     """h_t = keep_t h_{t-1} + new_t for all t. before: h of the step before the first. times: the
-    product, where numbers are no arrays but pairs of them.
+    product, where numbers are not arrays but pairs of them.
 
     On a GPU all steps at once, by an associative scan: (a, b) then (c, d) are together (a c, b c +
     d), whichever pairs are put together first. On a CPU one after another, which is less work, also

@@ -42,7 +42,7 @@ recovers and is raised.
 class Column(NamedTuple):
     """The state, each (units, batch) but for the last two, which are (2, units, batch) by what
     receives: membranes, currents left by exciting and by inhibiting spikes, milliseconds to rest,
-    the traces that are shown, and how much is used of what is there.
+    the traces that are shown, and how much is used of the resources.
     """
 
     membrane: Array
@@ -59,7 +59,7 @@ class LiquidCore(Reservoir):
     for every input.
 
     weights: (receiving, sending), multiples of 1/16; releases are multiples of 1/256. So sums of
-    currents are exact whatever their order, and no spike hangs on how many sequences are read side
+    currents are exact in any order, and no spike hangs on how many sequences are read side
     by side.
     """
 
@@ -126,17 +126,30 @@ class LiquidCore(Reservoir):
 @core("liquid", version=1)
 @dataclass(frozen=True)
 class Liquid:
-    """Liquid-state machine: spiking neurons in a column, every fifth inhibiting, with dynamic
-    synapses; never trained.
+    """Liquid-state machine: a column of spiking neurons with dynamic synapses; not trained.
 
-    units: neurons, on a grid of 3 x 3 x n. reach: two neurons at distance d are joined with a
-    chance that falls as exp(-(d / reach)^2). milliseconds: that one input lasts. input_scale: an
-    input of 1 is a current of so many nanoamperes, either way, to `share` of the neurons (a neuron
-    is silent below a current of 15; the background is 13.5). fading: milliseconds in which the
-    trace that a spike leaves falls to 1/e; the traces are the features.
+    One neuron in five is inhibitory. The features are exponential traces of the spikes.
 
-    Source: Maass, Natschlaeger and Markram 2002. Departures: one set of constants for each kind of
-    synapse, without spread; strengths are gamma-distributed as theirs; input synapses are static.
+    Source: Maass, Natschlaeger and Markram 2002.
+    Departures: one set of constants per kind of synapse, without spread; synaptic strengths are
+        gamma-distributed as in the paper; input synapses are static.
+
+    Parameters
+    ----------
+    units:
+        Neurons, on a grid of 3 x 3 x n.
+    reach:
+        Length scale of connections: two neurons at distance d are connected with a probability
+        proportional to exp(-(d / reach)^2).
+    milliseconds:
+        Duration of one input.
+    input_scale:
+        Current in nanoamperes for an input of 1. A neuron is silent below a current of 15; the
+        background is 13.5.
+    share:
+        Share of the neurons that an input reaches.
+    fading:
+        Milliseconds in which the trace of a spike decays to 1/e.
     """
 
     units: int = parameter(135, at_least=2)

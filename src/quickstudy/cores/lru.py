@@ -19,7 +19,7 @@ from quickstudy.gateway import jax, jnp
 class LinearRecurrence(Mixer):
     """h <- lambda h + gamma B x; y = Re(C h) + D x; out = (y' V) sigmoid(y' W), with y' = gelu(y).
 
-    lambda = exp(-exp(decay) + i exp(turn)), so that |lambda| < 1 whatever is learned; gamma =
+    lambda = exp(-exp(decay) + i exp(turn)), so that |lambda| < 1 for any weights; gamma =
     exp(scale). Real and imaginary parts stand side by side, in real numbers: read (2, units, units)
     for B, show (2, units, units) for C, through (units,) for D, out (2, units, units) for V and W.
     State: (2, B, units).
@@ -83,21 +83,26 @@ def _times(one: tuple[Array, Array], two: tuple[Array, Array]) -> tuple[Array, A
 @core("lru", version=2)
 @dataclass(frozen=True)
 class LinearRecurrentUnit(LayeredSpec):
-    """Linear recurrent unit: a diagonal complex recurrence without gates, and a gated map behind
-    it.
+    """Linear recurrent unit: a diagonal complex recurrence without gates, followed by a gated map.
 
-    units: size of the residual path and of the complex state; none fits it to a budget of
-    parameters. layers: blocks of norm, recurrence, gated map and residual path. budget: trained
-    weights per input symbol that `none` fits to, an output layer included. least, most: the ring in
-    which eigenvalues start, uniform in its area. phase: largest angle of an eigenvalue at the
-    start. precision: float32 or float64.
+    Eigenvalues are exp(-exp(n) + i exp(t)). Inputs are scaled by a trained gamma that starts at
+    sqrt(1 - |lambda|^2). B and C start Gaussian with variances 1/(2 units) and 1/units per part, D
+    with variance 1.
 
-    Eigenvalues are exp(-exp(n) + i exp(t)), inputs are scaled by a trained gamma that starts at
-    sqrt(1 - |lambda|^2); B and C start Gaussian with variances 1/(2 units) and 1/units for each
-    part, D with 1. Source: Orvieto et al. 2023, section 3 and appendix A, and its gated map behind
-    the recurrence. Departures: root-mean-square norms, where the paper has layer or batch norms; no
-    dropout; no biases in the gated map; no slower learning of eigenvalues and gamma; the answer is
-    read at every step, not from a mean over time.
+    Source: Orvieto et al. 2023, section 3 and appendix A.
+    Departures: root-mean-square norms instead of layer or batch norms; no dropout; no biases in the
+        gated map; eigenvalues and gamma learn as fast as other weights; the output is read at every
+        step, not as a mean over time.
+
+    Parameters
+    ----------
+    least:
+        Smallest absolute value of an eigenvalue at the start, where they are uniform in the area of
+        a ring.
+    most:
+        Largest one.
+    phase:
+        Largest angle of an eigenvalue at the start, in radians.
     """
 
     least: float = parameter(0.0, at_least=0.0, at_most=1.0)
@@ -105,7 +110,7 @@ class LinearRecurrentUnit(LayeredSpec):
     phase: float = parameter(6.28, above=0.0)
 
     def mixer(self, units: int, rng: np.random.Generator) -> LinearRecurrence:
-        """Eigenvalues, then B, C, D and the map behind."""
+        """Eigenvalues, then B, C, D and the map after them."""
         if self.least >= self.most:
             raise UsageError(f"lru: least must be below most={self.most:g}, got {self.least:g}")
         area, around = rng.uniform(1e-6, 1.0 - 1e-6, (2, units))

@@ -59,7 +59,7 @@ class SelectiveStateSpace(Mixer):
         return (window, hidden), self._out(shown, inner, gate)
 
     def unroll(self, state: Any, xs: Array) -> tuple[Any, Array]:
-        """By a scan, a chunk at a time: what a step keeps and adds never stands in memory for all
+        """By a scan, a chunk at a time: what a step keeps and adds is never in memory for all
         steps at once.
 
         On a CPU step by step, and what a gradient needs of a step is made again: to write it down
@@ -109,19 +109,22 @@ class SelectiveStateSpace(Mixer):
 @core("mamba", version=3)
 @dataclass(frozen=True)
 class Mamba(LayeredSpec):
-    """Mamba: a selective state space, gated, behind a short convolution.
+    """Mamba: a gated selective state space after a short convolution.
 
-    units: size of the residual path; none fits it to a budget of parameters. layers: blocks of
-    norm, selective state space and residual path. budget: trained weights per input symbol that
-    `none` fits to, an output layer included. states: numbers in the state of every channel. expand:
-    channels per unit. precision: float32 or float64.
+    The step size is a map of rank ceil(units / 16), a softplus, and a bias that starts it
+    log-uniform in 0.001 to 0.1. A starts at -1, -2, ... -states for every channel, D at 1. The
+    convolution covers 4 steps. Weights start uniform in +-1/sqrt(inputs).
 
-    A step's size is a map of rank ceil(units / 16), a softplus, and a bias that starts it
-    log-uniform in 0.001 to 0.1. A starts at -1, -2, ... -states for every channel, D at one. The
-    convolution sees 4 steps. Source: Gu and Dao 2023, algorithm 2, section 3.4 and 3.6. Weights of
-    maps are uniform in +- 1/sqrt(inputs of the map). Departures: the maps back to the residual path
-    do not start smaller with more layers, and what reads the inputs does not start with a deviation
-    of 0.02, as both do in the released programs.
+    Source: Gu and Dao 2023, algorithm 2 and sections 3.4 and 3.6.
+    Departures: maps into the residual stream do not start smaller with more layers, and input
+        weights do not start with a deviation of 0.02, as in the released programs.
+
+    Parameters
+    ----------
+    states:
+        Numbers in the state of a channel.
+    expand:
+        Channels per unit.
     """
 
     stops: ClassVar[bool] = True

@@ -59,27 +59,30 @@ class MinimalGates(Mixer):
 @core("mingru", version=2)
 @dataclass(frozen=True)
 class MinimalGRU(LayeredSpec):
-    """Minimal gated recurrent units: an update gate and a new value that depend on the input alone.
+    """Minimal gated recurrent units: update gate and candidate depend on the input alone.
 
-    units: size of the residual path; none fits it to a budget of parameters. layers: blocks of
-    norm, minimal GRU, linear map and residual path; one alone cannot let a gate depend on what was
-    read before. budget: trained weights per input symbol that `none` fits to, an output layer
-    included. expand: hidden units per unit. positive: new values pass through g, which keeps them
-    above zero, as in the paper's appendix B; else they are linear, as in its section 3.1.
-    precision: float32 or float64.
+    With one layer a gate cannot depend on what was read before. Weights start uniform in
+    +-1/sqrt(inputs).
 
-    Weights are uniform in +- 1/sqrt(inputs of the map). Source: Feng et al. 2024, section 3.1 and
-    appendix B. Departures: h starts at 0, where the paper's logarithms need a start above it; the
-    scan is over h itself, not over its logarithm: what is kept lies between 0 and 1, so that
-    nothing overflows; neither convolutions nor feed-forward maps between the layers, which the
-    paper's language models have.
+    Source: Feng et al. 2024, section 3.1 and appendix B.
+    Departures: h starts at 0, where the paper's logarithms need a positive start; the scan runs
+        over h itself, not its logarithm; no convolutions or feed-forward layers, which the paper's
+        language models have.
+
+    Parameters
+    ----------
+    expand:
+        Hidden units per unit.
+    positive:
+        Candidates pass through g, which keeps them positive (appendix B); otherwise they are linear
+        (section 3.1).
     """
 
     expand: int = parameter(1, at_least=1)
     positive: bool = parameter(True)
 
     def mixer(self, units: int, rng: np.random.Generator) -> MinimalGates:
-        """Gates, biases, then the map behind."""
+        """Gates, biases, then the map after them."""
         hidden = self.expand * units
         bound = 1.0 / np.sqrt(units)
         gates, bias = draw_map(units, 2 * hidden, rng), rng.uniform(-bound, bound, 2 * hidden)

@@ -101,8 +101,8 @@ class MatrixLSTM(Mixer):
 
 def chunk_of_memory(memory: Any, given: tuple[Array, ...]) -> tuple[Any, Array]:
     """Some steps at once. With F_t the sum of log f up to t, what step s wrote counts exp(F_t - F_s
-    + I_s) at t, and what was there before counts exp(F_t); m_t is the largest of these exponents,
-    as it is step by step.
+    + I_s) at t, and the earlier content counts exp(F_t); m_t is the largest of these exponents,
+    as step by step.
     """
     query, key, value, entry, kept = (
         jnp.moveaxis(part, 0, 2) for part in given
@@ -136,20 +136,25 @@ def _below(length: Array, most: Array) -> Array:
 @core("mlstm", version=2)
 @dataclass(frozen=True)
 class MLSTM(LayeredSpec):
-    """Matrix LSTM: the memory of xLSTM, with exponential input gates and a stabiliser.
+    """Matrix LSTM: the matrix memory of xLSTM, with exponential input gates and a stabiliser.
 
-    units: size of the residual path, a multiple of heads; none fits it to a budget of parameters.
-    layers: blocks of norm, matrix LSTM and residual path. budget: trained weights per input symbol
-    that `none` fits to, an output layer included. heads: matrices side by side. expand: inner
-    channels per unit. precision: float32 or float64.
+    Gate maps start at 0; biases of forget gates from 3 to 6 over the heads, those of input gates
+    Gaussian with a deviation of 0.1. A convolution over 4 steps precedes queries and keys. Other
+    weights start uniform in +-1/sqrt(inputs).
 
-    Maps of the gates start at zero; the bias of forget gates from 3 to 6 over the heads, that of
-    input gates Gaussian with deviation 0.1. The convolution before queries and keys sees 4 steps.
     Source: Beck et al. 2024, equations 19 to 27 with the stabiliser of equations 15 to 17, in the
-    block that projects up first. Departures: queries, keys and values are full maps within a head
-    (of four channels each in the released programs), root-mean-square norms before the block, where
-    those have layer norms, two heads, and no blocks of the other kind (sLSTM) between. Weights of
-    other maps are uniform in +- 1/sqrt(inputs of the map).
+        block that projects up first.
+    Departures: queries, keys and values are full maps within a head (blocks of four channels in the
+        released programs); root-mean-square norms; two heads; no sLSTM blocks in between.
+
+    Parameters
+    ----------
+    units:
+        Width of the residual stream, a multiple of `heads`; none fits it to `budget`.
+    heads:
+        Number of memory matrices per layer.
+    expand:
+        Inner channels per unit.
     """
 
     stops: ClassVar[bool] = True

@@ -76,15 +76,24 @@ class PolynomialCore(Reservoir):
 @core("ngrc", version=1)
 @dataclass(frozen=True)
 class NextGeneration:
-    """Next-generation reservoir: the last inputs and products of them as features, never trained.
+    """Next-generation reservoir: delayed inputs and their monomials as features; not trained.
 
-    delays: how many of the last inputs are kept; stride: steps from one of them to the next.
-    degrees: of the products, each of which is taken with all its monomials once (2: quadratic, 2/3:
-    quadratic and cubic); the delayed inputs themselves are always there. Before the first input all
-    were 0. precision: float32, or float64.
+    Inputs before the first step count as 0.
 
-    Source: Gauthier et al. 2021 (two delays, quadratic, for Lorenz '63; cubic for the double
-    scroll).
+    Source: Gauthier et al. 2021 (two delays; quadratic for Lorenz '63, cubic for the double
+        scroll).
+
+    Parameters
+    ----------
+    delays:
+        Number of past inputs, including the current one.
+    stride:
+        Steps between two of them.
+    degrees:
+        Degrees of the monomials: 2 for quadratic, 2/3 for quadratic and cubic. The delayed inputs
+        themselves are always features.
+    precision:
+        float32 or float64.
     """
 
     delays: int = parameter(2, at_least=1)

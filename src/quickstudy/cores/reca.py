@@ -2,7 +2,7 @@
 trained.
 
 Rings of cells are packed into words: 32 cells a word, cell i in bit i mod 32 of word i // 32. Rings
-are (words, ...): the words of one ring stand on the first axis, and operations take all rings of
+are (words, ...): the words of one ring are on the first axis, and operations take all rings of
 the other axes at once. Bits of the last word beyond the ring are always zero.
 """
 
@@ -36,7 +36,7 @@ class AutomatonCore(Reservoir):
 
     places: (width of the inputs, words), the cells of every symbol or bit; a real number has a bit
     for each of the levels, and that is on while it is above. masks: the rule (see `ring`), an
-    array: all rules share a compiled program. writes: inputs are written over what was there,
+    array: all rules share a compiled program. writes: inputs are written over the cells,
     instead of flipping it.
     """
 
@@ -63,8 +63,8 @@ class AutomatonCore(Reservoir):
         return state, self._features(rings)
 
     def unroll(self, state: Array, xs: Any, *, key: Array | None = None) -> tuple[Array, Array]:
-        """The same on packed rings only. Unpacked afterwards, only the features that somebody looks
-        at are made.
+        """The same on packed rings only. Unpacked afterwards, only the features that a learner
+        looks at are made.
         """
         state, rings = lax.scan(
             lambda state, cells: self._read(state, cells), state, self._cells_of(xs)
@@ -132,24 +132,40 @@ def coded_width(space: Space, levels: int) -> int:
 @core("reca", version=1)
 @dataclass(frozen=True)
 class ReservoirAutomaton:
-    """Reservoir cellular automaton: a ring of cells under an elementary rule, never trained.
+    """Reservoir cellular automaton: a ring of cells under an elementary rule; not trained.
 
-    rule: 0 to 255, in Wolfram's numbering (206 is near the top on three published tasks). The ring
-    has `redundancy` blocks of `block` cells; it is one ring, blocks are no borders. An input
-    disturbs the ring in every block, then the rule is applied `applications` times; the rings after
-    each are the features, the last is the new state.
+    The ring has `redundancy` blocks of `block` cells. An input perturbs every block; then the rule
+    is applied `applications` times. The states after each application are the features, the last
+    one is carried on.
 
-    projection: which cells a symbol has in a block. `one-to-one`: one, uniform (two symbols may
-    share it); `one-to-many`: `pattern` different ones; `one-to-pattern`: `pattern` (63 at most)
-    neighbouring cells at a random place in the block, each taken or not, at least one; `rewrite`:
-    one. An input flips its cells; `rewrite` sets them to 1, and all cells of other symbols to 0. Of
-    bits, each that is on is an input.
+    Source: Yilmaz 2014; Cisneros et al. 2022 (all 256 rules, 15 blocks of 60, two applications:
+        1,800 features).
 
-    code: by which real numbers are read. `sign`: one bit, on above 0. `thermometer`, and where none
-    is named: `levels` bits, each on above its level, evenly between -`reach` and `reach`.
-
-    Source: Yilmaz 2014; Cisneros et al. 2022 (all 256 rules, 15 blocks of 60, twice applied: 1,800
-    features).
+    Parameters
+    ----------
+    rule:
+        Elementary rule in Wolfram's numbering. 206 is among the best on three published tasks.
+    redundancy:
+        Number of blocks.
+    block:
+        Cells per block.
+    applications:
+        Applications of the rule per step.
+    projection:
+        Which cells of a block belong to a symbol. `one-to-one`: one cell, uniform (symbols may
+        share it). `one-to-many`: `pattern` different cells. `one-to-pattern`: a random non-empty
+        subset of `pattern` (at most 63) neighbouring cells. `rewrite`: one cell. An input flips its
+        cells; `rewrite` sets them to 1 and the cells of all other symbols to 0. Of bits, each that
+        is 1 is an input.
+    pattern:
+        Cells per symbol.
+    code:
+        Binary code of real numbers. `sign`: one bit, 1 above 0. `thermometer` (also where none is
+        given): `levels` bits, each 1 above its level.
+    levels:
+        Levels of the thermometer code, evenly spaced from -`reach` to `reach`.
+    reach:
+        Largest level.
     """
 
     rule: int = parameter(206, at_least=0, at_most=255)
@@ -242,7 +258,7 @@ def rule_masks(rule: int) -> NDArray[np.uint32]:
 
 
 def evolved(ring: Array, masks: Array, cells: int) -> Array:
-    """The ring after one application of the rule that the masks stand for; cell 0 follows the last
+    """The ring after one application of the rule that the masks encode; cell 0 follows the last
     cell.
     """
     words, used = len(ring), (cells - 1) % WORD + 1

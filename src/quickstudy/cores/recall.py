@@ -23,7 +23,7 @@ RECORD_KEPT = 0.9
 
 
 class Codebook(NamedTuple):
-    """What the features of a core are, when they are codes: whole numbers that stand for something.
+    """What the features of a core are, when they are codes: whole numbers that encode something.
 
     symbols: so many of the codes, the first ones, are symbols (one more than the last symbol stands
     for none); the rest are small numbers. context: so many of the symbols, the first ones, are the
@@ -86,7 +86,7 @@ class RecallCore(Reservoir):
         )
         twice = np.add.outer(np.arange(self.hops), np.arange(self.hops)).ravel()
         # What agrees with the last n symbols is found without asking for any one of them; ten kinds
-        # of it would outvote the rest, and the guess, which draws on all of them, stands for them.
+        # of it would outvote the rest, and the guess, which draws on all of them, represents them.
         symbols = [lag, *[lag] * 4, *[twice] * 2, once + 3, *[pair] * 2, np.full(1, -3)]
         numbers = [once, lag, lag, pair]
         depth = np.concatenate([*symbols, *numbers]).astype(np.float64)
@@ -101,7 +101,7 @@ class RecallCore(Reservoir):
         return len(self.codebook.depth)
 
     def start(self, batch: int, capacity: int) -> _State:
-        """Nothing read. The symbol `size` stands for places that have not been reached."""
+        """Nothing read. The symbol `size` marks positions that have not been reached."""
         past = jnp.full((capacity, batch), self.size, jnp.int32)
         guessers = 1 + 2 * self.order
         return _State(
@@ -251,19 +251,33 @@ class _Look:
 @core("recall", version=2)
 @dataclass(frozen=True)
 class Recall:
-    """Looks up its own past and hands on, as codes, what stands there; never trained.
+    """Lookup of what followed earlier occurrences of the current context; not trained.
 
-    lags: how many of the last symbols are looked up. hops: how many of them are looked up from each
-    other's places. order: longest stretch of symbols that is looked up, and longest rhythm in runs.
-    most: numbers are told apart up to this. Nothing is random. Its features are codes, so that its
-    training for symbols is `voting`; for another (reader `one-hot`, chosen by itself) some are
-    written one-hot: the last symbols, what followed before, and the guess. Real numbers are cut at
-    `levels` levels, evenly between -`reach` and `reach`; several values at once are one symbol, by
-    a fixed remainder where their combinations are more than 64, so that what differs may look
-    alike.
+    Its features are codes, so that its training for symbols is `voting`. For other trainings
+    (reader `one-hot`, chosen automatically) some are one-hot: the last symbols, what followed
+    before, and the prediction. Several inputs per step are one symbol; more than 64 combinations
+    are reduced to 64 by a fixed remainder, so that different inputs may look equal. Nothing is
+    random.
 
-    Source: ours; suffix matching as in data compression (Cleary and Witten 1984), look-up by
-    content as in attention.
+    Source: ours; suffix matching as in data compression (Cleary and Witten 1984), lookup by content
+        as in attention.
+
+    Parameters
+    ----------
+    lags:
+        Last symbols that are looked up.
+    hops:
+        How many of these are looked up again from each other's positions.
+    order:
+        Longest context, and longest period, that is matched.
+    most:
+        Counts are distinguished up to this.
+    levels:
+        Thresholds that divide real numbers into intervals, evenly spaced from -`reach` to `reach`.
+    reach:
+        Largest threshold.
+    reader:
+        `codes` or `one-hot` features.
     """
 
     lags: int = parameter(8, at_least=2, at_most=16)
@@ -302,8 +316,9 @@ class Recall:
 
 
 class ReadRecall(Reservoir):
-    """The same for what is no symbol, or for who reads no codes. coded: features are its codes;
-    else one-hot, of the last symbols, of what followed before, and of the guess.
+    """The same for inputs that are not symbols, or for trainings that read no codes. coded:
+    features are its codes; else one-hot, of the last symbols, of what followed before, and of the
+    guess.
     """
 
     inside: RecallCore
@@ -357,7 +372,7 @@ class RunLengths(NamedTuple):
 
     @classmethod
     def none(cls, kept: int, batch: int, size: int) -> RunLengths:
-        """No runs yet; the symbol `size` stands for none."""
+        """No runs yet; the symbol `size` marks none."""
         return cls(jnp.zeros((kept, batch), jnp.int32), jnp.full((kept, batch), size, jnp.int32))
 
     def read(self, x: Array) -> RunLengths:

@@ -23,7 +23,7 @@ class RecurrentCore(Core):
     """One layer. inputs: (width, gates units); recurrent: (units, gates units); bias: (2, gates
     units).
 
-    States are as many as `memories` says, zero at the start. straight: `unroll` is written out step
+    There are `memories` states, zero at the start. straight: `unroll` is written out step
     by step, for short sequences on a GPU, where a turn of a loop takes longer than what is in it.
     """
 
@@ -91,10 +91,21 @@ class RecurrentCore(Core):
 
 @dataclass(frozen=True)
 class RecurrentLayer:
-    """Parameters that all recurrent layers have. gates: blocks of weights per unit. core: the class
-    that is built.
+    """Parameters of all recurrent networks of one layer.
 
-    precision: float32, or float64: the same first weights, computed with in double precision.
+    Parameters
+    ----------
+    units:
+        Number of hidden units; none fits it to `budget`.
+    budget:
+        Trained weights per input symbol that `units=none` fits the network to: 1,800, the number
+        that a reservoir of 1,800 features trains per symbol.
+    sizing:
+        What `budget` counts. `matched`: all parameters of this network and of an output layer for
+        as many symbols as it reads. `written`: the same without biases, as in the paper.
+        `published`: the formula of the published programs.
+    precision:
+        float32, or float64 for the same initial weights in double precision.
     """
 
     units: int | None = parameter(None, at_least=1)
@@ -154,17 +165,12 @@ class ElmanCore(RecurrentCore):
 @core("rnn", version=1)
 @dataclass(frozen=True)
 class RNN(RecurrentLayer):
-    """Plain recurrent network: one tanh layer, trained by backpropagation.
+    """Plain (Elman) recurrent network: one tanh layer, trained by backpropagation.
 
-    units: size; none fits it to a budget of parameters. budget: trained weights per input symbol
-    that `none` fits to: 1,800, the number a reservoir of 1,800 features trains for each symbol.
-    sizing: `matched` counts all parameters of this network and of an output layer for as many
-    symbols as it reads; `written` leaves the biases out of the count, as the paper does;
-    `published` repeats the formula of the published programs, whose slip of sign makes the network
-    up to twice as large as meant.
-    precision: float32, or float64 for the same first weights in double precision.
+    Weights start uniform in +-1/sqrt(units), with two bias vectors. With `sizing=published` a sign
+    error of the published formula makes the network up to twice as large as meant.
 
-    Weights are uniform in +- 1/sqrt(units), with two bias vectors. Source: Cisneros et al. 2022.
+    Source: Cisneros et al. 2022.
     """
 
     gates: ClassVar[int] = 1
@@ -210,20 +216,14 @@ class GatedRecurrentUnits(RecurrentCore):
 @core("gru", version=1)
 @dataclass(frozen=True)
 class GRU(RecurrentLayer):
-    """Gated recurrent units: one layer that resets and updates its memory, trained by
-    backpropagation.
+    """Gated recurrent units: one layer with reset and update gates, trained by backpropagation.
 
-    units: size; none fits it to a budget of parameters. budget: trained weights per input symbol
-    that `none` fits to: 1,800, the number a reservoir of 1,800 features trains for each symbol.
-    sizing: `matched` counts all parameters of this network and of an output layer for as many
-    symbols as it reads; `written` leaves the biases out of the count, as the paper does;
-    `published` repeats the formula of the published programs for their other recurrent networks,
-    whose slip of sign makes the network about three times larger.
-    precision: float32, or float64 for the same first weights in double precision.
+    The reset gate multiplies the recurrent product with its bias, as in PyTorch. Weights start
+    uniform in +-1/sqrt(units), with two bias vectors. With `sizing=published` a sign error of the
+    published formula for other recurrent networks makes the network about three times larger than
+    meant.
 
-    The reset gate acts on the recurrent product with its bias, as in PyTorch. Weights are uniform
-    in +- 1/sqrt(units), with two bias vectors. Source: Cho et al. 2014; Cisneros et al. 2022 use it
-    on reviews.
+    Source: Cho et al. 2014; Cisneros et al. 2022 use it on reviews.
     """
 
     gates: ClassVar[int] = 3
@@ -267,15 +267,10 @@ class LongShortTermMemory(RecurrentCore):
 class LSTM(RecurrentLayer):
     """Long short-term memory: one layer of gated units, trained by backpropagation.
 
-    units: size; none fits it to a budget of parameters. budget: trained weights per input symbol
-    that `none` fits to: 1,800, the number a reservoir of 1,800 features trains for each symbol.
-    sizing: `matched` counts all parameters of this network and of an output layer for as many
-    symbols as it reads; `written` leaves the biases out of the count, as the paper does;
-    `published` repeats the formula of the published programs, whose slip of sign makes the network
-    about four times larger.
-    precision: float32, or float64 for the same first weights in double precision.
+    Weights start uniform in +-1/sqrt(units), with two bias vectors. With `sizing=published` a sign
+    error of the published formula makes the network about four times larger than meant.
 
-    Weights are uniform in +- 1/sqrt(units), with two bias vectors. Source: Cisneros et al. 2022.
+    Source: Hochreiter and Schmidhuber 1997, with forget gates; sizes of Cisneros et al. 2022.
     """
 
     gates: ClassVar[int] = 4

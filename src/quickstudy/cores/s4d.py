@@ -102,20 +102,24 @@ class DiagonalStateSpace(Mixer):
 @core("s4d", version=1)
 @dataclass(frozen=True)
 class DiagonalSpec(LayeredSpec):
-    """Diagonal state space S4D: every unit has a linear memory that is the same at every step, and
-    gates after it.
+    """Diagonal state space S4D: a linear memory per unit that is the same at every step, followed
+    by gates.
 
-    units: size of the residual path; none fits it to a budget of parameters.
-    layers: blocks of norm, state space, gated map and residual path.
-    budget: trained weights per input symbol that `none` fits to, an output layer included.
-    states: complex numbers in the state of a unit, each for a conjugate pair.
-    least, most: between these the step size of a unit starts, log-uniform.
-    precision: float32 or float64.
+    Eigenvalues start at -1/2 + i pi n for n = 0, 1, ... (S4D-Lin, close to those of HiPPO), C
+    Gaussian with variance 1/2 per part, D Gaussian.
 
-    Eigenvalues start at -1/2 + i pi n for n = 0, 1 ... (S4D-Lin, near those of HiPPO), C Gaussian
-    with variance 1/2 for each part, D Gaussian. Source: Gu, Goel, Gupta and Re 2022, and the gated
-    map of Gu, Goel and Re 2022. Departures: B stays at one, root-mean-square norms, no dropout, no
-    slower learning of eigenvalues and step sizes.
+    Source: Gu, Goel, Gupta and Re 2022; the gated map of Gu, Goel and Re 2022.
+    Departures: B stays at 1; root-mean-square norms; no dropout; eigenvalues and step sizes learn
+        as fast as other weights.
+
+    Parameters
+    ----------
+    states:
+        Complex numbers in the state of a unit, each for a conjugate pair.
+    least:
+        Smallest step size at the start, where they are log-uniform.
+    most:
+        Largest one.
     """
 
     states: int = parameter(16, at_least=1)

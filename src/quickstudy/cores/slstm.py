@@ -104,18 +104,20 @@ class SLSTM(LayeredSpec):
     """Scalar LSTM: the recurrent cell of xLSTM, with exponential input gates, a normaliser and
     memory mixing.
 
-    units: size of the residual path, a multiple of heads; none fits it to a budget of parameters.
-    layers: blocks of norm, scalar LSTM and residual path.
-    budget: trained weights per input symbol that `none` fits to, an output layer included.
-    heads: groups of units; h is mixed within a group.
-    precision: float32 or float64.
+    Weights start uniform in +-1/sqrt(inputs). Biases of forget gates start from 3 to 6 over the
+    units of a head, the others at 0. A convolution over 4 steps precedes input and forget gates.
 
-    Maps are uniform in +- 1/sqrt(inputs of the map). Biases of forget gates start from 3 to 6 over
-    the units of a head, the others at 0. The convolution before input and forget gates sees 4
-    steps.
-    Source: Beck et al. 2024, equations 8 to 17. Departures: forget gates are sigmoids, one of the
-    paper's two choices; root-mean-square norms before the block, where the released programs have
-    layer norms; a linear map after the memory, where those have a gated feed-forward part.
+    Source: Beck et al. 2024, equations 8 to 17.
+    Departures: forget gates are sigmoids, one of the paper's two choices; root-mean-square norms
+        before the block, where the released programs have layer norms; a linear map after the
+        memory, where those have a gated feed-forward part.
+
+    Parameters
+    ----------
+    units:
+        Width of the residual stream, a multiple of `heads`; none fits it to `budget`.
+    heads:
+        Groups of units; h is mixed within a group.
     """
 
     heads: int = parameter(2, at_least=1)

@@ -1,4 +1,4 @@
-"""Recurrent networks with a memory beside them that is moved softly (Suzgun et al. 2019): a stack,
+"""Recurrent networks with an external memory that is shifted softly (Suzgun et al. 2019): a stack,
 a tape.
 """
 
@@ -26,7 +26,7 @@ read apart.
 class MemoryCore(Core):
     """A recurrent layer that reads row 0 of a memory and then moves and writes it, softly.
 
-    Before a step the row is added to h by way of `read`; after it, what h says by `act` moves the
+    Before a step the row is added to h by way of `read`; after it, `act` of h moves the
     memory, and by `new` is written. Each is weights and bias, one below the other. State: the
     layer's, and (B, rows, cell) memory; one that was resized lies on its side, (B, cell, rows) in
     two axes, (B, cell rows): moves along a long axis take half as long, and are not for training,
@@ -102,8 +102,8 @@ class MemoryCore(Core):
         return inner, _flat(jnp.concatenate([near, zeros, beyond], axis=2))
 
     def near(self, state: Any, steps: int) -> Any | None:
-        """The rows at either end; of a memory that was not resized, and of a small one, there is no
-        such state.
+        """The rows at either end; of a memory that was not resized, and of a small one, there are
+        no such state.
         """
         (inner, memory), reach = state, 2 * steps
         if memory.ndim == 3 or memory.shape[1] < SMALLER * 2 * reach * self.cell:
@@ -117,10 +117,10 @@ class MemoryCore(Core):
         )
 
     def caught_up(self, state: Any, near: Any) -> Any:
-        """What was within reach of an end is there by now as it was read; the others take their
+        """What was within reach of an end has been read by now; the others take their
         sums.
 
-        By blocks of S rows, each of which gives to itself, to the one before and to the one behind:
+        By blocks of S rows, each of which gives to itself, to the one before and to the one after:
         one product with a matrix (S, 3S) that has the weights, last first, one further to the right
         in every row.
         """
@@ -182,7 +182,7 @@ def _affine(both: Array, x: Array) -> Array:
 
 def _spread(weights: Array, following: Array, preceding: Array, own: Array) -> Array:
     """Weights of rows around one, after one more step: what the next row takes of a row is what
-    this takes of the one behind it.
+    this takes from the one after it.
     """
     around = jnp.pad(weights, [(0, 0), (1, 1)])
     return following * around[:, :-2] + preceding * around[:, 2:] + own * weights
@@ -190,8 +190,18 @@ def _spread(weights: Array, following: Array, preceding: Array, own: Array) -> A
 
 @dataclass(frozen=True)
 class MemorySpec:
-    """Parameters of cores with a memory. layer: the recurrent layer beside it. core: the class that
-    is built.
+    """Parameters of all networks with an external memory.
+
+    Parameters
+    ----------
+    units:
+        Hidden units of the network.
+    cell:
+        Numbers per row of the memory.
+    rows:
+        Rows of the memory, in training and in the test; none: as many as the sequence can use.
+    precision:
+        float32 or float64.
     """
 
     units: int = parameter(8, at_least=1)
@@ -266,17 +276,23 @@ class StackCore(MemoryCore):
 @core("stack-lstm", version=1)
 @dataclass(frozen=True)
 class StackLSTM(MemorySpec):
-    """Stack-LSTM: an LSTM that pushes onto a stack and pops from it, both at once and softly.
+    """Stack-LSTM: an LSTM with a differentiable stack, pushed and popped softly at every step.
 
-    units: size of the LSTM. cell: numbers in a row of the stack. rows: of the stack, in training
-    and test; none: half as many as there are steps, which is as good as endless; a stack that is
-    full loses its lowest row. resting: a third action that leaves the stack as it is; as published
-    there is none. precision: float32 or float64.
+    Before a step the top of the stack is added to h by a linear map. Then a = softmax(W h); the row
+    sigmoid(V h) is pushed with weight a_push, and the stack is popped with weight a_pop. A stack
+    that is full loses its lowest row.
 
-    Before a step the top is added to h by a linear map. Then a = softmax(W h), the row sigmoid(V h)
-    is pushed to the extent a says, and the stack is popped to the rest. Source: Suzgun et al. 2019,
-    softmax variant; their sizes. The benchmark of Lan et al. 2023 has 50 or 100 rows in training,
-    which no string of it fills, and 2,050 in the test, too few from n = 2,050 on: `rows=2050`.
+    Source: Suzgun et al. 2019, softmax variant, with their sizes. Lan et al. 2023 have 50 or 100
+        rows in training, which no string fills, and 2,050 in the test, too few from n = 2,050:
+        `rows=2050`.
+
+    Parameters
+    ----------
+    rows:
+        Rows of the stack, in training and in the test; none: half as many as there are steps, which
+        is as good as unlimited.
+    resting:
+        A third action leaves the stack unchanged; the published network has none.
     """
 
     resting: bool = parameter(False)
@@ -345,17 +361,21 @@ class TapeCore(MemoryCore):
 @core("baby-ntm", version=1)
 @dataclass(frozen=True)
 class BabyNTM(MemorySpec):
-    """Baby neural Turing machine: a tanh network with a tape that is shifted or turned as a whole,
-    softly.
-
-    units: size of the network. cell: numbers in a row of the tape. rows: of the tape, in training
-    and test; none: as many as there are steps, which is as good as endless. No weight depends on
-    it. precision: float32 or float64.
+    """Baby neural Turing machine: a tanh network with a tape that is shifted or rotated softly as a
+    whole.
 
     Before a step row 0 is added to h by a linear map. Then a = softmax(W h) weighs five moves of
-    the tape (up and down, around the end or not, and none), and sigmoid(V h) is added to row 0.
-    Source: Suzgun et al. 2019, softmax variant; their sizes. The benchmark of Lan et al. 2023 has
-    2,050 rows from the start: `rows=2050`.
+    the tape (up and down, with and without wrapping around, and none), and sigmoid(V h) is added to
+    row 0.
+
+    Source: Suzgun et al. 2019, softmax variant, with their sizes. Lan et al. 2023 have 2,050 rows
+        from the start: `rows=2050`.
+
+    Parameters
+    ----------
+    rows:
+        Rows of the tape, in training and in the test; none: as many as there are steps, which is as
+        good as unlimited. No weight depends on it.
     """
 
     layer: ClassVar[type[RecurrentLayer]] = RNN

@@ -24,7 +24,7 @@ that find it.
 LEAST = 60
 """Units for which that way is worth it."""
 FOUND = 1e-13
-"""What may be left over of it, else all eigenvalues are worked out."""
+"""What may be left over of it, else all eigenvalues are computed."""
 
 
 def joined(
@@ -45,7 +45,7 @@ def joined(
 
 
 def _chain(units: int, strength: float, closed: bool) -> Groups:
-    """Every unit takes from the one before; the first from the last, or from nobody."""
+    """Every unit takes from the one before; the first from the last, or from none."""
     strengths = np.full((1, units), strength)
     strengths[0, 0] *= closed
     return [(np.roll(np.arange(units), 1)[None], strengths)]
@@ -143,7 +143,7 @@ def _scale_to(radius: float, groups: Groups) -> float:
 
 
 def spectral_radius(groups: Groups) -> float:
-    """Largest modulus of the eigenvalues of the matrix that the groups stand for."""
+    """Largest modulus of the eigenvalues of the matrix that the groups represent."""
     sizes = [sources.shape[1] for sources, _ in groups]
     units = sum(sizes)
     targets = np.split(np.arange(units), np.cumsum(sizes)[:-1])

@@ -144,7 +144,7 @@ class TransformerCore(Core):
         return min(capacity, self.window or capacity)
 
     def _normed(self, rows: Array) -> Array:
-        """What the last layer gives, as it is shown."""
+        """The output of the last layer."""
         return rows if self.last is None else self.last(rows)
 
     def _embedded(self, xs: Any, count: Any, keys: Array | None, capacity: int) -> Array:
@@ -195,39 +195,55 @@ def _positions(places: Array, width: int) -> Array:
 class Transformer:
     """Transformer: attention over everything read so far, trained by backpropagation.
 
-    embedding: width of the embedding and of the layers, a multiple of `heads`. heads: attention
-    heads of a layer. hidden: width of a layer's feed-forward part (ReLU). Without them the network
-    is the largest with `budget` parameters per input symbol, an output layer for as many symbols as
-    it reads included (`matched_widths`). layers: how many. dropout: share of numbers left out while
-    learning (drawn to 1/65,536, and exactly for multiples of 1/256), after the embedding, in the
-    attention, in the feed-forward part and after both. Embeddings are scaled by the square root of
-    their width, positions are sines and cosines, layers are normalised after each part.
+    Embeddings are scaled by the square root of their width. Embedding and output weights start
+    uniform in +-0.1, the output bias at 0, the layers as in PyTorch. Without `embedding` and
+    `hidden` the network is the largest with `budget` parameters per input symbol, an output layer
+    for as many symbols as it reads included.
 
-    causal: a step sees those before it and itself. `causal=false`, the preset of the convention
-    `published`, is a DEFECT kept to repeat published numbers, and good for nothing else: attention
-    goes both ways over the whole sequence, in which the answer stands one step after the place
-    where it is asked for. Such a network reads answers off its inputs, is shown whole sequences
-    with their answers even when it is tested, and fails the checkers.
+    Source: Vaswani et al. 2017; sizes of Cisneros et al. 2022, whose paper has no dropout and whose
+        programs have 0.5.
 
-    waves: a real number is read as it is and as sines and cosines of so many octaves of it, from
-    one wave over -1 .. 1. waved: of a vector only the first so many are; 0: all. positions: whether
-    a step is told which one it is; without, what was read is a set. alike: the keys of a layer
-    start as its queries, so that a step looks at steps like it before it has learned anything; what
-    was said of like things is then found in a quarter of the time.
-
-    encoding: how positions are given. `sines`, as published. `learned`: a vector for each of the
-    first 512, which later ones share; not counted in the budget. `rotary`: queries and keys are
-    rotated by their position, so that attention depends on distances (Su et al. 2021); a head then
-    has an even number of features.
-    norm: `after` each part, as published, or `before` it (Xiong et al. 2020), with one more at the
-    end.
-    window: how many steps a step sees, itself included; 0: all. With a window, longer sequences
-    than those of the lesson hold no new distances (Beltagy et al. 2020). convolved: queries, keys
-    and values pass a causal convolution over 4 steps, feature by feature (So et al. 2021).
-
-    Embedding and output weights start uniform in +- 0.1, the output bias at 0, the layers as in
-    PyTorch. Source: Vaswani et al. 2017; sizes of Cisneros et al. 2022, whose paper has no dropout
-    and whose programs have 0.5.
+    Parameters
+    ----------
+    embedding:
+        Width of the embedding and of the layers, a multiple of `heads`; none fits it to `budget`.
+    heads:
+        Attention heads per layer.
+    hidden:
+        Width of the feed-forward part (ReLU); none fits it to `budget`.
+    budget:
+        Parameters per input symbol.
+    layers:
+        Number of layers.
+    dropout:
+        Share of numbers dropped during training, after the embedding, in the attention, in the
+        feed-forward part and after both; drawn with a resolution of 1/65,536.
+    causal:
+        A step sees itself and earlier steps. `no`, the preset of the convention `published`, is a
+        defect kept to repeat published numbers: attention covers the whole sequence, including the
+        answer one step after the query, also in the test. Such a network fails the checkers.
+    waves:
+        Octaves of sines and cosines of each real input, from one period over -1 to 1; 0 for none.
+    waved:
+        Only the first so many numbers of an input have `waves`; 0 for all.
+    positions:
+        Steps have a position encoding; without it the sequence is a set.
+    alike:
+        Keys start equal to queries, so that a step attends to similar steps before it has learned
+        anything.
+    encoding:
+        Position encoding. `sines`, as published; `learned`, a vector for each of the first 512
+        positions, shared by later ones and not counted in the budget; `rotary`, where queries and
+        keys are rotated by their position and attention depends on distances (Su et al. 2021).
+    norm:
+        Layer norms `after` each part, as published, or `before` it with one more at the end (Xiong
+        et al. 2020).
+    window:
+        Steps that a step sees, itself included; 0 for all. With a window, sequences longer than
+        those of training contain no new distances (Beltagy et al. 2020).
+    convolved:
+        Queries, keys and values pass a causal convolution over 4 steps per feature (So et al.
+        2021).
     """
 
     embedding: int | None = parameter(None, at_least=1)
@@ -327,12 +343,14 @@ class Transformer:
 @core("attention", version=1)
 @dataclass(frozen=True)
 class Attention(Transformer):
-    """Transformer with what is usual today: norms before the parts, rotary positions, short
+    """Transformer with today's usual settings: norms before each part, rotary positions, short
     convolutions.
 
-    A `transformer` with other defaults, and with its parameters; `causal=no` is not for it. With
-    the same training it looks up 16 pairs on `span/lookup`, where a `transformer` of one or of two
-    layers looks up 2.
+    It is `transformer` with other defaults and the same parameters, but always causal. With the
+    same training it looks up 16 pairs on `span/lookup`, where a `transformer` of one or two layers
+    looks up 2.
+
+    Source: Vaswani et al. 2017, with the changes named at `encoding`, `norm` and `convolved`.
     """
 
     heads: int = parameter(4, at_least=1)

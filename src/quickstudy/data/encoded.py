@@ -127,7 +127,7 @@ class Encoding:
 
     pieces: size of the vocabulary. learned_from: the parts whose text it is learned from, `train`
     or `all`. markup: whether line breaks stay in the text as `<br />` (`kept`) or become spaces
-    (`removed`). special: whether pieces 0 and 1 stand for padding and for the unknown.
+    (`removed`). special: whether pieces 0 and 1 are reserved for padding and for the unknown.
     """
 
     pieces: int
@@ -164,7 +164,7 @@ class EncodedReviews:
 
 
 def encoded_reviews(encoding: Encoding) -> EncodedReviews:
-    """The reviews of this machine's copy of the data, from the cache if they are there. See `find`
+    """The reviews of this machine's copy of the data, from the cache if it has them. See `find`
     for what it raises.
 
     The key of the kept file is made of the data's fingerprint, the encoding and the version of the

@@ -1,6 +1,7 @@
 """Where a data set is: in a folder the user names, in the user's cache, or at its public home.
 
-No data set is part of the package. Nothing is fetched over the network unless the user has said so.
+No data set is part of the package. Nothing is fetched over the network unless the user asked for
+it.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ class DataSet:
 
     id: its short name. title: what people call it. layouts: names of files and folders it may come
     as, the first one found is taken. home: address of the public file, whose name is `archive` (one
-    of the layouts) and whose SHA-256 is `checksum`; without a checksum it is only said where it can
-    be had, and never fetched.
+    of the layouts) and whose SHA-256 is `checksum`; without a checksum the message only names where
+    it can be had, and never fetched.
     """
 
     id: str
@@ -43,7 +44,7 @@ def find(data: DataSet) -> pathlib.Path:
     """The file or folder of a data set: the user's folder first, then the cache, then a download if
     it is allowed.
 
-    Raises UsageError, which says what is missing, where it can be had and what to type.
+    Raises UsageError, which names what is missing, where it can be had and what to type.
     """
     named = os.environ.get(FOLDER)
     if named and not pathlib.Path(named).expanduser().is_dir():

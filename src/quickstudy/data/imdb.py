@@ -2,7 +2,7 @@
 official split.
 
 Cite: Maas, Daly, Pham, Huang, Ng and Potts, "Learning Word Vectors for Sentiment Analysis", ACL
-2011. There is no formal licence; the texts belong to those who wrote them.
+2011. It has no formal licence; the texts belong to those who wrote them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _BLANKS = str.maketrans("\t\n\r", "   ")
 
 class Review(NamedTuple):
     """split: `train` or `test`. label: 0 negative, 1 positive. id: its number within split and
-    label. rating: stars out of ten, 1 to 4 or 7 to 10. text: as it was written, with tabs and line
+    label. rating: stars out of ten, 1 to 4 or 7 to 10. text: unchanged, with tabs and line
     breaks turned to spaces.
     """
 
@@ -47,7 +47,7 @@ class Review(NamedTuple):
 
 
 def read_imdb(path: pathlib.Path) -> list[Review]:
-    """All labelled reviews, by split (training first), label and number: the same whatever the
+    """All labelled reviews, by split (training first), label and number: the same for any
     layout.
 
     path: the folder `aclImdb` (`train/pos/ID_RATING.txt` and so on), the archive it comes in, or

@@ -14,7 +14,7 @@ from quickstudy.data.tables import read_json
 def read_tables(
     file: pathlib.Path, *names: str, optional: Sequence[str] = ()
 ) -> dict[str, list[list[Any]]]:
-    """The named tables of a JSON file: lists of rows; the optional ones where they are there.
+    """The named tables of a JSON file: lists of rows; the optional ones where present.
     Raises UsageError for anything else.
     """
     content, found = read_json(file), {}

@@ -21,8 +21,8 @@ from quickstudy.data.tables import read_content
 
 
 def _of_user(id: str, title: str, file: str, home: str) -> DataSet:
-    """A data set that comes as one file of ours, made of what is found at its home: it cannot be
-    fetched as it is.
+    """A data set that comes as one file made from the original: it cannot be
+    fetched directly.
     """
     return DataSet(id, title, (file,), home, archive="", checksum="")
 

@@ -1,4 +1,6 @@
-"""What looks wrong with recorded states: columns that are no node, clipping, drift, dead nodes."""
+"""What looks wrong with recorded states: columns that are not nodes, clipping, drift, dead
+nodes.
+"""
 
 from __future__ import annotations
 
@@ -63,8 +65,8 @@ def copies(
 
 
 def odd_columns(states: Floats, names: Sequence[str]) -> list[str]:
-    """Warnings for columns that are there twice, have few values, or are clipped. Constant ones are
-    skipped.
+    """Warnings for duplicate columns, columns that, have few values, or are clipped. Constant ones
+    are skipped.
     """
     warnings, twice, coarse, clipped = [], [], [], []
     seen: dict[bytes, str] = {}

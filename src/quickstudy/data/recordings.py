@@ -3,7 +3,7 @@ and its states.
 
 A drive is CSV: a comment line with all that must be known of it as JSON, a heading, and one row per
 sample. A recording has one row per sample as well, CSV, NPY or Parquet, and may have a column
-`step` or `time` beside the states.
+`step` or `time` next to the states.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def read_drive(path: str | pathlib.Path) -> tuple[dict[str, Any], NDArray[np.flo
 
 
 def _check_header(header: Mapping[str, Any]) -> None:
-    """Raise ValueError with what cannot stand in the header of a drive."""
+    """Raise ValueError if a value cannot be written in the header of a drive."""
 
     def check(owner: Mapping[str, Any], name: str, kind: type) -> None:
         if type(owner.get(name)) is not kind:

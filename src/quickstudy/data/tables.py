@@ -21,9 +21,9 @@ MOST_BYTES = 1 << 28
 def read_table(path: str | pathlib.Path, gaps: bool = False) -> NDArray[np.float64]:
     """(row, column): the numbers in a CSV or NPY file. What a file is, is decided by how it begins.
 
-    The first line of a CSV file is a heading if one of its cells is no number. Raises UsageError
+    The first line of a CSV file is a heading if one of its cells is not a number. Raises UsageError
     that names the file and, where it is one row's, the row (from 1, the heading not counted): a
-    cell that is no finite number, a row with more or fewer cells than the first, a file without
+    cell that is not a finite number, a row with more or fewer cells than the first, a file without
     rows.
 
     gaps: cells that are empty or NaN become NaN and are not refused.

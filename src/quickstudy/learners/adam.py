@@ -37,23 +37,47 @@ from quickstudy.learners.updates import answering, begun, of_tokens, of_values, 
 class Adam:
     """Backpropagation through time with Adam: one update per batch of examples.
 
-    rate: step size. batch: examples per update; 0 takes the whole lesson, once in every pass.
-    passes: times the material is shown, in a new order each time (more than 1 is replay, and the
-    report says so). total: `mean` or `sum` of the examples' losses in a batch; an example's loss is
-    the mean over its questions; or `questions`, the mean over all questions of the whole lesson.
-    among: `seen`, a symbol that has never been an answer is never given as one, as by the readouts;
-    or `all`. l1, l2: times the sum of the absolute values, and of the squares, of all trained
-    numbers is added to the loss. schedule: `cosine` lets the rate rise over the first 3 % of all
-    updates that will be made and fall to 0 with the last of them; `late` only over the last
-    quarter. clip: a gradient that is longer is cut to this length; 0: none is. rebuild, foretell:
-    weights of further errors, of giving back what is read at a question and of foretelling what is
-    read after it, of which the first `numbers` (0: all) are meant, and of what is given back `bits`
-    zeros and ones behind them; for examples that follow one another without end. The head starts
-    uniform in +- 1/sqrt(features), unless the core says otherwise. A core with noise (dropout) has
-    it while it learns, never when it answers. Where real numbers are asked for, batch is 8, rate
-    0.005 and passes 200; for whole strings, batch is 8, passes 100, and the answers are among all
-    symbols. Source: Cisneros et al. 2022: one sequence per update in its text, the gradients of 8
-    added in its programs.
+    The head starts uniform in +-1/sqrt(features), unless the core sets it. A core with noise
+    (dropout) has it during training, never in a test. Where real numbers are asked for, the usual
+    parameters are batch 8, rate 0.005 and 200 passes; for whole strings batch 8 and 100 passes, and
+    answers are among all symbols.
+
+    Source: Kingma and Ba 2015; Cisneros et al. 2022, who have one sequence per update in the text
+        and add the gradients of 8 in the programs.
+
+    Parameters
+    ----------
+    rate:
+        Step size.
+    batch:
+        Examples per update; 0 takes the whole lesson, once per pass.
+    passes:
+        Times that the material is shown, in a new order each time. More than 1 is replay, and the
+        report names it.
+    total:
+        Loss of a batch: `mean` or `sum` of its examples' losses, each the mean over its questions;
+        or `questions`, the mean over all questions of the whole lesson.
+    among:
+        `seen`: a symbol that was never an answer is never given as one, as by the readouts; or
+        `all`.
+    l1:
+        Weight of the sum of absolute values of all trained numbers in the loss.
+    l2:
+        Weight of the sum of their squares.
+    schedule:
+        `constant`; `cosine`: the rate rises over the first 3 % of all updates and falls to 0 by the
+        last; `late`: it falls over the last quarter only.
+    clip:
+        Largest norm of a gradient; 0 for no limit.
+    rebuild:
+        Weight of an auxiliary loss: reconstruct the input of the query step. For examples that
+        follow each other without end.
+    foretell:
+        Weight of an auxiliary loss: predict the input of the next step.
+    numbers:
+        Leading numbers of the input that both losses use; 0 for all.
+    bits:
+        Binary inputs after these that are reconstructed too, by cross-entropy.
     """
 
     rate: float = parameter(0.001, above=0)

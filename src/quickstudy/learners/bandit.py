@@ -26,25 +26,42 @@ PAYOFF = "payoff"
 @training("bandit", version=1)
 @dataclass(frozen=True)
 class Bandit:
-    """Decides at every question by chance, as its scores say, and is told what that has brought,
-    and nothing else.
+    """Policy gradient on single decisions: an action is sampled at every question and only its
+    reward is shown.
 
-    No right answer is shown: of the payoffs in a lesson the one of the decision that was drawn is
-    read, and no other. estimate: how an update follows from it. `gradient`, decisions that brought
-    more than was expected become likelier, by the policy gradient, and what is expected moves to
-    what came; all that is used of a payoff is how large it is. `likelihood`, for games that are won
-    or lost: the score of a decision is read as how likely it is to win, and the payoff says whether
-    it did (a win is above 0), so the loss is minus the logarithm of what was held likely to happen.
-    Of two decisions one wins, and to lose by one is to know the other: the reward then says as much
-    as a teacher, and a lesson teaches the same. Of more, to lose says little.
+    Of the payoffs in a lesson only the one of the sampled action is read. It is for lessons of
+    payoffs (`teaching=payoff` of the games), where an action changes nothing that is seen later, so
+    that all of a sequence can be decided at once.
 
-    rate, batch, schedule, clip: as for `adam`; rebuild, foretell, numbers, bits too. entropy:
-    weight of the policy's entropy, which keeps it deciding by chance. value: weight of the
-    expectation's squared error. Both are for `gradient`.
+    Source: Williams 1992, with a learned baseline; the likelihood estimate is ours.
 
-    For lessons of payoffs only (the games family's `teaching=payoff`): there a decision changes
-    nothing that is seen later, so that all of a sequence can be decided at once. Source: Williams
-    1992, with a learned baseline; the likelihood is ours.
+    Parameters
+    ----------
+    rate:
+        Step size of Adam.
+    batch:
+        Episodes per update.
+    entropy:
+        Weight of the policy's entropy; for `gradient`.
+    value:
+        Weight of the squared error of the baseline; for `gradient`.
+    schedule:
+        As for `adam`.
+    clip:
+        Largest norm of a gradient; 0 for no limit.
+    estimate:
+        `gradient`: the policy gradient with the baseline. `likelihood`, for games that are won or
+        lost: an action's score is its predicted probability to win, and the loss is minus the
+        log-likelihood of the outcome (a win is a reward above 0). With two actions this is as
+        informative as a teacher, with more it is not.
+    rebuild:
+        Weight of an auxiliary loss, as for `adam`.
+    foretell:
+        Weight of an auxiliary loss, as for `adam`.
+    numbers:
+        As for `adam`.
+    bits:
+        As for `adam`.
     """
 
     rate: float = parameter(0.001, above=0)

@@ -27,27 +27,41 @@ from quickstudy.tasks.games.play import GameWorld
 @training("channel", version=1)
 @dataclass(frozen=True)
 class Channel:
-    """Both players of a meta-referential game at once, by the right decision: gradients pass
-    through the message.
+    """Joint training of speaker and listener of a meta-referential game: gradients pass through the
+    message.
 
-    The speaker's core reads what it is shown in every game, and its head gives a score to every
-    token at every place of the message; the listener's core reads its stimuli with the message, and
-    then what the speaker saw with the same message. Tokens are drawn by Gumbel noise; forward they
-    are symbols, and backward their softmax (straight through). The end of a message is never said.
-    Neither player is shown the speaker's last message or the last result. rate, batch, clip: of
-    Adam on episodes; the rate falls over the last quarter. games: of an episode, the first so many
-    are learned from. heat: of the softmax. generation: updates after which one player is replaced
-    by a newborn, listener and speaker in turn, which must learn the language from the other
-    (iterated learning: what is easily learned stays; 0: none ever is); in the last quarter of all
-    updates nobody is replaced. foretell: weight of the squared error in foretelling, at the
-    decision, what the speaker sees of the target, which the feedback then shows; its gradients pass
-    through the message as well. rebuild: weight of the squared error in giving the target back from
-    the message alone, by a table of the speaker's own in which a place of the message stands for
-    one number of a stimulus, which one being learned: what is said is then about what is seen
-    before anybody understands it. Both end with the training.
+    The speaker's core reads the stimuli of every game, and its head scores every token at every
+    position of the message; the listener's core reads its stimuli with the message, then the
+    speaker's stimuli with the same message. Tokens are sampled with Gumbel noise, discrete forward
+    and softmax backward (straight through). The end-of-message token is never used. Neither player
+    sees the speaker's last message or the last result. For `games/pair` with one round and
+    feedback.
 
-    Ours, and no agent of the publication: those learn from reward. Iterated: Kirby 2001; by
-    replacement, Cogswell et al. 2019. For `games/pair` with one round and feedback.
+    Source: ours; the published agents learn from reward. Iterated learning: Kirby 2001; by
+        replacement, Cogswell et al. 2019.
+
+    Parameters
+    ----------
+    rate:
+        Step size of Adam; it falls over the last quarter.
+    batch:
+        Episodes per update.
+    games:
+        Only the first so many games of an episode are learned from.
+    heat:
+        Temperature of the softmax.
+    clip:
+        Largest norm of a gradient; 0 for no limit.
+    generation:
+        Updates after which one player is replaced by a newly initialised one, listener and speaker
+        in turn (iterated learning); 0 for never. None is replaced in the last quarter.
+    foretell:
+        Weight of the squared error of predicting, at the decision, what the speaker sees of the
+        target. Its gradients pass through the message too.
+    rebuild:
+        Weight of the squared error of reconstructing the target from the message alone, by a
+        learned table of the speaker in which each position of the message encodes one number of a
+        stimulus.
     """
 
     rate: float = parameter(0.001, above=0)

@@ -35,17 +35,22 @@ from quickstudy.learners.trained import Usual
 @training("cma", version=1)
 @dataclass(frozen=True)
 class Evolved:
-    """Evolution of a readout by CMA-ES: many candidates a generation, of each only how good it was
-    is looked at.
+    """CMA-ES on a readout: each generation samples candidates and uses only their fitness.
 
-    candidates: of a generation; none: 4 + 3 ln n for a readout of n numbers. spread: of the first,
-    around 0. passes: generations where there is material, each of which sees all of it (300 where
-    no answer is shown). In a world one episode is one candidate's trial. What answers is the best
-    so far. Up to 100 numbers the whole covariance is learned, above its diagonal. It goes by
-    whatever loss it is told: squared errors, cross-entropy, a criterion on the answers alone, or
-    reward.
+    The fitness is whatever the task declares: squared error, cross-entropy, a criterion on the
+    answers alone, or reward. In a world one episode evaluates one candidate. The best candidate so
+    far answers. Up to 100 numbers the full covariance matrix is adapted, above that its diagonal.
 
     Source: Hansen 2016; Ros and Hansen 2008.
+
+    Parameters
+    ----------
+    candidates:
+        Candidates per generation; none: 4 + 3 ln n for a readout of n numbers.
+    spread:
+        Standard deviation of the first generation, around 0.
+    passes:
+        Generations on given material, each of which uses all of it (300 where no answer is shown).
     """
 
     candidates: int | None = parameter(None, at_least=2)

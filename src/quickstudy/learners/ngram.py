@@ -83,12 +83,17 @@ class NgramHost:
 @learner("ngram", version=1)
 @dataclass(frozen=True)
 class Ngram:
-    """Counts what was right after the last symbols, and asks shorter contexts where a longer one
-    has seen little.
+    """Interpolated n-gram counts: the answer distribution after the last symbols, backed off to
+    shorter contexts.
 
-    order: symbols of the longest context.
+    It learns online, in one pass, and reads symbols only.
 
-    Learns online, in one pass. Symbols only. Source: Witten and Bell 1991, method C, interpolated.
+    Source: Witten and Bell 1991, method C, interpolated.
+
+    Parameters
+    ----------
+    order:
+        Symbols of the longest context.
     """
 
     order: int = parameter(5, at_least=0)

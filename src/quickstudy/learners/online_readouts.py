@@ -189,10 +189,19 @@ class SoftmaxRule(GradientRule):
 class OnlineSoftmax(ReadoutTraining):
     """Online softmax readout: one gradient step of cross-entropy per question.
 
-    rate: step size. decay: L2 strength on the weights. passes: times the material is shown (1: each
-    example once; more is replay; for whole strings, 10). Features are standardised by running
-    statistics, and a symbol that has never been an answer is never given as one; plain: as printed,
-    neither. Source: Cisneros et al. 2022, Table 6.
+    Source: Cisneros et al. 2022, Table 6.
+
+    Parameters
+    ----------
+    rate:
+        Step size.
+    decay:
+        L2 penalty on the weights.
+    passes:
+        Times that the material is shown; more than 1 is replay (for whole strings, 10).
+    plain:
+        As printed in the paper. Otherwise features are standardised by running statistics, and a
+        symbol that was never an answer is never given as one.
     """
 
     rate: float = parameter(0.001, above=0)
@@ -261,12 +270,22 @@ class OneVersusRestRule(GradientRule):
 class OnlineLogistic(ReadoutTraining):
     """Online one-vs-rest logistic readout: one gradient step per question and class.
 
-    rate: step size. decay: L2 strength on the weights, none on the intercept. passes: times the
-    material is shown. peek: standardise features by the whole training set before the first update
-    and count only its classes, as the published programs do; otherwise by running statistics. Real
-    numbers are taken for chances, those below 0 as 0 and those above 1 as 1: for targets that are 0
-    and 1, as where sequences are told apart (there rate 0.01, 20 passes). Source: the programs of
-    Cisneros et al. 2022.
+    Real targets are read as probabilities, clipped to 0 and 1, as where sequences are classified
+    (there rate 0.01 and 20 passes).
+
+    Source: the programs of Cisneros et al. 2022.
+
+    Parameters
+    ----------
+    rate:
+        Step size.
+    decay:
+        L2 penalty on the weights, not on the intercept.
+    passes:
+        Times that the material is shown; more than 1 is replay.
+    peek:
+        Standardise features by the whole training set before the first update and count only its
+        classes, as the published programs do; otherwise by running statistics.
     """
 
     rate: float = parameter(0.001, above=0)
@@ -337,14 +356,20 @@ class SquaresRule(Rule):
 @training("rls", version=1)
 @dataclass(frozen=True)
 class RecursiveLeastSquares(ReadoutTraining):
-    """Recursive least squares readout: ridge regression on all questions so far, renewed after
+    """Recursive least squares readout: ridge regression on all questions so far, updated after
     each.
 
-    ridge: strength of the prior that weights are zero; below 0.001 float32 loses the inverse
-    (measured on NARMA-10: errors ten times too large at 1e-6). forgetting: weight of the past per
-    question, 1 keeps all.
-    passes: times the material is shown (more than 1 counts it several times). Symbols are one-hot
-    targets.
+    Symbols are one-hot targets.
+
+    Parameters
+    ----------
+    ridge:
+        Strength of the prior that weights are zero. Below 0.001 float32 loses the inverse (measured
+        on NARMA-10: errors ten times too large at 1e-6).
+    forgetting:
+        Factor by which the past is discounted per question; 1 keeps all.
+    passes:
+        Times that the material is shown; more than 1 counts it several times.
     """
 
     ridge: float = parameter(1.0, at_least=1e-3)

@@ -68,20 +68,36 @@ class Settings(NamedTuple):
 @training("ppo", version=2)
 @dataclass(frozen=True)
 class PPO:
-    """Proximal policy optimisation with a memory: plays a batch of whole episodes, then makes some
-    updates from it.
+    """Proximal policy optimisation with a memory: collect a batch of whole episodes, then update on
+    it.
 
-    rate: of Adam, rising over the first 3 % of all updates and falling to 0. batch: episodes that
-    are played side by side. parts, epochs: updates, from a part of the episodes each, that are made
-    of a batch, and times it is gone through. discount, decay: gamma of the return and lambda of its
-    estimate; with discount 0 only the reward that follows at once counts, which is right where an
-    action has no later effect. ratio: how far a probability may move before it counts no more.
-    entropy: weight of the policy's entropy. clip: length of a gradient.
+    Where a world announces the length of its episodes, a batch has episodes of similar length.
+    Several players share one network, each with its own memory. Actions are sampled during training
+    and greedy in the test.
 
-    Where a world says beforehand how long its episodes are, a batch has some of about equal length.
-    Several players are one network, each with a memory of its own. Actions are drawn while it
-    learns, and the likeliest are taken when it is tested. Source: Schulman et al. 2017; estimates
-    of Schulman et al. 2016.
+    Source: Schulman et al. 2017; generalised advantage of Schulman et al. 2016.
+
+    Parameters
+    ----------
+    rate:
+        Step size of Adam, rising over the first 3 % of all updates and falling to 0.
+    batch:
+        Episodes played in parallel.
+    parts:
+        Minibatches of episodes per epoch.
+    epochs:
+        Passes over a batch.
+    discount:
+        gamma of the return. With 0 only the immediate reward counts, which is right where an action
+        has no later effect.
+    decay:
+        lambda of the generalised advantage estimate.
+    ratio:
+        Clipping range of the probability ratio.
+    entropy:
+        Weight of the policy's entropy.
+    clip:
+        Largest norm of a gradient; 0 for no limit.
     """
 
     rate: float = parameter(0.001, above=0)

@@ -41,38 +41,73 @@ ROOM = 2e9
 @training("r2d2", version=2)
 @dataclass(frozen=True)
 class R2D2:
-    """Recurrent replay distributed deep Q-learning: actors live, sequences of it are kept, and what
-    actions are worth is learned from those that surprised most, many times over.
+    """Recurrent replay distributed deep Q-learning: actors fill a prioritised replay of sequences.
 
-    batch: actors, each of which plays one episode after another. Of actor i, 0.4 ^ (1 + 2 i /
-    (batch - 1)) of all actions are drawn blindly in the end, more before: from 1 it falls within
-    about `exploring` steps in the world. every: steps in the world (of all actors) for one update.
-    sequences: that an update is made of. unroll: steps of one; one begins every `overlap` steps of
-    an episode, with the memory as the actor had it then (stored states). burn_in: steps at its
-    beginning that only bring the memory up to date; the first of an episode are so never learned
-    from. replay: observations that are kept. steps: rewards that are added up before a value is
-    trusted (n). urgency, importance: exponents of the priority by which a sequence is drawn, and of
-    what it then counts less; peak: a priority is so much of the largest error of a sequence and the
-    rest of the mean one. target: updates after which the network that is trusted becomes that which
-    is trained; soft: above 0, it moves so much of the way there with every update instead (the
-    authors' later programs: 0.0004). rate, clip: of Adam (epsilon 1e-12). discount: gamma. rescale:
-    values are learned squeezed. rebuild: weight of the squared error in giving back the first
-    `numbers` numbers read (0: all), and of the cross-entropy of `bits` zeros and ones behind them,
-    which in a game are the message: in that of three numbers and three tokens out of six words 21.
-    rebuild_every: 0, with every update; above, only with the first after every so many episodes
-    that were begun (the published programs: 2 to 10). Double Q-learning and dueling heads always;
-    parts of an action (tokens of a message) have values that add up.
+    Double Q-learning and duelling heads are always on. The parts of an action (tokens of a message)
+    have values that are summed. Several players share one network, each with its own memory, which
+    reads the observation and, where that is real numbers, the last action. The defaults are those
+    of Denamganaï et al. 2022, Table 5; updates per step and the clip (that of Ape-X) are not given
+    there.
 
-    vdn: with several players, their values add up to one, which learns from the common reward; else
-    each learns its own. sad: a player is also shown what the other would have done, had it not
-    explored. Several players are one network, each with a memory of its own. A memory reads what it
-    is shown, and (where that is real numbers) what it has just done.
+    Source: Kapturowski et al. 2019; Sunehag et al. 2018 for VDN; Hu and Foerster 2020 for SAD.
+    Departures: a new sequence has the largest priority so far, not that of its own error; inputs
+        are reconstructed as they are, where the original squashes them to 0 .. 1 by a sigmoid.
 
-    The defaults are those of Denamganaï et al. 2022, Table 5. Not said there: updates by step (here
-    one for a step of each of 32 actors), and the clip (here that of Ape-X). Source: Kapturowski et
-    al. 2019; Sunehag et al. 2018 for VDN; Hu and Foerster 2020 for SAD. Departures: a fresh
-    sequence is as urgent as the most urgent one, not as its own error says; numbers are given back
-    as they are, where the original's are pressed into 0 .. 1 by a sigmoid.
+    Parameters
+    ----------
+    batch:
+        Actors. Actor i takes a share 0.4^(1 + 2 i / (batch - 1)) of random actions in the end; it
+        falls to that from 1 within about `exploring` steps.
+    every:
+        Steps in the world, of all actors, per update.
+    sequences:
+        Sequences per update.
+    unroll:
+        Steps per sequence.
+    overlap:
+        Steps from the start of one sequence to the next, each with the actor's stored state.
+    burn_in:
+        First steps of a sequence, which only update the memory.
+    replay:
+        Observations kept.
+    steps:
+        n of the n-step return.
+    urgency:
+        Priority exponent.
+    importance:
+        Exponent of the importance-sampling weights.
+    peak:
+        eta of the priority: weight of the largest TD error of a sequence; 1 - eta weights the mean.
+    target:
+        Updates between copies of the network into the target network.
+    rate:
+        Step size of Adam (epsilon 1e-12).
+    clip:
+        Largest norm of a gradient; 0 for no limit.
+    discount:
+        gamma.
+    exploring:
+        Steps in which the share of random actions falls.
+    rescale:
+        Values are learned on R2D2's compressed scale.
+    rebuild:
+        Weight of an auxiliary loss: reconstruct the observation.
+    numbers:
+        Leading numbers of the observation that are reconstructed; 0 for all.
+    vdn:
+        With several players, the sum of their values learns from the common reward; otherwise each
+        learns its own.
+    sad:
+        A player also sees the greedy action of the other.
+    soft:
+        Above 0: share by which the target network moves to the trained one at every update, instead
+        of `target` (the authors' later programs: 0.0004).
+    bits:
+        Binary inputs after `numbers` that are reconstructed by cross-entropy; in a game the message
+        (21 for three tokens out of six words).
+    rebuild_every:
+        Reconstruct only with the first update after so many new episodes (published programs: 2 to
+        10); 0: with every update.
     """
 
     batch: int = parameter(32, at_least=1)

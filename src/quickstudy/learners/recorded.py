@@ -75,9 +75,17 @@ class Recording:
 @learner("recorded", version=1)
 @dataclass(frozen=True)
 class Recorded:
-    """Answers that were recorded elsewhere, played back. file: the recording; content: its digest,
-    worked out when it is read; runs are known by it, wherever the file is. A run that it has no
+    """Answers that were recorded elsewhere, played back.
+
+    A run is identified by the content of the recording, wherever the file is. A run that it has no
     lines for is not applicable.
+
+    Parameters
+    ----------
+    file:
+        The recording.
+    content:
+        Digest of the file, computed when it is read.
     """
 
     file: str = parameter("", place=True)

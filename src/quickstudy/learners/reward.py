@@ -33,17 +33,32 @@ SIGNS = Tokens(3)
 @training("actor-critic", version=2)
 @dataclass(frozen=True)
 class ActorCritic:
-    """Policy gradient with a learned baseline, in a life without end: one update every few steps,
-    by Adam.
+    """Actor-critic in a continuing world: a policy gradient with a learned baseline, updated every
+    few steps by Adam.
 
-    The core reads what is seen, what was done before and the sign of the reward for that (a core
-    that reads symbols alone: what is seen); two heads give the policy, by softmax, and the value.
-    window: how far back the core sees: at every update it starts anew and reads so many steps
-    before those that are learned from. every: steps between two updates, which are learned from
-    once. rate: step size. discount, trace: of later rewards, and of later errors of the value
-    (generalised advantage). entropy: weight of the policy's entropy; critic: of the value's error.
-    Where it must not learn, it does what is likeliest.
-    Source: Mnih et al. 2016, one actor; Schulman et al. 2016 for the advantage.
+    The core reads the observation, the previous action and the sign of its reward (a core that
+    reads symbols alone: the observation). Two heads give the policy, by softmax, and the value. In
+    a test the most likely action is taken.
+
+    Source: Mnih et al. 2016, with one actor; Schulman et al. 2016 for the advantage.
+
+    Parameters
+    ----------
+    window:
+        Context in steps: at every update the core starts anew and reads so many steps before those
+        that are learned from.
+    every:
+        Steps between two updates; each step is learned from once.
+    rate:
+        Step size of Adam.
+    discount:
+        gamma.
+    trace:
+        lambda of the generalised advantage estimate.
+    entropy:
+        Weight of the policy's entropy.
+    critic:
+        Weight of the value's squared error.
     """
 
     # A small entropy bonus lets the policy collapse, and it does not explore again when the world

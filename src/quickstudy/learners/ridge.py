@@ -152,18 +152,24 @@ def read_out(features: NDArray[Any], series: Series) -> NDArray[np.float64]:
 @training("ridge", version=1)
 @dataclass(frozen=True)
 class Ridge:
-    """Ridge regression readout: the least squared error on all questions so far, in float64.
+    """Ridge regression readout: the least squares fit to all questions so far, in float64.
 
-    It is fitted when it is asked. strength: what is added to the squares of the features (not of
-    the bias). none: where the lesson has a validation part, the one of 1e-9, 1e-8 ... 1000 with the
-    least squared error there, for each repetition by itself; where it has none, 1e-6. What is
-    validated on is not learned from. passes: times the material is shown (more than 1 counts it
-    several times). free_strength: the strength of the readout that runs free. `driven`: the same as
-    the one that answers; `free`: the one with the least mean logarithm of the squared error in free
-    runs on the validation part. The default is `free` on tasks that are tested by free runs and
-    have a validation part (under the convention `published` it is `driven`). Symbols are one-hot
-    targets, and one that has never been an answer is never given as one. Features are held for
-    2,048 steps at a time: a series may have any length.
+    It is fitted when an answer is needed. Symbols are one-hot targets, and one that was never an
+    answer is never given as one. Features are accumulated in chunks of 2,048 steps, so that a
+    series may have any length.
+
+    Parameters
+    ----------
+    strength:
+        Ridge parameter, added to the squares of the features (not of the bias). none: where the
+        lesson has a validation part, the one of 1e-9, 1e-8 ... 1000 with the least squared error
+        there, for each repetition; otherwise 1e-6. Validation data are not trained on.
+    passes:
+        Times that the material is shown; more than 1 counts it several times.
+    free_strength:
+        Ridge parameter of the readout that runs freely. `driven`: the same; `free`: the one with
+        the least mean log squared error in free runs on the validation part. The default is `free`
+        for tasks with free runs and a validation part (under the convention `published`, `driven`).
     """
 
     strength: float | None = parameter(None, above=0)

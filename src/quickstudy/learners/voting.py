@@ -36,16 +36,30 @@ before the questions are answered: it is held for all of them at once.
 @training("voting", version=1)
 @dataclass(frozen=True)
 class Voting:
-    """Experts that look at one code each vote by Bayes' rule, with a correction on top; for cores
-    that give codes.
+    """Naive Bayes votes of experts that each look at one code, with a learned correction; for cores
+    with codes.
 
-    doubt: how many questions a table needs to be half sure. nearness: how much less likely,
-    beforehand, an expert is for every step that its symbols are further back. plain: the same for
-    one that looks nothing up. copying: how much more likely it is that the answer is copied. step:
-    of the correction. passes: times the material is shown.
-    peek: know beforehand which answers there are and how often each code comes, from the whole
-    training set, as the published programs do for their readouts. Cost per question and memory do
-    not grow. Source: ours.
+    Cost per question and memory do not grow.
+
+    Source: ours.
+
+    Parameters
+    ----------
+    doubt:
+        Pseudo-count: questions that an expert's table needs to be half certain.
+    nearness:
+        Factor of an expert's prior for every step that its symbols are further back.
+    plain:
+        The same for an expert that looks nothing up.
+    copying:
+        Prior odds that the answer is copied.
+    step:
+        Step size of the correction.
+    passes:
+        Times that the material is shown; more than 1 is replay.
+    peek:
+        Know the possible answers and the frequencies of codes of the whole training set beforehand,
+        as the published programs do for their readouts.
     """
 
     doubt: float = parameter(0.3, above=0)

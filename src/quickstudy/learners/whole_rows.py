@@ -190,26 +190,36 @@ class PooledSpeaker(eqx.Module):
 @training("pooled", version=1)
 @dataclass(frozen=True)
 class Pooled:
-    """Adam on whole sequences: all that is read before a question becomes one vector, and that the
-    answer.
+    """Adam on whole sequences: the features before a question are pooled into one vector, which
+    gives the answer.
 
-    rate: step size. batch: examples per update; their losses are averaged. passes: times the
-    material is shown, in a new order each time. vectors: width of the trained vectors that stand
-    for the symbols, standard normal at first; none lets the core read the symbols itself. dropped:
-    share of the vectors' numbers left out while learning. pool: the core's features after the last
-    symbol (`last`), or their mean over all (`mean`). normed: batch normalisation of the pooled
-    features.
+    A sequence ends at its question, so that a core that looks both ways (`transformer` with
+    `causal=no`) cannot see the answer; here that is not a defect. Test sequences are batched in the
+    order of their questions, in few padded lengths.
 
-    A row ends where its question stands, so that a core that looks both ways (`transformer` with
-    `causal=false`) has no answer to see: here, and only here, that is no defect. Sequences are read
-    in a few lengths, so that a batch of short ones does not pay for the longest.
+    Source: Cisneros et al. 2022, section 4.
 
-    padding: what becomes of the places after a row's end, up to the longest row of its batch.
-    `none`: nothing. `zeros`, the preset of `published`, repeats the published programs: those
-    places hold symbol 0, which has no vector of its own (where there are `vectors`), is attended to
-    by a core that looks both ways, and counts in the mean, so that an answer depends on the other
-    rows of its batch. Test rows are batched in the order of their questions. Source: Cisneros et
-    al. 2022, section 4.
+    Parameters
+    ----------
+    rate:
+        Step size.
+    batch:
+        Examples per update; their losses are averaged.
+    passes:
+        Times that the material is shown, in a new order each time.
+    vectors:
+        Width of trained embeddings, standard normal at the start; none lets the core read the
+        symbols.
+    dropped:
+        Dropout on the embeddings.
+    pool:
+        The features after the `last` symbol, or their `mean` over all.
+    normed:
+        Batch normalisation of the pooled features.
+    padding:
+        `none`, or `zeros`, the preset of `published`, which repeats a defect of the published
+        programs: positions after a sequence's end hold symbol 0, which a core that looks both ways
+        attends to and which counts in the mean, so that an answer depends on the rest of its batch.
     """
 
     rate: float = parameter(0.001, above=0)
@@ -296,14 +306,22 @@ class LinearBag(eqx.Module):
 @training("sparse", version=1)
 @dataclass(frozen=True)
 class Sparse:
-    """Adam on a bag of words: as `bag+adam`, but looking up the weights of the words that are
-    there.
+    """Adam on a bag of words by embedding lookup: the model of `bag+adam` at a cost independent of
+    the vocabulary.
 
-    rate: step size. batch: examples per update; their losses are averaged. passes: times the
-    material is shown, in a new order each time. For the core `bag` only, and for symbols only. The
-    same model, the same first weights and the same updates as `bag+adam:total=mean`, up to
-    rounding, at a cost that does not grow with the vocabulary but for Adam's own. Source: the
-    linear model of Cisneros et al. 2022, section 4.
+    For the core `bag` and for symbols only. It has the same initial weights and updates as
+    `bag+adam:total=mean`, up to rounding.
+
+    Source: the linear model of Cisneros et al. 2022, section 4.
+
+    Parameters
+    ----------
+    rate:
+        Step size.
+    batch:
+        Examples per update; their losses are averaged.
+    passes:
+        Times that the material is shown, in a new order each time.
     """
 
     rate: float = parameter(0.001, above=0)

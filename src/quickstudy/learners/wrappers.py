@@ -134,16 +134,23 @@ class WrappingPupil:
 @learner("relearning", version=1)
 @dataclass(frozen=True)
 class Relearning(Wrapping):
-    """Another learner that begins anew after every so many examples, and so keeps nothing from
-    before.
+    """Another learner that is reset after a fixed number of examples: a baseline for continual
+    learning.
 
-    learner: the other one, a core with its training, such as recall or esn+rls:units=200. every:
-    examples between two beginnings; 960 is what a segment of a stream usually shows. It is not told
-    where a segment ends: it goes by its own count. Each time it begins with the same initial
-    weights. convention: of the other learner.
+    It is not told where a segment ends. Each time it starts from the same initial weights. At the
+    end of a stream a learner that keeps what it learned must score above it; within a segment, a
+    learner that profits from earlier segments must.
 
-    What it scores in a stream, one that has learned must beat at the end; what it scores within a
-    segment, one to which earlier segments are of use must beat there. Source: ours.
+    Source: ours.
+
+    Parameters
+    ----------
+    learner:
+        The other learner, such as recall or esn+rls:units=200.
+    every:
+        Examples between two resets; 960 is the usual length of a segment.
+    convention:
+        Convention of the other learner.
     """
 
     learner: str = "recall"
@@ -206,19 +213,25 @@ class RelearningPupil(WrappingPupil):
 @learner("tampered", version=1)
 @dataclass(frozen=True)
 class Tampered(Wrapping):
-    """Another learner, trained as ever, that is tested on sequences whose answers have been
-    tampered with.
+    """Another learner, tested on sequences whose answers are altered: shows whether it reads the
+    answer.
 
-    learner: the other one, a core with its training, such as transformer:causal=false. how:
-    `exchange` puts another answer in the place of each (the next of those that occur, the first
-    after the last: YES and NO change places), `blank` takes it away. Answers are marked against the
-    true ones. Only an answer that ends its sequence is tampered with: any other is an honest input
-    to later questions. convention: of the other learner.
+    The answer comes after its question, so that a learner that reads only what comes before has the
+    same score as without tampering. One that reads answers off its inputs drops. Answers are marked
+    against the true ones. Only an answer that ends its sequence is altered: any other is a
+    legitimate input of later questions.
 
-    The answer to a question comes after it, so a learner that reads only what comes before scores
-    the same as untampered. One that reads answers off its inputs falls: with answers exchanged to
-    what false answers are worth, with answers taken away to what it has learned apart from reading
-    them. Source: ours.
+    Source: ours.
+
+    Parameters
+    ----------
+    learner:
+        The other learner, such as transformer:causal=no.
+    how:
+        `exchange` replaces each answer by the next of those that occur (YES and NO are swapped);
+        `blank` removes it.
+    convention:
+        Convention of the other learner.
     """
 
     learner: str = "transformer"

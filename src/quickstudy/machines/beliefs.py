@@ -2,7 +2,7 @@
 shown is a belief.
 
 Where state, input and output do not fix the next state, a machine is no epsilon-transducer: its
-states cannot be told from the past. Beliefs can. They are distributions over hidden states in whole
+states do not follow from the past. Beliefs do. They are distributions over hidden states in whole
 numbers without a common divisor, so that two are equal exactly when they are the same. Two that
 differ only in what can never be seen are one.
 """
@@ -36,11 +36,11 @@ Belief = tuple[tuple[int, int], ...]
 Begins = Sequence[tuple[Mapping[int, Fraction], Fraction]]
 """What may be known at first, each with its chance: one entry where nothing has been seen yet."""
 MOST = 200_000
-"""Beliefs that are looked at before it is said that there is no end of them."""
+"""Beliefs examined before their number counts as infinite."""
 _LONGEST = 4096
 """Bits of a weight: beliefs that never come back have longer and longer ones."""
 _SEEN_THROUGH = 40
-"""Hidden states up to which differences that can never be seen are worked out: it takes their
+"""Hidden states up to which differences that can never be seen are computed: it takes their
 fourth power.
 """
 
@@ -64,7 +64,7 @@ def unifilar(
     first.
 
     name: of a belief, by the numbers of its hidden states; their names side by side, if left out.
-    Raises NotApplicable where there is no end of them: the process has no finite machine, or none
+    Raises NotApplicable if their number is infinite: the process has no finite machine, or none
     that is reached from the start.
     """
     classes = hidden_classes(machine)
@@ -76,7 +76,7 @@ def unifilar(
         start[first] = start.get(first, Fraction(0)) + chance
     numbers = {belief: number for number, belief in enumerate(start)}
     beliefs, arrows = list(start), list[Arrow]()
-    for number, belief in enumerate(beliefs):  # which grows as it is read
+    for number, belief in enumerate(beliefs):  # which grows while it is iterated
         for (given, shown), (target, chance) in known.after(belief).items():
             if target not in numbers:
                 if (
@@ -107,7 +107,7 @@ def unifilar(
 
 def hidden_classes(machine: Transducer) -> Ints:
     """(state,): equal numbers for hidden states with equal chances, summed exactly, of every input,
-    output and class that follows; the coarsest such classes. They need not be told apart in a
+    output and class that follows; the coarsest such classes. They need not be distinguished in a
     belief.
     """
     edges, (weights, _) = machine.edges, scaled(machine.chances)

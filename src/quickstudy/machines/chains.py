@@ -1,6 +1,6 @@
 """Where a machine is in the long run: its stationary distribution, for inputs of some kind.
 
-Inputs are memoryless, or come from another machine, or, in a closed loop, from somebody who sees
+Inputs are memoryless, or come from another machine, or, in a closed loop, from an agent that sees
 the state. A chain that never settles because it goes round has a stationary distribution all the
 same: nothing here iterates.
 """

@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 
 def by_complexity(complexities: Sequence[float]) -> list[int]:
-    """Numbers of tasks from the least complex to the most; equal ones as they were."""
+    """Numbers of tasks from the least complex to the most; equal ones keep their order."""
     return sorted(range(len(complexities)), key=lambda task: complexities[task])
 
 

@@ -1,8 +1,8 @@
 """How much of a task is new after another: in bits, and by behaviour.
 
 A machine that is known is a library: what is shared with it need not be written again. The
-graduality of a step is the share of bits that are saved. It says nothing of a learner, and must be
-held against transfer that was measured.
+graduality of a step is the share of bits that are saved. It does not describe a learner, and must
+be held against transfer that was measured.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOST = 5_000_000
 
 
 def natural(number: int) -> int:
-    """Bits of a whole number from 0 on, in a code that says where it ends (Elias gamma)."""
+    """Bits of a whole number from 0 on, in a prefix code (Elias gamma)."""
     return 2 * (number + 1).bit_length() - 1
 
 
@@ -50,11 +50,11 @@ def _edge(machine: Transducer) -> float:
 
 
 def length_given(machine: Transducer, library: Transducer, shared: Shared) -> float:
-    """Bits to write a machine down for somebody who has another. shared: what of the library is in
+    """Bits to write a machine down for a reader who has another. shared: what of the library is in
     it.
 
-    One says which states are those of the library and how symbols are renamed; edges between such
-    states are known but for their chances. Where that takes more than to write all, nothing is
+    They encode which states are those of the library and how symbols are renamed; edges between
+    such states are known but for their chances. Where that takes more than to write all, nothing is
     taken from the library.
     """
     copied = len(shared.pairs)
@@ -106,7 +106,7 @@ def overlap(
     """How alike two machines behave under the same uniform inputs: the mean share of the next
     output that both have in common, when each has gone its own way so far.
 
-    inputs: how those of the first are called in the second; as they are, if left out. rewards: the
+    inputs: how those of the first are called in the second; unchanged, if left out. rewards: the
     reward of an output (observation, reward) alone is compared. 1 for a machine with itself only if
     it is not random.
     """

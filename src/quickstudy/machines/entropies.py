@@ -107,8 +107,8 @@ def excess_entropy(machine: Transducer) -> float:
     """E = lim H(L) - L h of a machine that is given nothing: bits that the past tells of the
     future.
 
-    Summed over the beliefs of somebody who has seen L outputs and began with the stationary
-    distribution: each adds the entropy of its next output less that of somebody who knows the
+    Summed over the beliefs of an observer who has seen L outputs and began with the stationary
+    distribution: each adds the entropy of its next output less that of an observer who knows the
     state. Ends where a level adds less than 1e-13.
     """
     if not machine.generator:
@@ -130,7 +130,7 @@ def excess_entropy(machine: Transducer) -> float:
             for part, chance in zip(parts, chances, strict=True):
                 if chance * mass > 1e-18 and part.max() < chance * (
                     1 - 1e-14
-                ):  # whoever knows the state adds nothing
+                ):  # a known state adds nothing
                     then = part / chance
                     key = _key(then)
                     before = later.get(key, (then, 0.0))[1]

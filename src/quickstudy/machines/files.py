@@ -27,7 +27,7 @@ from quickstudy.machines.transducer import Transducer, meant
 _SUM = Fraction(1, 10**9)
 """By so much the sum of chances may miss one."""
 _MOST_EXACT = 200
-"""States up to which a stationary distribution is worked out in fractions."""
+"""States up to which a stationary distribution is computed in fractions."""
 _MOST_BELIEFS = 5_000
 _MOST = 10**9
 _EXPONENT = re.compile(r"[eE][-+]?\d{4}")
@@ -71,8 +71,8 @@ def describe(machine: Transducer) -> Described:
     """The epsilon-machine of a machine: its recurrent part, made unifilar by beliefs where it is
     not, minimised.
 
-    Raises UsageError where it has several recurrent parts that differ and no start says which is
-    reached, or where no finite machine was found.
+    Raises UsageError where it has several recurrent parts that differ and no start determines which
+    is reached, or where no finite machine was found.
     """
     if machine.start:
         return _from_start(machine)
@@ -98,7 +98,7 @@ def describe(machine: Transducer) -> Described:
 def _from_start(machine: Transducer) -> Described:
     """The same where it is known where the machine begins."""
     part = reached(machine)
-    # A unifilar machine is in one of its own states in the long run, whatever is believed until
+    # A unifilar machine is in one of its own states in the long run, for any belief until
     # then.
     made = minimised(part if part.unifilar else _beliefs(part, dict(part.start))).machine
     kept = {part.states[int(state)] for own in recurrent_classes(part) for state in own}

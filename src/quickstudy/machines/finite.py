@@ -1,5 +1,5 @@
 """The machine of a finite task: all that it can be in, what may follow, and the smallest transducer
-that says the same.
+with the same text.
 
 A finite task has `configurations()`, which gives a `Configurations`. The input is what the learner
 does, the output a pair (observation, reward) that follows. The machine is that of the stream
@@ -44,7 +44,7 @@ class Configurations(Protocol):
         """What may follow an input."""
 
     def right(self, configuration: Any) -> Hashable:
-        """The input of somebody who knows the configuration and makes no mistake."""
+        """The input of an agent that knows the configuration and makes no mistake."""
 
     def name(self, configurations: Sequence[Any]) -> str:
         """Of a belief that holds all of these for possible; short, for pictures."""
@@ -52,7 +52,7 @@ class Configurations(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class FiniteMachine:
-    """hidden: the task as it is drawn, one state for every configuration; it may not be unifilar.
+    """hidden: the task as generated, one state for every configuration; it may not be unifilar.
     machine: the smallest transducer, all states that can be reached. began: by what is seen first,
     its state. configurations: of the hidden states.
     """
@@ -80,10 +80,10 @@ class FiniteMachine:
 
     @cached_property
     def right(self) -> Floats:
-        """(state,) of the machine: in the long run with somebody who always does what is right.
+        """(state,) of the machine: in the long run with an agent that is always right.
 
         A closed loop: what is done goes by the hidden configuration, which a learner does not know.
-        So it is followed beside the causal state.
+        So it is tracked together with the causal state.
         """
         inputs = {symbol: place for place, symbol in enumerate(self.machine.inputs)}
         outputs = {symbol: place for place, symbol in enumerate(self.machine.outputs)}
@@ -94,7 +94,7 @@ class FiniteMachine:
             start[pair] = start.get(pair, 0.0) + float(chance)
         numbers = {pair: number for number, pair in enumerate(start)}
         pairs, rows, columns, weights = list(start), list[int](), list[int](), list[float]()
-        for number, (configuration, state) in enumerate(pairs):  # which grows as it is read
+        for number, (configuration, state) in enumerate(pairs):  # which grows while it is iterated
             done = self.source.right(configuration)
             for (shown, later), chance in self.source.after(configuration, done).items():
                 pair = (later, step[state, inputs[done], outputs[shown]])
@@ -114,7 +114,7 @@ class FiniteMachine:
     def figures(self) -> dict[str, float]:
         """states: recurrent ones; transient_states; topological_complexity, C_0 of the recurrent
         ones; complexity_uniform, C_X of memoryless uniform inputs; complexity_right, in the closed
-        loop with somebody who makes no mistake; states_as_drawn, before beliefs.
+        loop with an agent that makes no mistake; states_as_drawn, before beliefs.
         """
         return {
             "states": self.recurrent.size,
@@ -148,7 +148,7 @@ def constructed(source: Configurations, most: int = MOST) -> FiniteMachine:
     for _, configuration in first:
         numbers.setdefault(configuration, len(numbers))
     configurations, arrows = list(numbers), list[Arrow]()
-    for number, configuration in enumerate(configurations):  # which grows as it is read
+    for number, configuration in enumerate(configurations):  # which grows while it is iterated
         for given in source.inputs:
             for (shown, later), chance in source.after(configuration, given).items():
                 if later not in numbers:

@@ -16,8 +16,8 @@ _EXPECTED = 5.0
 """Symbols that are expected less often are tested together: chi-squared would not hold for them."""
 _FEW, _EACH = 1000, 4
 """Of more different histories than the first, each must have come as often as the second says, on
-average: of one that came once nothing is known, and thousands of them take minutes to be told apart
-in vain.
+average: of one that came once nothing is known, and thousands of them take minutes to be
+distinguished in vain.
 """
 
 
@@ -64,7 +64,7 @@ class Histories:
         """Of a difference like this one or a greater if both came from one distribution:
         chi-squared, over all inputs together; symbols too rare for that, even together, are
         compared with all others exactly, and the chance of that goes in as the chi-squared number
-        that has it. 1 where nothing can be told.
+        that has it. 1 where nothing can be distinguished.
         """
         statistic, freedom = 0.0, 0
         for one, other in zip(first, second, strict=True):
@@ -153,7 +153,7 @@ def sums_of(states: dict[int, int], table: dict[int, NDArray[np.float64]]) -> di
 def _merged(
     data: Histories, states: dict[int, int], table: dict[int, NDArray[np.float64]]
 ) -> dict[int, int]:
-    """The same with states made one that cannot be told apart, the most alike first."""
+    """The same with indistinguishable states merged, the most alike first."""
     while True:
         sums = sums_of(states, table)
         names = sorted(sums)

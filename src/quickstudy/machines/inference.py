@@ -36,7 +36,7 @@ at most so long.
 class Reconstruction:
     """A machine that was read off data. inputs, outputs: the symbols. history, level: how it was
     made. moves: (state, joint symbol), the next state, -1 where that was never seen. counts:
-    (state, input, output), how often the data, followed through the machine, were there.
+    (state, input, output), how often the data, followed through the machine, used it.
     unexplained: steps at which the data did what the machine cannot.
     """
 
@@ -107,7 +107,7 @@ def reconstructed(
     history: int | None = None,
     level: float = LEVEL,
 ) -> Reconstruction:
-    """The machine behind a sequence of outputs, or of inputs and the outputs that they were
+    """The machine that produced a sequence of outputs, or of inputs and the outputs that they were
     followed by.
 
     history: of how many symbols the longest pasts are; as many as there are data for, if left out.
@@ -156,8 +156,8 @@ def reconstructed(
 
 
 _LAST, _WHOLE, _BOTH = _WAYS = ("last", "whole", "both")
-"""How it is told to which state a history leads with one more symbol: by its last symbols; by what
-follows it, as far as distributions differ; by both. Where a process is forgotten by its last
+"""How it is decided to which state a history leads with one more symbol: by its last symbols; by
+what follows it, as far as distributions differ; by both. Where a process is forgotten by its last
 symbols the first parts too many states, where states differ in where they lead alone the second
 parts too few. The machine is taken that describes the data in the fewest bits.
 """
@@ -295,7 +295,7 @@ def _places(data: Histories, states: dict[int, int], kept: Ints) -> Ints:
 
 
 def _followed(data: Histories, places: Ints, moves: Ints) -> tuple[Ints, int]:
-    """(state, joint symbol), how often the data were there; and the steps that the machine has no
+    """(state, joint symbol), how often the data used it; and the steps that the machine has no
     way for.
     """
     counts = np.zeros(moves.shape, dtype=np.int64)

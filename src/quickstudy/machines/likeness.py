@@ -51,7 +51,7 @@ def looks(machines: Sequence[Transducer]) -> Iterator[list[Ints]]:
     look alike.
 
     Two look alike if the same rewards may follow and lead to states that look alike one step less
-    far, whatever the symbols are called and however many there are.
+    far, for any names of the symbols and however many there are.
     """
     starts = np.cumsum([0, *(machine.size for machine in machines)])
     rewards: dict[Any, int] = {}

@@ -73,7 +73,7 @@ def quotient(machine: Transducer, classes: Ints) -> Transducer:
 
 
 def behaviour_classes(machine: Transducer) -> Ints:
-    """(state,): equal numbers for states that behave alike whatever they are given; numbered as
+    """(state,): equal numbers for states that behave alike for all inputs; numbered as
     they first occur.
     """
     if not machine.unifilar:

@@ -1,7 +1,7 @@
 """What two machines share: how much of the one is found in the other under another name.
 
 Shared structure is a set of pairs of states and an injective renaming of symbols, such that every
-edge of the first machine between chosen states is there in the second, renamed, with the same
+edge of the first machine between chosen states exists in the second, renamed, with the same
 reward. Chances play no part. The set with the most edges is searched for, by branch and bound;
 where that is not ended, what was found is a lower bound.
 """

@@ -190,7 +190,7 @@ class Transducer:
 def meant(value: float | str | Fraction) -> Fraction:
     """A number as the fraction that was meant: 0.3333333333333333 is a third, and so is "1/3".
 
-    Raises ValueError for what is no number, or no finite one.
+    Raises ValueError for a value that is not a finite number.
     """
     found = Fraction(str(float(value))) if isinstance(value, float) else Fraction(value)
     simple = found.limit_denominator(_SIMPLE)
@@ -208,7 +208,7 @@ def scaled(chances: Sequence[Fraction]) -> tuple[NDArray[Any], int]:
 
 
 def joined(first: Transducer, second: Transducer) -> Transducer:
-    """Both beside each other, without a way between them and without a start; symbols that are
+    """The disjoint union of both, without a way between them and without a start; symbols that are
     equal are one.
     """
     inputs = tuple(dict.fromkeys((*first.inputs, *second.inputs)))

@@ -1,5 +1,6 @@
-"""What must be stated of an experiment before its numbers can be set beside others (Wringe, Trefzer
-and Stepney 2024, section 9): without it they are not comparable, and what is missing is named.
+"""What must be stated of an experiment before its numbers can be compared with others (Wringe,
+Trefzer and Stepney 2024, section 9): without it they are not comparable, and what is missing is
+named.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ WANTED: dict[str, dict[str, str]] = {
         "controls": "what the mean, the last value and a linear filter reach",
     },
 }
-"""By part and name, what is to be said."""
+"""By part and name, what must be stated."""
 WANTED_NAMES = {name: words for part in WANTED.values() for name, words in part.items()}
 """The same by name alone."""
 KINDS = ("imitation", "prediction", "computation", "classification", "property")
-"""Of tasks. A report on one of them says nothing of the others."""
+"""Of tasks. A report on one of them does not cover the others."""
 
 
 def missing(stated: Mapping[str, Any]) -> dict[str, str]:
@@ -68,7 +69,7 @@ def verdict(stated: Mapping[str, Any], options: Iterable[str] = ()) -> str:
 
 
 def one_sided(kinds: Iterable[str]) -> str:
-    """What a reader of results on one kind of task only must be told; nothing where there are
+    """What a reader of results on one kind of task must know; empty if there are
     several.
 
     >>> about, _, lacking = one_sided(["imitation", "imitation"]).partition(": ")

@@ -1,4 +1,4 @@
-"""How well sequences are told apart: errors, the confusion of classes, and the area under the curve
+"""How well sequences are classified: errors, the confusion of classes, and the area under the curve
 of either error.
 """
 
@@ -59,7 +59,7 @@ def roc(
     ),
 )
 def classification(trace: Trace) -> Mapping[str, float]:
-    """The error rate is the word error rate where words are told apart. Classes are counted from
+    """The error rate is the word error rate where words are classified. Classes are counted from
     0.
     """
     table = confusion(trace)

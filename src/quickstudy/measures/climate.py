@@ -59,7 +59,9 @@ SEGMENT = 512
     ),
 )
 def climate(trace: Trace) -> Mapping[str, float]:
-    """Of a long run on a learner's own answers, beside as long a true series from another start."""
+    """Of a long run on a learner's own answers, compared with an equally long true series from
+    another start.
+    """
     if "climate_exponents" not in trace.arrays:
         return {}
     rates, truth = trace.arrays["climate_exponents"], trace.facts["exponents"]

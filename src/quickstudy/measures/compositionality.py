@@ -1,7 +1,7 @@
 """Is a language made of parts? Topographic similarity, positional and bag-of-symbols
 disentanglement.
 
-Entropies are those of the list as it is. Definitions are those of Chaabouni et al. 2020
+Entropies are those of the list itself. Definitions are those of Chaabouni et al. 2020
 ("listener-centred", as in EGG, whose topsim is `topsim-with-end` here) and those of the authors of
 the benchmark ("speaker-centred"); they differ, and are named.
 """
@@ -24,7 +24,7 @@ PAIRS = 1 << 20
 ROUNDING = 1e-12
 """Bits that two columns seem to share by rounding alone: ratios of such would be anything."""
 DECIMALS = 12
-"""Of a cosine: those behind are rounding, and would break ties."""
+"""Of a cosine: further digits are rounding, and would break ties."""
 LONGEST = 2048
 """Meanings of the longest list whose pairs are ranked by real numbers, two million of them."""
 
@@ -66,7 +66,7 @@ def language_scores(meanings: ArrayLike, utterances: ArrayLike) -> dict[str, flo
 
 
 def plain_similarity(meanings: ArrayLike, utterances: ArrayLike) -> float:
-    """Topographic similarity with the edit distance as it is: that of a language in
+    """Topographic similarity with the plain edit distance: that of a language in
     `language_scores` divides it by the mean of the two lengths, which is another order of pairs
     where utterances are unequally long.
     """
@@ -77,7 +77,7 @@ def authors_similarities(
     meanings: ArrayLike, utterances: ArrayLike, means: ArrayLike | None = None
 ) -> dict[str, float]:
     """Topographic similarity as the library of the benchmark's authors has it: minus the rank
-    correlation of the edit distance, as it is, with the cosine of two vectors that stand for the
+    correlation of the plain edit distance with the cosine of two vectors that stand for the
     meanings; of all pairs in the order of the list, but for those with its last item.
 
     `topsim-one-hot`: a vector has a one for every value. `topsim-indices`: the values themselves;
@@ -132,7 +132,7 @@ def codes_of(rows: ArrayLike) -> Integers:
 
 
 def ended(utterances: ArrayLike) -> Integers:
-    """The tokens, with nothing but 0 behind the first 0."""
+    """The tokens, with only 0 after the first 0."""
     said = np.asarray(utterances, dtype=np.int64)
     return said * np.cumprod(said != 0, axis=1)
 
@@ -273,8 +273,8 @@ def _plogp(shares: NDArray[Any]) -> NDArray[Any]:
 
 
 def _gap(found: tuple[NDArray[Any], NDArray[Any], NDArray[Any]], of_symbols: bool) -> float:
-    """The mean, over symbols, of how much more each says of one attribute than of the next, over
-    its entropy; or the other way round, over attributes. What does not vary is left out.
+    """The mean, over symbols, of how much more information each has on one attribute than of the
+    next, over its entropy; or the other way round, over attributes. What does not vary is left out.
     """
     shared, of_attributes, of_representation = found
     rows, entropy = (shared.T, of_representation) if of_symbols else (shared, of_attributes)
@@ -334,12 +334,14 @@ def spoken_language(trace: Trace) -> Mapping[str, float]:
     ),
 )
 def authors_topsim(trace: Trace) -> Mapping[str, float]:
-    """Means over test episodes, as of `spoken-language`. Section means are no part of a trace."""
+    """Means over test episodes, as of `spoken-language`. Section means are not part of a trace."""
     return _mean_over_episodes(trace, authors_similarities)
 
 
 def _mean_over_episodes(trace: Trace, scored: Callable[..., dict[str, float]]) -> dict[str, float]:
-    """Of scores(meanings, utterances) those that all episodes have; nothing where nobody speaks."""
+    """Of scores(meanings, utterances) those that all episodes have; empty where no player
+    speaks.
+    """
     if "utterances" not in trace.arrays:
         return {}
     episode, meanings, said = (

@@ -45,7 +45,7 @@ class StreamCurve:
 
     @classmethod
     def of(cls, trace: Trace) -> StreamCurve:
-        """Raises UsageError for what is no curve of a stream."""
+        """Raises UsageError for a trace that is not a curve of a stream."""
         if "constants" not in trace.facts:
             raise UsageError(
                 'the stream has no fact "constants"; the protocol that made it must state it'
@@ -124,7 +124,7 @@ def average_accuracy(trace: Trace) -> Mapping[str, float]:
     scores=(Score("learned-accuracy", "learned", SHARE, "higher", (0.0, 1.0)),),
 )
 def learned_accuracy(trace: Trace) -> Mapping[str, float]:
-    """Accuracy on each segment when it has just ended, averaged: what was there to be forgotten.
+    """Accuracy on each segment when it has just ended, averaged: what can be forgotten.
 
     A learner that learns nothing forgets nothing; this number tells it from one that keeps what it
     has learned. Source: Riemer et al. 2019 (learning accuracy).
@@ -210,7 +210,7 @@ def forward_transfer(trace: Trace) -> Mapping[str, float]:
     learner, which with many words is near 0, so that merely having learned which words are answers
     counts as transfer; the best constant answer is the stricter zero and needs no second run. Where
     earlier segments have other answers it is below 0: compare it between learners, or look at
-    `wade-within`, which says whether the segment is then learned faster. nan for one segment.
+    `wade-within`, which shows whether the segment is then learned faster. nan for one segment.
     """
     curve = StreamCurve.of(trace)
     before = np.diag(curve.ends, 1)

@@ -1,5 +1,5 @@
-"""The measures of a life in the curriculum: what was passed, after how many steps, and where it
-became faster.
+"""The measures of a continual run in the curriculum: what was passed, after how many steps, and
+where it became faster.
 
 They read traces of kind `curriculum-life` (see `quickstudy.protocols.curriculum`): arrays `end`,
 `task`, `success`, `passed` and `questions`, one entry per instance, and `outcome`, one per
@@ -36,7 +36,7 @@ class Way:
 
     @classmethod
     def of(cls, trace: Trace) -> Way:
-        """Of a life."""
+        """Of a continual run."""
         tasks, arrays = len(trace.facts["tasks"]), trace.arrays
         spent = np.diff(arrays["end"], prepend=0)
         steps = np.full(tasks, np.inf)

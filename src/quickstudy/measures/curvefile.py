@@ -4,7 +4,7 @@ JSON: {"accuracy": [...], "step": [...]}, or a list of accuracies, or a list of 
 "accuracy": ...}.
 CSV: a header with a column `accuracy` and perhaps one `step`. Steps may be left out everywhere;
 entry k is then step k, from 1. Other names and columns are ignored. What a file is, is decided by
-how it begins, whatever it is called.
+how it begins, whatever its name.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def score_file(
     tokens_per_sequence: float | None = None,
     constant: float | None = None,
 ) -> Scored:
-    """WADE of the curve in a file, under a preset (`quickstudy.measures.wade.wade_preset` says what
-    each needs).
+    """WADE of the curve in a file, under a preset (`quickstudy.measures.wade.wade_preset` describes
+    what each needs).
 
     A published preset counts evaluations, so steps must be their numbers, from 1. Not all of them
     need be there, but under published-reservoirs: there the first evaluation comes after one token,
@@ -165,7 +165,7 @@ def _from_csv(path: str | pathlib.Path, text: str) -> tuple[Sequence[Any] | None
 
 
 def _parsed(cell: str) -> float | str:
-    """The number in a cell of CSV, or the cell as it is."""
+    """The number in a cell of CSV, or the cell unchanged."""
     try:
         return cell if "_" in cell else float(cell)  # Python would read 1_0 as ten
     except ValueError:

@@ -1,4 +1,4 @@
-"""Does every number of a code stand for one factor? MIG, modularity, FactorVAE score."""
+"""Does every number of a code represent one factor? MIG, modularity, FactorVAE score."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def disentanglement_scores(factors: ArrayLike, codes: ArrayLike) -> dict[str, fl
 
     MIG (Chen et al. 2018): mean over factors of (largest - second largest) / H(factor); factors
     that do not vary are left out. Modularity (Ridgeway and Mozer 2018): mean over codes of 1 - (sum
-    - max) / (max (factors - 1)) of squared informations; 0 for a code that says nothing.
+    - max) / (max (factors - 1)) of squared informations; 0 for a code without information.
 
     >>> codes = [[0.1, 0.5], [0.1, 0.9], [0.7, 0.5], [0.7, 0.9]]
     >>> disentanglement_scores([[0, 0], [0, 1], [1, 0], [1, 1]], codes)

@@ -1,5 +1,5 @@
 """How far answers are from what was asked for: errors of driven series, of symbols in them, of free
-runs, of training lengths, of sequences that are to be told apart; and what is reached without any
+runs, of training lengths, of sequences that are to be classified; and what is reached without any
 learning, the base cases of the review's Table 9.
 """
 
@@ -338,7 +338,7 @@ def persistence_error(task: Any) -> float:
     ),
 )
 def persistence_error_from_zero(task: Any) -> float:
-    """The error of answering with the value before, as it is published of NARMA-10."""
+    """The error of answering with the value before, as published for NARMA-10."""
     return _of_drives(task, 0)
 
 

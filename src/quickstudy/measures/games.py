@@ -24,7 +24,7 @@ LEVELS = (0.7, 0.9, 0.97)
 BLOCK = 4
 """Support games whose decisions have one score together."""
 SEEN = (1, 9, 17, 33, math.inf)
-"""Where ranges of support games begin, by which episodes are told apart."""
+"""Where ranges of support games begin, which identify the episodes."""
 
 _SHARE = "share of decisions"
 
@@ -194,7 +194,7 @@ def accuracy_by_support(trace: Trace) -> Mapping[str, float]:
     ),
 )
 def reconstruction(trace: Trace) -> Mapping[str, float]:
-    """How well what is read can be given back. The publication has 0.05, its programs 0.02, of
+    """How well the input can be reconstructed. The publication has 0.05, its programs 0.02, of
     numbers from 0 to 1. Nothing for a learner that was never asked to.
     """
     if "rebuilt" not in trace.arrays:
@@ -219,8 +219,8 @@ def reconstruction(trace: Trace) -> Mapping[str, float]:
     scores=(Score("ease-of-acquisition", "ease of acquisition", _SHARE, "higher", (0, 1)),),
 )
 def ease_of_acquisition(trace: Trace) -> Mapping[str, float]:
-    """How well a newborn understands what players have made up. Nothing where the protocol has
-    taught none.
+    """How well a re-initialised agent understands what players have made up. Nothing where the
+    protocol has taught none.
     """
     taught = trace.arrays.get("acquired")
     return (

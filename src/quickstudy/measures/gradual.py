@@ -17,7 +17,7 @@ INFINITE = {"inf": "not kept"}
 
 
 def _gain(after: float, fresh: float, budget: float) -> float | None:
-    """1 - after / fresh, where -1 stands for more than the budget; None where neither is known."""
+    """1 - after / fresh, where -1 means more than the budget; None where neither is known."""
     if after < 0 and fresh < 0:
         return None
     return 1.0 - (after if after >= 0 else budget) / (fresh if fresh >= 0 else budget)
@@ -65,7 +65,7 @@ def _gain(after: float, fresh: float, budget: float) -> float | None:
     ),
 )
 def transfer(trace: Trace) -> dict[str, float]:
-    """Definition 4: gradual learning is there where the gain is above 0, and above that of the
+    """Definition 4: gradual learning has occurred where the gain is above 0, and above that of the
     controls.
     """
     fresh, after, unrelated, renamed = map(float, trace.arrays["steps"])

@@ -111,7 +111,7 @@ def b_index(trace: Trace) -> dict[str, float]:
     found = {}
     for margin in trace.facts["margins"]:
         if trace.facts["upto"] == "first-wrong" and margin and trace.facts["metric"] != "cat":
-            continue  # what comes behind the first error has not been asked
+            continue  # what comes after the first error has not been asked
         name = "b-index" if margin == 0 else f"b-index-{margin:g}"
         found[name] = _best(trace, margin, each=False)
         if margin and trace.facts["metric"] != "cat":
@@ -274,7 +274,7 @@ def _ratio(test: Arrays) -> float:
     ),
 )
 def description_length(trace: Trace) -> dict[str, float]:
-    """Of the learner that was shown the fewest, where it is one that says how long it is.
+    """Of the learner that was shown the fewest, where it has a description length.
 
     Source: Lan, Geyer, Chemla and Katzir 2022.
     """
@@ -315,7 +315,7 @@ def description_length(trace: Trace) -> dict[str, float]:
 )
 def length_generalisation(trace: Trace) -> dict[str, float]:
     """How well answers go on beyond the lengths that were shown, every length alike; strings of
-    seen lengths are drawn anew, and short ones among them have been shown.
+    seen lengths are resampled, and short ones among them have been shown.
 
     Source: Deletang et al. 2022.
     """

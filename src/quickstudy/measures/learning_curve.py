@@ -84,7 +84,7 @@ def published_preset(trace: Trace) -> wade.Preset:
         return replace(own, time=lambda _: trace.arrays["evaluation"])
     preset = wade.published_nets()
     if trace.facts.get("item") == "question":
-        # The published programs estimated m from fresh draws of the task as it is by default, not
+        # The published programs estimated m from fresh draws of the task in its default form, not
         # from training data.
         known = trace.facts.get("published_tokens_per_sequence")
         preset = wade.published_reservoirs(
@@ -216,8 +216,8 @@ def area(trace: Trace) -> Mapping[str, float]:
     last one shown.
 
     Every doubling of the data counts the same: of 960 sequences the first ten are a third, the last
-    half a tenth. So a learner that is slow at first and ends well is told from one that never
-    learns, which a mean of 1/T hardly does.
+    half a tenth. So a learner that is slow at first and ends well is distinguished from one that
+    never learns, which a mean of 1/T hardly does.
 
     N is the number of training sequences shown, every pass counted (`training_sequences` times
     `passes` of the trace). It follows from the task and the passes, not from when a learner happens
@@ -291,7 +291,7 @@ def smoothed_efficiency(trace: Trace, convention: str) -> Mapping[str, float]:
     there is no number otherwise.
 
     That it starts there is inferred. The published number is 0.0374 with a spread over runs of
-    0.0075; 12 runs of ours give 0.034 with 0.008, while the same average with weights that are
+    0.0075; 12 runs here give 0.034 with 0.008, while the same average with weights that are
     normalised from the start gives 0.044 with 0.021, and no smoothing 0.084 with 0.048.
 
     Source: the programs of Cisneros, Sivic, Mikolov 2022, Table 2, column Linear.

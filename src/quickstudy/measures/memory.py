@@ -90,7 +90,7 @@ class Harvest:
 
     @cached_property
     def singular_values(self) -> NDArray[np.float64]:
-        """Of the states as they are, not centred, the largest first."""
+        """Of the raw states, not centred, the largest first."""
         return np.asarray(np.linalg.svd(self._factors[1][:, 1:], compute_uv=False))
 
     @cached_property
@@ -195,7 +195,7 @@ def orthonormal_columns(
     """A table (row, column) as one with orthonormal columns, times an upper triangle.
 
     By two Cholesky factors of Gram matrices, which are products and faster than reflections: the
-    second mends what the first has lost, unless that was too much; then by reflections.
+    second restores what the first has lost, unless that was too much; then by reflections.
     """
     from scipy.linalg import LinAlgError, cholesky, solve_triangular
 

@@ -50,8 +50,8 @@ def orthonormal(
 
     legendre: for inputs uniform in -1 .. 1. hermite: for normal inputs of mean 0 and deviation 1.
     walsh: for -1 and 1; degree 1 is all there is. trigonometric: sqrt(2) cos(d pi (u + 1) / 2), for
-    uniform inputs as well. moments: polynomials made orthonormal on the inputs as they are,
-    whatever their distribution.
+    uniform inputs as well. moments: polynomials made orthonormal on the raw inputs,
+    for any distribution.
     """
     if basis == "moments":
         different = len(np.unique(inputs))

@@ -5,7 +5,7 @@ accuracies.
 
 T(α, a) is the time at which the curve a first reaches the threshold α. The formula is one function
 (`wade`); grid, weights, inequality and unit of time are its arguments, because they differ between
-the paper and the programs behind its tables. Each combination in use has a name: `paper`,
+the paper and the programs that made its tables. Each combination in use has a name: `paper`,
 `published-nets`, `published-reservoirs`, `published-imdb`, and our own `above-chance`.
 
 Source: Cisneros, Sivic, Mikolov, "Benchmarking Learning Efficiency in Deep Reservoir Computing",
@@ -174,7 +174,7 @@ def above_chance(constant: float, time: Times = step_itself) -> Preset:
     at or above it together with the evaluation after it (the last evaluation needs only itself).
 
     Why: T = 1 is worth ten times T = 10, so under the published forms most of a score can come from
-    whatever accuracy the first evaluation shows, before anything can have been learned; measured
+    the accuracy of the first evaluation, before anything can have been learned; measured
     from 0, one answer given to every question already scores. And because a score rests on the
     running maximum, each noisy test is one more chance to be lucky. Here a learner that never beats
     the best constant answer scores exactly 0, and one that is perfect from the first step scores 1.

@@ -1,3 +1,3 @@
-"""People as learners: one seat for each kind of task, whoever shows it to them, and their sessions
+"""People as learners: one seat for each kind of task, for any user interface, and their sessions
 as runs.
 """

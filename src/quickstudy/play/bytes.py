@@ -21,7 +21,7 @@ WAYS = ("gaps", "steps", "periods")
 SPACE, PERIOD, WIDTH = 32, 46, 100
 SIGNS = {-1: "-", 0: ".", 1: "+"}
 _SHORT = {f"micro-{name}" for name in ("1", "2", "3", "4", "5.1", "5.2", "5.3")}
-"""Tasks in which silence is an answer: there is no gap to be asked in."""
+"""Tasks in which silence is an answer: they leave no gap for a question."""
 
 
 class BytesSeat(Seat):
@@ -141,7 +141,7 @@ class BytesSeat(Seat):
         ]
 
     def sessions(self) -> list[dict[str, Any]]:
-        """What was said and asked, to be replayed: one recording for every task in turn."""
+        """The transcript, to be replayed: one recording for every task in turn."""
         return self._recorder.sessions(
             bytes(self.diary.replies), [end - 1 for end, *_ in self.diary.ends]
         )

@@ -47,8 +47,8 @@ _NAME = re.compile(r"[\w .-]{1,40}")
 
 @dataclass(frozen=True)
 class Invitation:
-    """What is played, as it is typed. amount: bytes, sequences, strings, episodes or rounds at
-    most; None: as usual. ask: see `BytesSeat`. plain: words and symbols as they are, no random
+    """What is played, as typed. amount: bytes, sequences, strings, episodes or rounds at
+    most; None: as usual. ask: see `BytesSeat`. plain: words and symbols unchanged, no random
     letters. name: of the person.
     """
 
@@ -68,7 +68,7 @@ class Invitation:
             )
 
     def seat(self, repetition: int = 0) -> Seat:
-        """A fresh session. Raises UsageError for a task that nobody can play."""
+        """A fresh session. Raises UsageError for a task that cannot be played by a person."""
         task = make_task(self.task, self.convention)
         streams = Streams(self.root, task.id, repetition)
         if isinstance(task, StringTask):
@@ -97,7 +97,7 @@ class Invitation:
 
 
 def _why_not(task: Any) -> str:
-    """Why nobody can play a task, and what can be played."""
+    """Why a person cannot play a task, and what can be played."""
     if task.id.startswith("games/"):
         return "has no listener's seat beside a speaker; play games/listener"
     if isinstance(task, Axis):
@@ -116,9 +116,9 @@ class Sitting:
     """A person in a seat, from the moment they sit down. folder: where the session is kept; None:
     nowhere.
 
-    Every session of a person on a task is a repetition of its own, or several, so that nobody meets
-    the same data twice. repetition: the first one. seconds: response times, from when a question
-    was first shown to the answer that was accepted.
+    Every session of a person on a task is a repetition of its own, or several, so that no person
+    meets the same data twice. repetition: the first one. seconds: response times, from when a
+    question was first shown to the answer that was accepted.
     """
 
     invitation: Invitation
@@ -183,7 +183,7 @@ class Sitting:
         return range(self.repetition, self.repetition + self.seat.runs)
 
     def keep(self) -> list[Record]:
-        """Write the runs of the session down; none where there is no folder, or nothing that can be
+        """Write the runs of the session down; none without a folder, or where nothing can be
         scored.
         """
         if self.folder is None or not self.seat.scored:

@@ -1,5 +1,5 @@
-"""The listener's seat in a referential game: somebody names what they see, and one says which of
-several is meant.
+"""The listener's seat in a referential game: a speaker names a stimulus, and the person decides
+which of several is meant.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 class Heard:
     """One game as its listener meets it. messages: (round, token); stimuli: (place, dimension).
     seen: what the speaker saw, None where it is never shown. correct: the place that is meant, or
-    the number behind all places.
+    the number after all positions.
     """
 
     episode: int

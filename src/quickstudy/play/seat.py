@@ -39,8 +39,8 @@ class Shown:
 
 @dataclass(frozen=True)
 class Said:
-    """What a person is told of an answer. good: whether it was right, None where that is not
-    said.
+    """Feedback on an answer. good: whether it was right, None where that is not
+    shown.
     """
 
     text: str = ""
@@ -52,7 +52,7 @@ class Seat(ABC):
 
     measures: ids of those that its trace is scored by. title: what a player sees above the game,
     which must not give away what is to be found out, as the id of a task does. explained: what is
-    going on, in a sentence or two, for somebody who has never seen the task; nothing of what is to
+    going on, in a sentence or two, for a person who has never seen the task; nothing of what is to
     be found out. stopped: the person has left. runs: repetitions of the task that a session takes
     up, each a run of its own.
     """
@@ -116,7 +116,7 @@ class Seat(ABC):
 
 
 def renamed(words: Sequence[str], streams: Streams, plain: bool) -> list[str]:
-    """Random letters for words, so that nobody knows them from elsewhere; plain: the words
+    """Random letters for words, so that they are not known from elsewhere; plain: the words
     themselves.
     """
     if plain:

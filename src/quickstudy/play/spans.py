@@ -119,7 +119,7 @@ class SpanSeat(Seat):
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """How a round is played; how many there are is no part of it."""
+        """How a round is played; without their number."""
         return {"failures": FAILURES, "seconds": self.seconds, "longest": self._shown_up_to}
 
     @property

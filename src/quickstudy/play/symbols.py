@@ -140,7 +140,7 @@ class SymbolsSeat(Seat):
         return Shown(f"{len(self._wrong) + 1}: {read}_", ask, choices)
 
     def answer(self, line: str) -> Said:
-        """One letter or several, as long as they are right."""
+        """One letter or several, while they are right."""
         given = line.split() if self._between else list(line.replace(" ", ""))
         if not given or not set(given) <= set(self._names):
             raise UsageError(

@@ -146,7 +146,7 @@ class WordsSeat(Seat):
 
     @property
     def truth(self) -> str:
-        """The present sequence as it is, what was hidden in brackets."""
+        """The present sequence in full, what was hidden in brackets."""
         named = [self._names[id] for id in self._tokens]
         return " ".join(
             f"[{word}]" if place in self._hidden else word for place, word in enumerate(named)

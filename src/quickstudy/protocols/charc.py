@@ -39,24 +39,46 @@ many did.
 @protocol("charc", version=1)
 @dataclass(frozen=True)
 class CharcProtocol:
-    """Search for cores that behave in new ways; and, with as many evaluations, draw cores at
-    random.
+    """Search for cores with new behaviour (CHARC), and sample as many cores at random for
+    comparison.
 
-    Behaviour: kernel rank and generalisation rank of the states of one stream, of 1.5 times as many
-    steps as states (inputs in -1 .. 1, and in +- 0.1), and memory capacity for as many delays as
-    states, fitted to `steps` steps (none: 5 for every state, at least 500) and tested on as many.
-    rank: a threshold, or `charc`. A steady-state genetic algorithm: of two neighbours on a ring the
-    less novel one takes over genes of the other, and `mutation` of all genes are replaced by those
-    of freshly drawn cores. Novelty: mean distance to the `neighbours` nearest of population and
-    archive. voxel: the edge of what counts as different (none: a tenth of the states). tasks: names
-    of tasks that are read as numbers, joined by `+`; one core of every voxel, up to `placed`, then
-    has a ridge readout on each of them, which gives tasks a place in the space. after: a task that
-    the learner is taught as well; what it is then, is one more behaviour, of which the search knows
-    nothing.
+    A behaviour is the kernel rank and generalisation rank of the states of one stream of 1.5 times
+    as many steps as states (inputs in -1 .. 1, and in +-0.1), and the memory capacity for as many
+    delays as states. The search is a steady-state genetic algorithm: of two neighbours on a ring
+    the less novel one takes genes of the other and is mutated. Novelty is the mean distance to the
+    nearest neighbours in population and archive. Published, as in the code of CHARC: population
+    100, 2,000 generations, a core counts among its own neighbours, generalisation from +-0.05
+    around 0.5, capacities below 0.1 per delay not counted.
 
-    Published, as in the code of CHARC: population 100, 2,000 generations, a core is the first of
-    its own neighbours, generalisation from +- 0.05 around 0.5, memory below 0.1 of a delay not
-    counted. Its choice of a ridge by the test error is not repeated. Source: Dale et al. 2019.
+    Source: Dale et al. 2019.
+    Departures: their choice of the ridge parameter by the test error is not repeated.
+
+    Parameters
+    ----------
+    population:
+        Cores on the ring.
+    generations:
+        Generations of the search.
+    mutation:
+        Share of genes replaced by those of random cores.
+    neighbours:
+        Nearest neighbours in the novelty.
+    rank:
+        Threshold of the rank, or `charc` for its own algorithm.
+    voxel:
+        Edge of a cell of behaviour space that counts as different; none: a tenth of the states.
+    steps:
+        Steps to fit memory capacity, and as many to test; none: 5 per state, at least 500.
+    tasks:
+        Tasks, joined by `+`, on which one core per voxel gets a ridge readout, so that tasks have
+        positions in the space.
+    placed:
+        Most cores that are tried on them.
+    after:
+        A task that the learner is trained on too; its behaviour afterwards is one more point, of
+        which the search knows nothing.
+    as_coded:
+        The details of the code of CHARC above.
     """
 
     population: int = parameter(50, at_least=4)

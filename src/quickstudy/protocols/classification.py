@@ -28,10 +28,14 @@ from quickstudy.protocols.examination import Examination, sit
 class ClassificationProtocol:
     """Learn from the official training part in random order, answer the whole official test part.
 
-    share: of the training part that is held back, anew in every repetition, to choose settings by.
-    What is answered in the course of a sequence is averaged; the class with the largest mean is the
-    answer.
-    Source: Wringe, Trefzer and Stepney, section 7.
+    Answers over a sequence are averaged; the class with the largest mean is the answer.
+
+    Source: Wringe, Trefzer and Stepney 2024, section 7.
+
+    Parameters
+    ----------
+    share:
+        Share of the training part that is held out for validation, sampled for every repetition.
     """
 
     share: float = parameter(0.1, at_least=0, at_most=0.9)

@@ -39,29 +39,32 @@ there on.
 @protocol("continual", version=1)
 @dataclass(frozen=True)
 class ContinualProtocol:
-    """Learn from the segments of a stream one after the other, tested on held-out sequences of all
-    of them on the way.
+    """Learn from the segments of a stream in turn, tested on held-out sequences of all segments on
+    the way.
 
-    sequences: how many different sequences are asked for of a segment of average length (at most
-    five draws for each are made; a task may have fewer); a segment that lasts twice as long has
-    twice as many. share: part of them that is learned from. schedule: `every` tests after every
-    update; `thinned` keeps, in each segment, the first 8 of these tests and then 4 per doubling.
-    Either also tests at the end of every segment. replay: false shows everything once, also to a
-    learner that asks for several passes; true shows such a learner each segment as often as it
-    asks, in a new order each time, before the next segment begins, and the trace says how often.
+    The learner has one vocabulary and is not told where a segment begins or which one a question
+    belongs to. Every test covers all segments, including those to come. Steps are training
+    sequences shown. A sequence held out of one segment is trained on in none. A segment shows the
+    same sequences in the same order as its task alone under the protocol `language` at the same
+    seed. A readout that looks at the whole lesson before it learns (peek) is not applicable. A task
+    for this protocol has `segments`, each with a `task` in the common vocabulary, a `share` of the
+    whole and a `label`.
 
-    A task for it has `segments`, each with a `task` (its `id`, and `sample` in the common
-    vocabulary), a `share` of the whole and a `label`. The learner has one vocabulary from the start
-    and is never told where a segment begins or ends, nor which one a question is of. Every test
-    asks about every segment, those to come as well. Steps are training sequences shown. What is
-    held out of one segment is learned from in none. A segment shows the sequences, in the order,
-    that its task by itself shows under the protocol `language` at the same seed, wherever in the
-    stream it stands (sequences held out of another segment apart).
+    Source: ours, after Lopez-Paz and Ranzato 2017, who test on all tasks after each.
 
-    Why once: a stream is gone, and all learners are at the same place in it at the same step. A
-    readout that looks at the whole lesson before it learns (peek) is not applicable: it would know
-    the segments to come.
-    Source: ours, after Lopez-Paz and Ranzato 2017, who propose to test on all tasks after each.
+    Parameters
+    ----------
+    sequences:
+        Different sequences of a segment of average length; a longer one has more in proportion. At
+        most five draws are made for each, and a task may have fewer.
+    share:
+        Share of them that is trained on.
+    schedule:
+        `every` tests after every update; `thinned` keeps the first 8 of these tests in each segment
+        and then 4 per doubling. Both test at the end of every segment.
+    replay:
+        Show a segment as often as the learner asks before the next begins, in a new order each
+        time; otherwise everything is shown once.
     """
 
     sequences: int = parameter(1200, at_least=5)

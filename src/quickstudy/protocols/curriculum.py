@@ -34,15 +34,22 @@ PIECE = 10_000
 @protocol("curriculum", version=1)
 @dataclass(frozen=True)
 class CurriculumProtocol:
-    """One life, learning all the way; the learner is told neither tasks nor instances nor limits.
+    """One continual run, learning throughout; tasks, instances and limits are not announced.
 
-    steps: the budget, in replies. hours: of wall clock; a run that is not through by then is cut
-    off there (the challenge: 24). What is not passed by either end is censored, not failed.
-    replies: every reply is kept, so that the run can be written as recordings (`quickstudy replay
-    FOLDER --write FILE`).
+    The number of steps of the perfect learner for each task, on the same instances, is listed with
+    the run. A task that is not passed within the budget is censored, not failed.
 
-    Beside the run stands what the perfect learner needs for each task on the same instances.
-    Source: Feyereisl et al. 2017, Algorithms 1 and 2, Definition 3.
+    Source: Feyereisl et al. 2017, algorithms 1 and 2, definition 3.
+
+    Parameters
+    ----------
+    steps:
+        Budget in steps (bytes of the learner).
+    hours:
+        Budget of wall-clock time (the challenge: 24).
+    replies:
+        Keep every reply, so that the run can be written as recordings (`quickstudy replay FOLDER
+        --write FILE`).
     """
 
     steps: int = parameter(300_000, at_least=1)

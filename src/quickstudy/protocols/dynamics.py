@@ -31,17 +31,22 @@ from quickstudy.protocols.session import Clock
 @protocol("dynamics", version=1)
 @dataclass(frozen=True)
 class DynamicsProtocol:
-    """Learn from the training part of a series, choose settings on its validation part, answer its
-    test part.
+    """Train on the first part of a series, choose settings on the validation part, answer the test
+    part.
 
-    The state runs through all parts without a reset. Driven: the true series is read at every step.
-    Where the task says so, the learner then runs free from some places of the test part: it reads
-    up to 1,000 true steps, and from then on its own answers, kept within +-1,000. Where nobody may
-    say what is right, what is shown in the place of answers, and the loss, are the task's
-    criterion. lengths: the test is also made after a half, a quarter ... of the training part, so
-    many lengths in all. window: steps that a learner by gradient is asked about at a time, after as
-    many that it only reads.
-    Source: Wringe, Trefzer and Stepney, section 9.
+    The state is carried through all parts. Driven tests read the true series at every step. Where
+    the task asks for free runs, the learner reads up to 1,000 true steps and then its own answers,
+    limited to +-1,000. Where no correct answer can be shown, the task's criterion is the loss and
+    is shown instead.
+
+    Source: Wringe, Trefzer and Stepney 2024, section 9.
+
+    Parameters
+    ----------
+    lengths:
+        Number of training lengths that are tested: the whole part, half of it, a quarter and so on.
+    window:
+        Steps per example of a learner trained by gradient, after as many that are only read.
     """
 
     lengths: int = parameter(1, at_least=1, at_most=12)

@@ -40,21 +40,31 @@ KNOWN = ("episode", "game", "query", "foil")
 @protocol("games", version=1)
 @dataclass(frozen=True)
 class GamesProtocol:
-    """Learn from fresh episodes, each seen as often as the learner's passes say; be tested,
-    greedily, on others.
+    """Learn from fresh episodes, each shown as often as the learner's passes; tested greedily on
+    others.
 
-    teaching: `answers`, an episode is a sequence with a question at every decision, and the right
-    one is told; `reward`, episodes are played, and nothing is told but the reward; `payoff`, the
-    same for whole episodes at once, where decisions change nothing that is seen: all of an
-    episode's are drawn, and each is told its reward. observations: steps in the world that are
-    learned from (episodes of the mean length stand for that many). tests: how many, the last at the
-    end, each before at half of the next. episodes: of a test. lesson: episodes that are handed over
-    at once. acquired: where players make a language, of how many episodes of the last test it is
-    taught to a fresh listener (ease of acquisition).
+    Baselines are tested by playing; they see and do the same in all forms of teaching.
 
-    Rules are tested by playing; what they see and do is the same in both forms. Source: Denamganaï,
-    Missaoui and Walker 2022; the published runs have 500,000 observations (Table 1), 5 million
-    (Table 2) and 10 million (Table 4).
+    Source: Denamganaï, Missaoui and Walker 2022. The published runs have 500,000 observations
+        (Table 1), 5 million (Table 2) and 10 million (Table 4).
+
+    Parameters
+    ----------
+    teaching:
+        `answers`: an episode is a sequence with a question at every decision, and the correct
+        answer is shown. `reward`: episodes are played, and only the reward is shown. `payoff`: the
+        same for whole episodes at once, where decisions change nothing that is seen.
+    observations:
+        Training steps in the world; as many episodes of the mean length are used.
+    tests:
+        Number of tests, the last at the end, each before at half the observations of the next.
+    episodes:
+        Episodes per test.
+    lesson:
+        Episodes handed over at once.
+    acquired:
+        Where players make a language: episodes of the last test from which a new listener learns it
+        (ease of acquisition); 0 for none.
     """
 
     teaching: str = parameter("answers", choices=("answers", "reward", "payoff"))

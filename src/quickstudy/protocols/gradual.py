@@ -23,15 +23,18 @@ from quickstudy.tasks.curriculum.gradual import CONDITIONS, Noise, Transfer, Uns
 @protocol("transfer", version=1)
 @dataclass(frozen=True)
 class TransferProtocol:
-    """Four lives of one learner, from the same random beginnings: fresh, after the tasks before,
-    after as many steps of noise, after the tasks before with other symbols. Each ends with the same
-    instances of the target.
+    """Four runs of one learner from the same initial state: fresh, after the earlier tasks, after
+    as many steps of noise, and after the earlier tasks with other symbols.
 
-    steps: the budget for the tasks before, and again for the target. What is not passed within it
-    is censored: a fresh learner that does not pass is taken to have needed the whole budget, so a
-    gain is then a lower bound; one that does not pass later likewise, and the gain is an upper
-    bound; where neither passes there is none. No transfer gain where the tasks before were not
-    passed, and no gain of renamed ones where those were not.
+    Each run ends with the same instances of the target task. A fresh learner that does not pass
+    counts the whole budget, so that a gain is a lower bound; one that does not pass later likewise,
+    and the gain is an upper bound; where neither passes there is no gain. There is none where the
+    earlier tasks were not passed, and no gain of renamed ones where those were not.
+
+    Parameters
+    ----------
+    steps:
+        Budget of the earlier tasks, and again of the target.
     """
 
     steps: int = parameter(100_000, at_least=1)
@@ -95,12 +98,15 @@ class TransferProtocol:
 @protocol("forgetting", version=1)
 @dataclass(frozen=True)
 class ForgettingProtocol:
-    """Learn tasks one after another; after each, put all learned so far again, each to the learner
-    as it is then.
+    """Learn tasks one after another; after each, test all tasks learned so far.
 
-    It is set back by a snapshot after every such test; one that cannot be kept lives through
-    everything again, from the same random beginnings. Every test of a task has the same instances,
-    which are seen nowhere else. steps: the budget of every task, learned or put again.
+    After a test the learner is reset by a snapshot; one without snapshots repeats everything from
+    the same initial state. Every test of a task has the same instances, which occur nowhere else.
+
+    Parameters
+    ----------
+    steps:
+        Budget of every task, when it is learned and when it is tested.
     """
 
     steps: int = parameter(50_000, at_least=1)

@@ -26,28 +26,47 @@ MOST_ASKED = 10_000_000
 @protocol("grammar", version=1)
 @dataclass(frozen=True)
 class GrammarProtocol:
-    """Learn from few strings, then be asked about many longer ones; the fewer and the more, the
-    better.
+    """Learn from few strings, then answer many longer ones: the B index is the largest factor
+    between the two.
 
-    order, factors: for a factor b a fresh learner is shown 10^order / b strings and asked about
-    10^order b others. The largest factor comes first, and the first at which nothing is wrong is
-    the last: smaller ones cannot be better. shown, asked: other numbers of strings, whatever the
-    factor; 0: none.
-    training: `sampled` by the grammar (the strings of a larger factor are the first of those of a
-    smaller one), `exhaustive`, the shortest, each once, or `released`, the published sets, of
-    `data_seed`. test: where the strings come from, all longer than the longest shown: `exhaustive`,
-    `released`, `grid` or `deep`, see `TestList`. A factor for which there are not enough strings is
-    left out, and the record says so. metric: `det`, the likeliest symbol where the next is certain;
-    `majority`, more than half of the probability, there; `cat`, the symbols that may follow and no
-    others above the margin, everywhere; `usual`: `cat` for languages in which nothing is certain,
-    else `det`. margins: shares of errors that are forgiven, or, for `cat`, the probability that
-    counts as none. bits: also the cross-entropy, of all strings. upto: `decided` asks about
-    10^order strings, and then no further than to where no margin can be kept any more, `whole`
-    about all of them, with the same scores, `first-wrong` no further than that (then only what
-    margin 0 decides is scored).
+    For a factor b a fresh learner is trained on 10^order / b strings and tested on 10^order b
+    others. The largest factor comes first, and the first factor without an error is the last one
+    tested: smaller ones cannot be better. A factor for which there are not enough strings is left
+    out, and the record has the reason. Passes over the strings are part of the cost.
 
-    Passes over the strings stand in the cost. Source: Lan, Chemla and Katzir 2023. Departures:
-    their training sizes are rounded here where a factor does not divide.
+    Source: Lan, Chemla and Katzir 2023.
+    Departures: training sizes are rounded where a factor does not divide.
+
+    Parameters
+    ----------
+    order:
+        Order of magnitude of the number of strings.
+    factors:
+        Factors b.
+    shown:
+        Another number of training strings; 0 for none.
+    asked:
+        Another number of test strings; 0 for none.
+    training:
+        `sampled` from the grammar (the strings of a larger factor are the first of those of a
+        smaller one); `exhaustive`: the shortest, each once; `released`: the published sets.
+    data_seed:
+        Seed of the released sets.
+    test:
+        Test strings, all longer than the longest training string: `exhaustive`, `released`, `grid`
+        or `deep`.
+    metric:
+        `det`: the likeliest symbol where the next is certain; `majority`: more than half of the
+        probability there; `cat`: the possible next symbols, and no others, above the margin, at
+        every step; `usual`: `cat` for languages in which nothing is certain, otherwise `det`.
+    margins:
+        Shares of errors that are forgiven; for `cat`, probabilities that count as zero.
+    bits:
+        Also compute the cross-entropy, on all strings.
+    upto:
+        `decided` reads 10^order strings, and then only as far as any margin can be kept; `whole`
+        reads all, with the same scores; `first-wrong` stops at the first error and scores only what
+        margin 0 decides.
     """
 
     order: int = parameter(3, at_least=1, at_most=6)

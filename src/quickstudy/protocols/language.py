@@ -44,18 +44,28 @@ published.
 class LanguageProtocol:
     """Learn from different sequences, tested on held-out ones on the way.
 
-    sequences: how many different sequences are asked for (at most five draws for each are made; a
-    task may have fewer). share: part of them that is learned from. order: `sequences` shows whole
-    sequences to everybody; `published` shows readouts single questions in random order across
-    sequences, the first of them twice. schedule: `every` tests after every update (under the
-    published order of a readout: after the first question and then every 8); `thinned` keeps the
-    first 16 of these tests and then 12 per doubling: nearly the same scores, for a fraction of the
-    time. questions: of every test, at most, sampled once for the whole run; 0: all of them. For
-    learners to whom every question costs something.
-
     Steps are training sequences shown (questions, under the published order of a readout). All
-    learners of one seed see the same sequences in the same order. Source: Cisneros et al. 2022,
-    section 5.
+    learners of one seed see the same sequences in the same order.
+
+    Source: Cisneros, Sivic and Mikolov 2022, section 5.
+
+    Parameters
+    ----------
+    sequences:
+        Number of different sequences; at most five draws are made for each, and a task may have
+        fewer.
+    share:
+        Share of them that is trained on.
+    order:
+        `sequences` shows whole sequences to all learners; `published` shows readouts single
+        questions in random order across sequences, the first of them twice.
+    schedule:
+        `every` tests after every update (under the published order of a readout: after the first
+        question and then every 8); `thinned` keeps the first 16 of these tests and then 12 per
+        doubling, with nearly the same scores.
+    questions:
+        Most questions per test, sampled once for the whole run; 0 for all. For learners to which
+        every question has a price.
     """
 
     sequences: int = parameter(1200, at_least=5)

@@ -29,8 +29,18 @@ from quickstudy.protocols.examination import Examination, sit
 class LongMemoryProtocol:
     """Learn from sequences in random order, choose settings on others, answer fresh ones.
 
-    sequences: learned from; validation and test: more of them. The state starts anew with each,
-    without washout. Source: Jaeger 2012; numbers of sequences are ours.
+    The state is reset for each sequence, without a washout.
+
+    Source: Jaeger 2012; the numbers of sequences are ours.
+
+    Parameters
+    ----------
+    sequences:
+        Training sequences.
+    validation:
+        Validation sequences.
+    test:
+        Test sequences.
     """
 
     sequences: int = parameter(1000, at_least=8)

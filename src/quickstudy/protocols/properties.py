@@ -46,18 +46,40 @@ STATES_TOGETHER = 1 << 26
 @protocol("properties", version=2)
 @dataclass(frozen=True)
 class PropertiesProtocol:
-    """Read noise, and look at the states. Nothing is learned, unless `after` names a task: it is
-    learned before, as the protocol `dynamics` teaches it, on the data that a run of it would show.
+    """Drive a reservoir with noise and measure its states: memory, processing capacity, ranks,
+    stability.
 
-    One harvest serves memory and processing capacity: `steps` steps to fit and as many to test
-    (none: 20 for every state, at least 5,000), delays up to `delays` (none: twice the states, and
-    on to the end of the memory or of the washout), terms up to `degrees`, at most `budget`. Too few
-    steps for the states are refused.
-    Ranks by two algorithms: of the last states after `streams` streams (none: twice the states) of
-    `length` steps from one washed-out state, without and with the last `shared` steps in common;
-    and of all states of one stream, in the whole range and, for generalisation, in +- `near` around
-    `centre`. Published, as in the code of CHARC: 0.05 around 0.5. Then paths with different pasts
-    and one future: do they meet, do differences grow?
+    Nothing is learned, unless `after` names a task that is learned first, as the protocol
+    `dynamics` teaches it. One harvest serves memory and processing capacity. Too few steps for the
+    number of states are refused. Ranks are computed by two algorithms: from the last states after
+    `streams` streams of `length` steps from one state after a washout, without and with the last
+    `shared` steps in common; and from all states of one stream, over the whole input range and, for
+    generalisation, within +-`near` around `centre` (published, as in the code of CHARC: 0.05 around
+    0.5). Paths with different pasts and the same future show whether states converge.
+
+    Parameters
+    ----------
+    steps:
+        Steps to fit, and as many to test; none: 20 per state, at least 5,000.
+    delays:
+        Largest delay; none: twice the number of states, and on to the end of the memory or of the
+        washout.
+    degrees:
+        Largest degree of a term of the processing capacity.
+    budget:
+        Most terms.
+    streams:
+        Streams of the ranks; none: twice the number of states.
+    length:
+        Steps of a stream.
+    shared:
+        Steps at the end that the streams have in common, for generalisation rank.
+    near:
+        Half-width of the input range for generalisation.
+    centre:
+        Centre of that range.
+    after:
+        Task that is learned before the measurement.
     """
 
     steps: int | None = parameter(None, at_least=1)

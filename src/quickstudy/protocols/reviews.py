@@ -34,16 +34,22 @@ class ReviewsProtocol:
     """Learn from the official training part in random order, tested on the whole official test part
     on the way.
 
-    The order is new in every pass and for every repetition; all learners of one seed see the same
-    one. stride: batches between two tests, counted anew in each pass; the first is after the first
-    batch (of 8 examples, for a learner without batches). schedule: `every` makes all these tests;
-    `thinned` keeps the first 16 of them and then 12 per doubling. Published: 50 batches of 8, so
-    after 8, 408, 808 ... examples: 63 tests a pass of 25,000. Corrected: 1.
+    The order is new in every pass and repetition and the same for all learners of one seed. Steps
+    are examples shown. `wade` under the convention `published` is that of the published table:
+    thresholds 0.50 to 0.99, weights on a line from 1 to 10, T the number of the published test;
+    `wade-smoothed` is the same after the smoothing of its linear column.
 
-    Steps are examples shown. `wade` under the convention `published` is that of the published
-    table: thresholds 0.50 to 0.99, weights on a line from 1 to 10, T = the number of the published
-    test; `wade-smoothed` is the same after the smoothing that its linear column had. Source:
-    Cisneros et al. 2022, section 4.
+    Source: Cisneros, Sivic and Mikolov 2022, section 4.
+
+    Parameters
+    ----------
+    stride:
+        Batches between two tests, counted in each pass; the first test is after the first batch (of
+        8 examples, for a learner without batches). Published: 50 batches of 8, 63 tests in a pass
+        of 25,000.
+    schedule:
+        `every` makes all these tests; `thinned` keeps the first 16 of them and then 12 per
+        doubling.
     """
 
     stride: int = parameter(1, at_least=1)

@@ -32,11 +32,18 @@ LEAST = 2.0**-20
 class SentencesProtocol:
     """Learn from sentences of a corpus, then give every word of other sentences its surprisal.
 
-    sequences: sentences that are learned from, drawn with replacement by how often they occur.
-    held: share of the different sentences that are never shown, drawn anew in every repetition;
-    sentences of minimal pairs are never shown either. asked: the most sentences that are held out,
-    for the test. Surprisal is -log2 of the learner's probability of a word after all words before
-    it; a probability below 2^-20 counts as 2^-20. A sentence includes the `#` at its end.
+    Surprisal is -log2 of the learner's probability of a word given all words before it; a
+    probability below 2^-20 counts as 2^-20. A sentence includes the `#` at its end.
+
+    Parameters
+    ----------
+    sequences:
+        Training sentences, sampled with replacement by their frequency.
+    held:
+        Share of the different sentences that is held out, sampled in every repetition. Sentences of
+        minimal pairs are never trained on.
+    asked:
+        Most held-out sentences in the test.
     """
 
     sequences: int = parameter(2000, at_least=1)

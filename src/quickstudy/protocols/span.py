@@ -46,12 +46,17 @@ class Spans:
 class SpanProtocol(Spans):
     """Learn from sequences of all difficulties, mixed; answer a test with equally many of each.
 
-    sequences: training sequences drawn. Short ones repeat; the trace has how many are distinct.
-    tests: test sequences in every bin of the grid.
-    checkpoints: tests on the way, each after four times the examples of the one before.
-    questions: at most so many questions in every bin, sampled once for the whole run; 0: all of
-    them. For learners to whom every question costs something. The span of whole sequences is then
-    unknown.
+    Parameters
+    ----------
+    sequences:
+        Training sequences sampled. Short ones repeat; the trace has the number of distinct ones.
+    tests:
+        Test sequences in every bin of the grid.
+    checkpoints:
+        Number of tests, each after four times the examples of the one before.
+    questions:
+        Most questions in every bin, sampled once for the whole run; 0 for all. For learners to
+        which every question has a price. The span of whole sequences is then unknown.
     """
 
     sequences: int = parameter(1500, at_least=8)
@@ -181,8 +186,12 @@ def _marks(
 class SpanSeriesProtocol(Spans):
     """Learn from the first part of a series, answer its last part at all difficulties at once.
 
-    window: steps that a learner by gradient is asked about at a time.
-    before: steps that it reads first.
+    Parameters
+    ----------
+    window:
+        Steps per example of a learner trained by gradient.
+    before:
+        Steps before these that are only read.
     """
 
     window: int = parameter(64, at_least=1)

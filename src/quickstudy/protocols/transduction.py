@@ -25,18 +25,26 @@ from quickstudy.protocols.examination import Examination, right_answers, sit
 @protocol("transduction", version=1)
 @dataclass(frozen=True)
 class TransductionProtocol:
-    """Learn from strings of the lengths that a task has, then answer strings of these and of
-    greater lengths.
+    """Learn from strings of the task's lengths, then answer strings of these and of greater
+    lengths.
 
-    sequences: strings that are learned from. upto: the greatest length that is asked about; each:
-    strings of each length, from the shortest on. Lengths beyond the task's `longest` are never
-    shown. How often strings are shown is the learner's to say; with `passes=1` all that it sees are
-    new, as published.
+    With `passes=1` a learner sees every string once, as published.
 
-    Source: Deletang et al. 2022. Published: 128 new strings an update, all of one length, and
-    lengths up to 500; the released example has 10,000 updates (1,280,000 strings), 512 strings a
-    length and lengths up to 100. Departures: lengths are mixed in an update, and numbers of strings
-    are ours. The example's mean begins at length 42, here at 41.
+    Source: Delétang et al. 2022. Published: 128 new strings of one length per update, lengths up to
+        500; the released example has 10,000 updates (1,280,000 strings), 512 strings per length and
+        lengths up to 100.
+    Departures: lengths are mixed in an update, and the numbers of strings are ours. The example's
+        mean begins at length 42, here at 41.
+
+    Parameters
+    ----------
+    sequences:
+        Training strings.
+    upto:
+        Largest length in the test.
+    each:
+        Test strings per length, from the shortest on. Lengths above the task's `longest` are never
+        trained on.
     """
 
     sequences: int = parameter(2000, at_least=1)

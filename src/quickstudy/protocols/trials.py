@@ -26,14 +26,20 @@ from quickstudy.protocols.session import Session
 @protocol("trials", version=1)
 @dataclass(frozen=True)
 class TrialsProtocol:
-    """Learn from whole trials, of which one number says how good they were; be tested from many
-    starts.
+    """Learn from whole trials, each judged by one number; tested from many starts.
 
-    trials: the most that are made. every: so many trials lie between two tests. Tests are made once
-    a trial was held to its end, and at the last: from all starts of the task's exam, and, where the
-    task has one, one long run. When a test solves the task, no more trials are made. Nothing is
-    learned in a test.
-    Source: Wringe, Trefzer and Stepney, section 4.5.
+    Tests are made once a trial reached its end, and after the last: from all starts of the task's
+    exam, and, where the task has one, in one long run. Training stops when a test solves the task.
+    Nothing is learned in a test.
+
+    Source: Wringe, Trefzer and Stepney 2024, section 4.5.
+
+    Parameters
+    ----------
+    trials:
+        Most training trials.
+    every:
+        Trials between two tests.
     """
 
     trials: int = parameter(3000, at_least=1)

@@ -26,7 +26,7 @@ _DENSE = 46
 
 @dataclass(frozen=True)
 class Form:
-    """Width of a picture in pixels, and how many letters of a label fit beside it."""
+    """Width of a picture in pixels, and how many letters of a label fit next to it."""
 
     name: str
     width: float
@@ -216,7 +216,7 @@ _LEAST = 1e-300
 
 
 def reach(axis: Axis, values: Sequence[float], *, rounded: bool = False) -> tuple[float, float]:
-    """Where an axis begins and ends: as it says, or where the values do; rounded: at the round
+    """Where an axis begins and ends: as declared, or where the values do; rounded: at the round
     numbers around them.
     """
     if axis.range is not None:
@@ -305,7 +305,7 @@ class Frame:
 
 
 def titled(axis: Axis) -> str:
-    """The title of an axis, which says where it is logarithmic."""
+    """The title of an axis, which names a logarithmic scale."""
     return (
         f"{axis.title} (logarithmic)"
         if axis.scale == LOG and "logarithmic" not in axis.title

@@ -22,7 +22,7 @@ def csv_text(rows: Iterable[Sequence[Any]]) -> str:
     nothing are empty.
 
     Words that a spreadsheet would take for a formula are led by an apostrophe. Whatever ends a line
-    stands in quotes: Python's own writer leaves a carriage return bare, and its own reader then
+    is quoted: Python's own writer leaves a carriage return bare, and its own reader then
     refuses the file.
     """
     writer = csv.writer(SimpleNamespace(write=lambda line: line))

@@ -38,13 +38,13 @@ _WORDS = 30
 def as_html(
     page: blocks.Page, beside: Collection[str] = (), live: str = "", nonce: str = ""
 ) -> str:
-    """The page. Equal data give equal bytes; it refers to nothing outside but files that lie beside
-    it.
+    """The page. Equal data give equal bytes; it refers to nothing outside but files in the same
+    folder it.
 
-    beside: their names; tables and pictures that have a file of their own there then link to it.
-    live: of a page that is served, its mark: the page asks its own address with `?mark` now and
-    then, and takes over what is new. nonce: of the only script that may run; without one, as in a
-    file that nobody serves, any that is in the page.
+    beside: their names, in the same folder; tables and pictures that have a file of their own there
+    then link to it. live: of a page that is served, its mark: the page asks its own address with
+    `?mark` now and then, and takes over what is new. nonce: of the only script that may run;
+    without one, as in a file that is not served, any that is in the page.
     """
     policy = (
         _POLICY.replace("script-src 'unsafe-inline'", f"script-src 'nonce-{nonce}'")
@@ -79,7 +79,7 @@ def as_html(
 
 
 def blocks_html(parts: Sequence[blocks.Block]) -> Markup:
-    """Blocks as a part of somebody else's page, a notebook's: the styles reach nothing but them,
+    """Blocks as a part of another page, a notebook's: the styles reach nothing but them,
     and no script runs.
     """
     styles = (asset("picture.css") + asset("page.css")).replace(":root", ":scope")
@@ -93,7 +93,7 @@ def blocks_html(parts: Sequence[blocks.Block]) -> Markup:
 
 
 def _harmless(text: str) -> Markup:
-    """JSON that cannot end the script element it stands in."""
+    """JSON that cannot end the script element that contains it."""
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
@@ -103,8 +103,8 @@ def _anchors(parts: Sequence[blocks.Block]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Writer:
-    """anchors: what can be linked to inside the page. beside: files that can be. scripts: whether
-    the page has data for its script.
+    """anchors: what can be linked to inside the page. beside: files that can be linked to. scripts:
+    whether the page has data for its script.
     """
 
     anchors: Collection[str]
@@ -311,7 +311,7 @@ class _Writer:
     def _link(self, target: str, inside: Markup) -> Markup:
         if not target:
             return inside
-        # A dot and a slash lead: whatever a name looks like, it is no address of another kind.
+        # A dot and a slash lead: a name is never taken for an address of another kind.
         here = target in self.anchors
         return tag(
             "a", inside, href=f"#{anchor(target)}" if here else f"./{urllib.parse.quote(target)}"
@@ -336,7 +336,7 @@ def _heading(column: blocks.Column, index: int) -> Markup:
 
 
 def _small(note: str, inline: bool = False) -> Markup:
-    """Small print: under what it belongs to, or beside it."""
+    """Small print: under or next to what it belongs to."""
     return tag("small", note, class_=None if inline else "under") if note else Markup("")
 
 

@@ -182,7 +182,7 @@ def _tabular(table: blocks.Table, columns: Sequence[int], labels: Sequence[str])
 
 
 def _broken(column: blocks.Column) -> list[str]:
-    """The title of a column, which way is better, and what else is said of it, in lines of one or
+    """The title of a column, which way is better, and its further notes, in lines of one or
     two words.
     """
     title = "\N{NO-BREAK SPACE}".join(filter(None, (column.title, ARROWS.get(column.better))))

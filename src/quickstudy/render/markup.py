@@ -1,4 +1,4 @@
-"""A small writer of HTML and SVG in which the type says what is escaped: `str` is, `Markup` is
+"""A small writer of HTML and SVG in which the type decides what is escaped: `str` is, `Markup` is
 not.
 """
 
@@ -30,7 +30,7 @@ class Markup(str):
 
 
 def escape(text: str) -> Markup:
-    """Text that is only text, between tags as well as in attributes; markup as it is. Control
+    """Text that is only text, between tags as well as in attributes; markup unchanged. Control
     characters, and marks that turn the direction of writing, become a visible sign.
     """
     return text if isinstance(text, Markup) else Markup(_safe(text))

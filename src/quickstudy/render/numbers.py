@@ -1,4 +1,4 @@
-"""How numbers are written for people. The data behind them keep every digit."""
+"""How numbers are written for people. The data keep every digit."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def written(number: Number) -> str:
 
 
 def bounds(number: Number) -> str:
-    """`[low, high]`, or nothing where there is no interval, or one of no width, of runs that are
+    """`[low, high]`, or nothing without an interval, or for one of no width, of runs that are
     all alike.
 
     >>> bounds(Number(0.5, (0.4, 0.6))), bounds(Number(1.0, (1.0, 1.0)))
@@ -140,7 +140,7 @@ def bounds(number: Number) -> str:
 def half_width(number: Number) -> str:
     """Half of what the interval spans, for places where two bounds are too long; where orders of
     magnitude count, what its ends are apart from the middle, as a factor. Both bounds where one end
-    is further from the value than the other; nothing where there is no interval, or one of no
+    is further from the value than the other; nothing without an interval, or for one of no
     width.
 
     >>> half_width(Number(0.5, (0.4, 0.6)))
@@ -179,7 +179,7 @@ def _lopsided(number: Number) -> bool:
 
 
 def half_of(number: Number) -> float | None:
-    """The number behind `half_width`."""
+    """The number that `half_width` formats."""
     if number.interval is None:
         return None
     low, high = number.interval
@@ -191,7 +191,7 @@ def half_of(number: Number) -> float | None:
 
 
 def noted(note: str) -> str:
-    """Small print behind a number: a sign as it is, words in parentheses."""
+    """Small print after a number: a sign unchanged, words in parentheses."""
     return f" ({note})" if note[:1].isalnum() else f" {note}" if note else ""
 
 
@@ -205,7 +205,7 @@ def spoken(cell: Cell, intervals: str = HALF) -> str:
         return cell
     missing = (
         cell.value is None and not cell.word
-    )  # its note says why, which is too long for a cell
+    )  # its note gives the reason, which is too long for a cell
     interval = half_width(cell) if intervals == HALF else bounds(cell)
     return " ".join(filter(None, (written(cell), interval))) + ("" if missing else noted(cell.note))
 

@@ -36,7 +36,7 @@ _APART = 15
 """Pixels between two labels."""
 _NOTHING = "no finished runs"
 _READ_OUT = 48
-"""Letters of a name beside a pointer."""
+"""Letters of a name next to a pointer."""
 
 
 def plot_drawings(plot: Plot) -> list[drawing.Drawing]:
@@ -84,7 +84,7 @@ def _known(panel: Panel) -> list[Plotted]:
 
 
 class _End(NamedTuple):
-    """A label at the right edge: in full and cut, the value it stands at, and its classes."""
+    """A label at the right edge: in full and cut, the value it marks, and its classes."""
 
     full: str
     label: str
@@ -240,7 +240,7 @@ def _end_labels(ends: Sequence[_End], frame: Frame) -> Markup:
 
 
 def _named(panel: Panel) -> list[Plotted]:
-    """What stands in a legend: everything that has a name."""
+    """The entries of a legend: everything that has a name."""
     return [one for one in panel.series if one.label]
 
 
@@ -324,8 +324,8 @@ def _point_label(guide: Guide, frame: Frame) -> Markup:
 
 
 def _curve(one: Plotted, frame: Frame, direct: bool) -> Iterator[Markup]:
-    """A line with its band. What is no number is not drawn: the line is broken there, the band
-    where it has no edge.
+    """A line with its band. Values that are not numbers are not drawn: the line is interrupted, the
+    band where it has no edge.
 
     Single points are shown if asked for, of a curve that is one point, and where a colour is used
     again.
@@ -359,7 +359,7 @@ def _curve(one: Plotted, frame: Frame, direct: bool) -> Iterator[Markup]:
 
 
 def _single(one: Plotted, bars: Sequence[Plotted], frame: Frame) -> Iterator[Markup]:
-    """Points, or bars that stand on 0 (or the edge that is nearest to it), side by side with those
+    """Points, or bars that start at 0 (or the edge that is nearest to it), side by side with those
     of other series.
     """
     step = _step(bars)

@@ -27,8 +27,8 @@ _SMALL = 0.85
 
 @dataclass(frozen=True)
 class _Form:
-    """Pixels of a chart. left, right: beside the axes. heading, row: heights; axis: of the axis in
-    its row.
+    """Pixels of a chart. left, right: margins of the axes. heading, row: heights; axis: of the axis
+    in its row.
 
     names: how many ticks of a row have their name written.
     """

@@ -1,4 +1,4 @@
-"""Pictures as SVG, in a page and as files of their own, and the numbers behind them; here too: heat
+"""Pictures as SVG, in a page and as files of their own, and their numbers; here too: heat
 maps.
 """
 
@@ -148,7 +148,7 @@ class _Map:
         return Drawing(self.map.label, right + 16, bottom + 54, [inside])
 
     def _field(self, names: Sequence[str], left: float) -> Drawing:
-        """Cells without gaps: neighbours of one colour are one shape, and nothing is told of a
+        """Cells without gaps: neighbours of one colour are one shape, and nothing is shown for a
         single one.
         """
         columns, width = self.map.columns, WIDE.width - left - 16
@@ -251,7 +251,7 @@ class _Map:
         return [(min(values), max(values)) if values else None for values in known]
 
     def _scale(self, row: int) -> str:
-        """What is said of the colours of a row that has its own."""
+        """The description of the colours of a row that has its own."""
         ends = self._ends[row] if self.map.scaled == "row" else None
         return f"{score(ends[0])} to {score(ends[1])}" if ends else ""
 

@@ -67,7 +67,7 @@ def _print(parts: Iterable[RenderableType], console: Console) -> None:
 
 
 def _parts(parts: Sequence[blocks.Block], width: int, *, whole: bool) -> Iterator[RenderableType]:
-    """Blocks one after another. whole: else what has room, and a section that says something of its
+    """Blocks one after another. whole: else what has room, and a section with a text of its
     tables is a task, which stays within a screen.
     """
     for block in _unfolded(parts):
@@ -100,7 +100,7 @@ def _parts(parts: Sequence[blocks.Block], width: int, *, whole: bool) -> Iterato
 
 
 def _task(inner: Sequence[blocks.Block], width: int, above: int) -> Iterator[RenderableType]:
-    """The first table with as many rows as have room, then what was said of it; further tables if
+    """The first table with as many rows as have room, then its notes; further tables if
     they fit.
     """
     parts = list(_unfolded(inner))
@@ -197,7 +197,7 @@ def _fitting(table: blocks.Table, width: int) -> list[int]:
 def _measure(
     table: blocks.Table, width: int, words: int = _PLAIN_WIDTH
 ) -> Callable[[Sequence[int]], int]:
-    """How wide a sheet of some columns is, if no more than so many letters of words stand on a
+    """How wide a sheet of some columns is, if no more than so many letters of words are on a
     line. Rich measures the same, on a sheet that is made for it, 50 times slower.
     """
     from rich.cells import cell_len
@@ -288,7 +288,7 @@ def _wrapped(text: str, width: int, most: int | None = None) -> list[str]:
 
 
 def _words(text: str, style: str = "") -> Words:
-    """Text as it is: brackets in it are no markup, and nothing in it gives the terminal orders."""
+    """Plain text: brackets in it are not markup, and nothing in it gives the terminal orders."""
     from rich.text import Text as Words
 
     return Words(visible(text, keep=LINES), style=style)

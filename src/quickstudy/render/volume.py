@@ -1,4 +1,4 @@
-"""Points and paths in a space of three axes, as they are seen from one side; a script of the page
+"""Points and paths in a space of three axes, seen from one side; a script of the page
 turns them.
 """
 

@@ -10,8 +10,8 @@ number), it ends at
 where the whole of the second term is on the side to which the runs are skewed: Johnson's correction
 (1978), of which only what lengthens is used. Few runs show less skewness than their source has, so
 g is multiplied by 1 + 10 / n. At six runs that covers 93 % or more of normal, skewed and bounded
-scores where 95 % is said (`benchmarks/coverage.py`, and docs/explanation/intervals.md, with what it
-does not cover); a percentile bootstrap covers 78 to 89 % there.
+scores where 95 % is stated (`benchmarks/coverage.py`, and docs/explanation/intervals.md, with what
+it does not cover); a percentile bootstrap covers 78 to 89 % there.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def mean_band(values: ArrayLike, *, level: float = LEVEL) -> Band:
 
 
 def median_interval(values: ArrayLike, *, level: float = LEVEL) -> Interval:
-    """Interval of the median between two of the values, which may be infinite: whatever their
+    """Interval of the median between two of the values, which may be infinite: for any
     distribution, the true median lies outside with at most 1 - level. nan where even the least and
     the greatest hold it less often: below six values at 0.95.
     """
@@ -257,5 +257,5 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     place = (len(ordered) - 1) * share
     below = math.floor(place)
     low, high = ordered[below], ordered[math.ceil(place)]
-    # Between minus infinity and any number there is no place but the former.
+    # Between minus infinity and any number there is only the former.
     return low if low == high or math.isinf(low) else low + (place - below) * (high - low)

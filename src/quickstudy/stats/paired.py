@@ -180,7 +180,7 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     times m, the next times m - 1 ..., none below the one before.
 
     Holds the chance of any false positive as Bonferroni does, for any dependence, and is never the
-    weaker one. Adjusted values stand in the order of the input; nan (no test could be made) stays
+    weaker one. Adjusted values are in the order of the input; nan (no test could be made) stays
     nan and still counts as a comparison.
 
     >>> holm([0.04, 0.01, 0.03])

@@ -19,9 +19,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Ranking:
-    """ranks: (learner,) mean over tasks, 1 is the best. p: of Friedman's test that nobody is better
-    than another, nan where it cannot be made. critical: mean ranks further apart than this differ
-    at 5 % (Nemenyi); nan likewise.
+    """ranks: (learner,) mean over tasks, 1 is the best. p: of Friedman's test that no learner is
+    better than another, nan where it cannot be made. critical: mean ranks further apart than this
+    differ at 5 % (Nemenyi); nan likewise.
     """
 
     ranks: Floats
@@ -35,7 +35,7 @@ def ranking(values: ArrayLike) -> Ranking:
     their ranks.
 
     Friedman's chi-square is corrected for ties, and approximate: with few tasks and learners it
-    says little. The critical difference is q sqrt(k (k + 1) / (6 N)), with q the 5 % point of the
+    is weak. The critical difference is q sqrt(k (k + 1) / (6 N)), with q the 5 % point of the
     studentised range of k learners over the root of 2 (Demsar 2006).
 
     >>> ranking([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0]]).ranks.tolist()
@@ -75,7 +75,7 @@ def improvement(
     better.
 
     The mean over tasks of P(first > second) + P(level) / 2 (Agarwal et al. 2021). The interval is
-    by resampling runs within each task; tasks are taken as they are, so it says nothing of tasks
+    by resampling runs within each task; tasks are fixed, so it does not extend to tasks
     that were not run.
     """
     if not pairs:

@@ -1,4 +1,4 @@
-"""Figures 3 to 5 of the paper: three machines as they are drawn there and as they are."""
+"""Figures 3 to 5 of the paper: three machines as drawn there and as computed."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _machine(task: str) -> FiniteMachine:
 
 
 def _stream() -> Iterator[Block]:
-    """Bytes as they come: task 1, then task 5.1, answered by somebody who is shown the answers."""
+    """The byte stream: task 1, then task 5.1, answered by an agent that is shown the answers."""
     task = make_task(STREAM, "corrected")
     world = task.open(Streams(0, task.id, 0))
     perfect = Perfect(task, Brief(*spaces_of(task), "reward", task.horizon, STEPS), 0)

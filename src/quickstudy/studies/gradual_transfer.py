@@ -1,4 +1,4 @@
-"""Structure that tasks share, held against transfer that was measured: does the one foretell the
+"""Structure that tasks share, compared with measured transfer: does the one predict the
 other?
 """
 
@@ -37,7 +37,7 @@ from quickstudy.tasks.curriculum.reduced import Reduction
 
 GAIN = "transfer-gain"
 LEAST = 5
-"""Pairs of tasks below which a correlation says nothing."""
+"""Pairs of tasks below which a correlation means nothing."""
 
 
 @block("shared-and-gained", version=1)

@@ -1,4 +1,4 @@
-"""What numbers stand for: errors of an answer that says nothing, and the order of a system as a
+"""What numbers mean: errors of an uninformed answer, and the order of a system as a
 measure of memory.
 """
 
@@ -39,7 +39,7 @@ from quickstudy.pages.request import Request, Stage
 
 @block("narma-proxy", version=1)
 class NarmaProxy:
-    """The largest order of NARMA that each learner follows, beside its memory capacity.
+    """The largest order of NARMA that each learner follows, with its memory capacity.
 
     A row of `dynamics/memory` gives the capacity, the others are of NARMA, their order the first
     number in the label. Settings: `bound`: an order is learned where the mean NRMSE of the runs is

@@ -23,7 +23,7 @@ class ErrorMeasures(Drawn):
     """Errors of the constant answer 0 against normal targets of several deviations.
 
     Settings: `deviations`; `targets`, how many there are in a set; `published`: by measure, one
-    number for each deviation. The published numbers are those of one set; beside them stand the
+    number for each deviation. The published numbers are those of one set; next to them are the
     mean over many and the part in which 95 of 100 sets lie.
     """
 

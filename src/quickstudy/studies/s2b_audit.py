@@ -19,7 +19,7 @@ SCORE = "zero-shot-accuracy"
 
 @block("shortcuts", version=1)
 class Shortcuts:
-    """Every rule of the study in every cell, beside the number that was printed, under both
+    """Every rule of the study in every cell, with the printed number, under both
     conventions.
 
     Settings: `deaf`: the columns of rules that hear nothing; `decisions`: from how many a learner

@@ -1,4 +1,4 @@
-"""How well the numbers of a stimulus stand for the values behind them: of the symbolic spaces
+"""How well the numbers of a stimulus represent the underlying values: of the symbolic spaces
 themselves.
 """
 

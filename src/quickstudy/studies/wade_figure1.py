@@ -1,4 +1,4 @@
-"""Pictures of single learners: how T(α) is read off one run and WADE worked out from it step by
+"""Pictures of single learners: how T(α) is read off one run and WADE computed from it step by
 step, and the way through a stream of tasks.
 """
 

@@ -148,10 +148,10 @@ def shift(reference: Mapping[str, float], other: Mapping[str, float]) -> Shift:
 
 @block("grid", version=1)
 class Grid:
-    """The sentence, the picture, and two tables; every choice crossed with every other stands in
+    """The sentence, the picture, and two tables; every choice crossed with every other is in
     the picture's file.
 
-    Nothing is run: what is there is scored again.
+    Nothing is run: stored runs are rescored.
     """
 
     whole = True

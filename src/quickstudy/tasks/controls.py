@@ -16,7 +16,7 @@ from quickstudy.base.spaces import Tokens
 
 
 class FixedRule:
-    """A rule whose answers depend on the inputs alone, whatever it was shown."""
+    """A rule whose answers depend on the inputs alone, not on what it was shown."""
 
     learns = False
 

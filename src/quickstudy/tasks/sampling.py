@@ -60,15 +60,15 @@ def draw_unique(
     task: ExampleTask, rng: np.random.Generator, wanted: int, most_draws: int | None = None
 ) -> Examples:
     """The first `wanted` different sequences among at most `most_draws` (5 times `wanted`) draws;
-    fewer if there are no more.
+    fewer if no more exist.
 
     Exactly: let d1, d2 ... be the draws that `task.sample(rng, ...)` gives, called again and again:
     for `wanted` at first, and then for twice as many as are still missing (at least 64, at most
     `wanted`). The result is those of d1 .. d(most_draws) that equal no earlier one, in order, cut
     after `wanted`. Two sequences are equal when their tokens are; of equal ones the first is kept,
-    with its own supervised positions. For a task that draws the same whatever the grouping, as the
-    language tasks do, this is what drawing one by one gives. The stream itself is left behind the
-    last batch, not behind the last sequence kept.
+    with its own supervised positions. For a task that draws the same for any grouping, as the
+    language tasks do, this is what drawing one by one gives. The stream itself ends after the
+    last batch, not after the last sequence kept.
     """
     if wanted < 1:
         raise UsageError(f"at least 1 sequence must be wanted, got {wanted}")

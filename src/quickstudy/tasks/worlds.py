@@ -76,7 +76,7 @@ class PureWorld(World):
     """A pure world on the host: the episodes that a `Rehearsal` with the key `data` has, one after
     another.
 
-    An episode is over where the world says so, at its horizon at the latest.
+    An episode is over where the world ends it, at its horizon at the latest.
     """
 
     def __init__(self, task: Any, streams: Streams) -> None:

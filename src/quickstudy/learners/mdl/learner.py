@@ -111,23 +111,41 @@ class SearchingHost(NetworkHost):
 @learner("mdlrnn", version=1)
 @dataclass(frozen=True)
 class Mdlrnn:
-    """The recurrent network with the shortest description of itself and of the strings, found by
-    search.
+    """Minimum description length recurrent network: the shortest description of network and
+    strings, found by search.
 
-    A network of few units, each edge a fraction of small whole numbers, costs |H| bits; the
-    strings, coded by its predictions, |D:H|. The sum is made small. It searches once, when all
-    strings have been shown.
+    A network of few units, each weight a fraction of small integers, costs |H| bits; the strings,
+    coded by its predictions, cost |D:H|. Their sum is minimised once, after all strings have been
+    shown.
 
-    activations: those a unit may have, the names between `/`. products: units may multiply. search:
-    `tempering`, replicas of one network at rising temperatures; or `evolution`, the published one,
-    with islands of `population` networks for so many `generations`, that exchange every `exchange`,
-    and end earlier after `patience` of them in which nothing shorter is found (0: they do not, as
-    in the released program). effort: of tempering, in thousands of changes. softmax: the
-    probabilities of symbols are the softmax of the outputs, not their shares.
+    Source: Lan, Geyer, Chemla and Katzir 2022; Lan, Chemla and Katzir 2023.
+    Departures: forward cycles are never made; at most 60 units; as many outputs as inputs;
+        exchanges are counted in generations, not by the clock; islands are threads of one process.
 
-    Source: Lan, Geyer, Chemla and Katzir 2022; Lan, Chemla and Katzir 2023. Departures: forward
-    cycles are never made; at most 60 units; as many outputs as inputs; exchanges are counted in
-    generations, not by the clock; islands are threads of one process.
+    Parameters
+    ----------
+    activations:
+        Allowed activation functions, separated by `/`.
+    products:
+        Units may multiply.
+    search:
+        `tempering`: parallel tempering, replicas of one network at rising temperatures; or
+        `evolution`, the published search.
+    effort:
+        Changes tried by `tempering`, in thousands.
+    population:
+        Networks per island.
+    generations:
+        Generations of each island.
+    islands:
+        Number of islands.
+    exchange:
+        Generations between two exchanges of networks.
+    patience:
+        Stop after so many generations without an improvement; 0 for never, as in the released
+        program.
+    softmax:
+        Probabilities are the softmax of the outputs, not their shares.
     """
 
     activations: str = "linear/relu/tanh"
@@ -182,16 +200,24 @@ class Mdlrnn:
 @learner("network", version=1)
 @dataclass(frozen=True)
 class GivenNetwork:
-    """A network from a file, in the neutral JSON form; it never learns.
+    """A network from a file in neutral JSON; it does not learn.
 
-    file: its path, or the name of one that comes with the package: `bliss-an-bn`,
-    `bliss-an-bm-cnm`, `bliss-an-bn-cn`, `bliss-an-bn-cn-2023` and `bliss-dyck-1` were released with
-    the paper, `built-an-bn` and `built-dyck-2` are by hand, `exact-an-bn`, `exact-an-bn-cn`,
-    `exact-an-bn-cn-dn`, `exact-an-bm-cnm` and `exact-dyck-1` the shortest right ones that are known
-    for 100 strings.
-    content: the digest of what the file holds, worked out when it is read; runs are known by it,
-    wherever the file is. precision: of the values of units, and of the sums in them. softmax: as in
-    `mdlrnn`.
+    The package has these: `bliss-an-bn`, `bliss-an-bm-cnm`, `bliss-an-bn-cn`, `bliss-an-bn-cn-2023`
+    and `bliss-dyck-1`, released with the paper; `built-an-bn` and `built-dyck-2`, built by hand;
+    and `exact-an-bn`, `exact-an-bn-cn`, `exact-an-bn-cn-dn`, `exact-an-bm-cnm` and `exact-dyck-1`,
+    the shortest exact ones that are known for 100 strings. A run is identified by the content of
+    the file, wherever it is.
+
+    Parameters
+    ----------
+    file:
+        Path of the file, or one of the names above.
+    content:
+        Digest of the file, computed when it is read.
+    precision:
+        Precision of units and sums.
+    softmax:
+        As for `mdlrnn`.
     """
 
     file: str = parameter("bliss-an-bn", place=True)

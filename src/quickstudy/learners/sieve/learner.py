@@ -107,23 +107,31 @@ class SievePupil(HostPupil):
 @learner("sieve", version=1)
 @dataclass(frozen=True)
 class Sieve:
-    """Weighs hypotheses about where the answer stands, or what it depends on, by how well each has
-    foretold it.
+    """Bayesian mixture of hypotheses on where the answer is or what it depends on, weighted by
+    their predictions.
 
-    A sequence is read once. Before a question hundreds of codes are looked up in it: symbols before
-    and behind the last and the first places of the last symbols, of pairs of them, of one after
-    another, of every symbol there is; what followed the longest stretches like the present one;
-    counts, distances, order, parity. A hypothesis says that the answer is one of these symbols, or
-    depends on one code, or on two at once. All are weighed by Bayes' rule with forgetting,
-    separately for each of the last symbols.
-
-    doubt: how much a table that has seen little keeps to what is usual. kept: what is left of the
-    evidence after a question. nearness, copying, plain: how much less likely a look-up is held for
-    with every symbol further back, how much likelier copying than a table, and how likely what was
-    not looked up. Symbols only. Nothing is random, and nothing is known beforehand.
+    A sequence is read once. Before a question hundreds of codes are looked up: symbols around the
+    first and last occurrences of recent symbols, pairs and chains of them; continuations of the
+    longest matches of the current context; counts, distances, order, parity. A hypothesis is that
+    the answer equals one of these symbols, or depends on one code or on two. All are weighted by
+    Bayes' rule with forgetting, separately for each of the last symbols. Symbols only; nothing is
+    random.
 
     Source: ours; sleeping experts after Freund et al. 1997, suffix matching after Cleary and Witten
-    1984.
+        1984.
+
+    Parameters
+    ----------
+    doubt:
+        Pseudo-count of a table's prior.
+    kept:
+        Factor by which evidence is discounted per question.
+    nearness:
+        Factor of a lookup's prior for every symbol that it is further back.
+    copying:
+        Prior odds of copying against a table.
+    plain:
+        Prior weight of a hypothesis that looks nothing up.
     """
 
     doubt: float = parameter(0.3, above=0)

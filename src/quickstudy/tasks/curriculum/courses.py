@@ -30,7 +30,25 @@ CONTROLS = ["silent-byte", "random-byte", "echo-byte"]
 
 @dataclass(frozen=True)
 class Rules:
-    """Under which tasks are put; what each means is said where tasks are."""
+    """Conditions under which tasks are given.
+
+    Parameters
+    ----------
+    limits:
+        Whether limits count judged questions, as in the original program, or `steps`, as in the
+        paper (algorithm 1).
+    successes:
+        Solved instances in a row that pass a micro task.
+    mini_successes:
+        Solved instances in a row that pass a mini task.
+    judging:
+        `strict`; or `part`, where task 13.1 accepts any part of a right answer, even a lone period.
+    lengths:
+        Lengths of mini strings: `balanced`; or `telling`, where longer strings are more often
+        right, and an empty one is wrong where nothing can be.
+    renamed:
+        Letters, digits and marks are permuted.
+    """
 
     limits: str = parameter("questions", choices=("questions", "steps"))
     successes: int = parameter(5, at_least=1)
@@ -65,21 +83,21 @@ class Rules:
 class Curriculum(Rules):
     """Tasks one after another, until each is passed.
 
-    Sees: one byte, and the reward (-1, 0 or 1) for its last reply. Answers: one byte; a space is
-    silence. Scored: which tasks are passed within a budget, and after how many steps. Chance: the
-    controls. Ceiling: the oracle, which is shown the right answers; a learner that has to find them
-    out needs more. Source: the General AI Challenge, round 1 (Feyereisl et al. 2017), and its
-    public environment.
+    Sees: one byte, and the reward (-1, 0 or 1) for its last reply.
+    Answers: one byte; a space is silence.
+    Scored: which tasks are passed within a budget, and after how many steps.
+    Chance: the controls.
+    Ceiling: the oracle, which is shown the right answers; a learner that has to find them needs
+        more steps.
+    Source: the General AI Challenge, round 1 (Feyereisl et al. 2017), and its public environment.
+    Departures: published, five mini answers in a row pass, which a coin achieves in 62 questions;
+        here twenty are needed, for which a coin needs two million. The vocabulary is ours, and all
+        randomness has a seed.
 
-    members: the tasks. limits: in judged questions, as its program has it, or in steps, as its
-    paper says (Algorithm 1). successes, mini_successes: solved instances in a row that pass a micro
-    or a mini task. judging: `strict`, or `part`, where task 13.1 takes any part of a right answer,
-    even a lone period. lengths: of mini strings, `balanced`, or `telling`: longer strings are more
-    often right, and an empty one is wrong where nothing can be. renamed: letters, digits and marks
-    have changed places.
-
-    Departures: published, five mini answers in a row pass, which a coin does in 62 questions; here
-    it takes twenty, and a coin two million. Words are ours. Everything drawn has a seed.
+    Parameters
+    ----------
+    members:
+        The tasks.
     """
 
     members: tuple[str, ...] = ()
@@ -138,7 +156,13 @@ class Curriculum(Rules):
 @task("curriculum/chain", version=1, controls=CONTROLS, oracle="perfect-byte")
 @dataclass(frozen=True)
 class Chain(Curriculum):
-    """Some tasks in an order of one's own: `members=micro-1/micro-5.1`."""
+    """Some tasks in an order of your own: `members=micro-1/micro-5.1`.
+
+    Parameters
+    ----------
+    members:
+        Names of the tasks, in order.
+    """
 
     members: tuple[str, ...] = ("micro-1", "micro-5.1")
 
@@ -158,8 +182,19 @@ class RoundOne(Curriculum):
 @task("curriculum/file", version=1, controls=CONTROLS, oracle="perfect-byte")
 @dataclass(frozen=True)
 class FromFile(Curriculum):
-    """A curriculum in the JSON form of the original environment: `path=my.json`. Its tasks,
-    scheduler and threshold stand for the file; a scheduler without an end is a stream.
+    """A curriculum in the JSON format of the original environment: `path=my.json`.
+
+    Its tasks, scheduler and threshold replace the parameters. A scheduler without an end is a
+    stream.
+
+    Parameters
+    ----------
+    path:
+        The file.
+    kind:
+        Scheduler: order in which tasks come.
+    dependencies:
+        Tasks that must be passed before others, for that scheduler.
     """
 
     path: str = parameter("", place=True)

@@ -24,14 +24,21 @@ CONDITIONS = ("fresh", "after", "unrelated", "renamed")
 )
 @dataclass(frozen=True)
 class Transfer(Rules):
-    """Is a task passed sooner by one that has passed others before?
+    """Is a task passed sooner after others were passed?
 
-    before: tasks that are learned first; target: the task that counts. It is also put to a fresh
-    learner, to one that lived as long among random bytes and rewards (warm-up, which shares nothing
-    with it), and to one that learned the same tasks with letters, digits and marks renamed. All
-    four are asked the same instances of the target.
-    Scored: the steps it takes. Source: Feyereisl et al. 2017, Definition 4, and the two controls of
-    ours.
+    The target is also given to a fresh learner, to one that spent as many steps on random bytes and
+    rewards, and to one that learned the same tasks with letters, digits and marks renamed. All four
+    see the same instances of the target.
+
+    Scored: the steps to pass the target.
+    Source: Feyereisl et al. 2017, definition 4; the two controls are ours.
+
+    Parameters
+    ----------
+    before:
+        Tasks that are learned first.
+    target:
+        Task that is measured.
     """
 
     before: tuple[str, ...] = ("micro-1",)
@@ -59,11 +66,17 @@ class Transfer(Rules):
 )
 @dataclass(frozen=True)
 class Forgetting(Curriculum):
-    """Is a task still passed as soon after others were learned?
+    """Is a task still passed as fast after others were learned?
 
-    members: tasks that are learned one after another. After each, all learned so far are put again,
-    each to the learner as it is then, on instances that it has not seen. Scored: the steps it
-    takes, over those right after it was learned. Source: Feyereisl et al. 2017, Definition 5.
+    After each task all tasks learned so far are tested, on instances that the learner has not seen.
+
+    Scored: the steps to pass, divided by those right after the task was learned.
+    Source: Feyereisl et al. 2017, definition 5.
+
+    Parameters
+    ----------
+    members:
+        Tasks that are learned one after another.
     """
 
     members: tuple[str, ...] = ("micro-1", "micro-4", "micro-5.1")

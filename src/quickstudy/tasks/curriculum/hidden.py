@@ -163,17 +163,24 @@ def members_of(family: str, which: str, number: int, needed: int) -> list[Member
 )
 @dataclass(frozen=True)
 class Hidden(Rules):
-    """A curriculum that nobody has seen: ten to twelve tasks from the building blocks of the
-    published ones.
+    """A curriculum of ten to twelve unseen tasks, from the building blocks of the published ones.
 
-    Sees, answers and is scored as in the published curriculum. family: `words` has its operations
-    under other words, symbols and marks; `rules` other operations as well; `deeper` also one that
-    is two in a row. part: `development` to build a learner with, `evaluation` to judge it; their
-    curricula are drawn apart. number: which of them. Symbols are renamed besides, unless renamed is
-    false.
-    Source: ours, after Feyereisl et al. 2017, section 4.2: curricula are drawn from a distribution,
-    and a learner is evaluated on another sample than it was built with. Several numbers of one
-    family are the evaluation; the fewest steps win (Definition 3).
+    It is used and scored like the published curriculum. Symbols are renamed too, unless `renamed`
+    is off. Several numbers of one family are the evaluation; the fewest steps win (definition 3).
+
+    Source: ours, after Feyereisl et al. 2017, section 4.2: curricula are sampled from a
+        distribution, and a learner is evaluated on another sample than it was built with.
+
+    Parameters
+    ----------
+    family:
+        `words`: the published operations under other words, symbols and marks. `rules`: other
+        operations too. `deeper`: also compositions of two operations.
+    part:
+        `development`, to build a learner with; or `evaluation`, to judge it. Their curricula are
+        sampled separately.
+    number:
+        Number of the curriculum.
     """
 
     family: str = parameter("words", choices=FAMILIES)

@@ -206,13 +206,25 @@ class Reduced:
 class OneAnswer(Reduced):
     """Find the one answer, whatever is shown: task 1 with few instances and no limits.
 
-    Sees: one of `letters` letters (as many as instances, if 0), each as likely as another. Answers:
-    one byte; in each of `instances` kinds of instance another letter is right, whatever is shown.
-    Scored: reward 1 if right, -1 if not; `wanted` in a row solve an instance, and another is drawn
-    without a mark. Over after five instances. Chance: one byte in 256. Ceiling: 5 times `wanted`
-    steps. Its machine has I R + 2^I - I - 1 states: while nothing is known all instances are
-    possible, and that is a state of its own. Source: Feyereisl et al. 2017, Figure 3a, with I = 2
-    and R = 5.
+    Its machine has I R + 2^I - I - 1 states, for I instances and R rewards in a row: while nothing
+    is known all instances are possible, and that is a state of its own.
+
+    Sees: one of `letters` letters, each equally likely.
+    Answers: one byte; in each kind of instance another letter is right, whatever is shown.
+    Scored: reward 1 if right, -1 if not; `wanted` in a row solve an instance, and another is
+        sampled without a mark. The end is after five instances.
+    Chance: one byte in 256.
+    Ceiling: 5 times `wanted` steps.
+    Source: Feyereisl et al. 2017, Figure 3a, with I = 2 and R = 5.
+
+    Parameters
+    ----------
+    instances:
+        Kinds of instance (I).
+    wanted:
+        Rewards in a row that solve an instance (R).
+    letters:
+        Number of letters; 0 for as many as instances.
     """
 
     instances: int = parameter(2, at_least=1, at_most=10)
@@ -223,15 +235,30 @@ class OneAnswer(Reduced):
 @task("curriculum/reduced-2", version=1, controls=CONTROLS, oracle="perfect-byte")
 @dataclass(frozen=True)
 class LettersAndEcho(Reduced):
-    """Give the one answer to letters, and say all else again: task 2 with few instances and no
+    """Give one answer to all letters and echo everything else: task 2 with few instances and no
     limits.
 
-    Sees: one of `letters` letters (as many as instances, if 0) or `specials` other symbols, each as
-    likely as another. Answers: one byte; letters have one right answer, another in each of
-    `instances` kinds of instance, a special is its own. Scored: as `curriculum/reduced-1`, and over
-    as that is. Chance: one byte in 256. Ceiling: 5 times `wanted` steps. Its machine has R (1 + k)
-    (2^I - 1) states, k specials: letters need not be told apart, specials must. Source: Feyereisl
-    et al. 2017, Figures 3b and 5, with I = 2, R = 5 and k = 1.
+    Its machine has R (1 + k)(2^I - 1) states for k specials: letters need not be distinguished,
+    specials must be.
+
+    Sees: one of `letters` letters or `specials` other symbols, each equally likely.
+    Answers: one byte; letters have one right answer, another in each kind of instance; a special is
+        its own answer.
+    Scored: as `curriculum/reduced-1`.
+    Chance: one byte in 256.
+    Ceiling: 5 times `wanted` steps.
+    Source: Feyereisl et al. 2017, Figures 3b and 5, with I = 2, R = 5 and k = 1.
+
+    Parameters
+    ----------
+    instances:
+        Kinds of instance (I).
+    wanted:
+        Rewards in a row that solve an instance (R).
+    letters:
+        Number of letters; 0 for as many as instances.
+    specials:
+        Number of other symbols (k).
     """
 
     instances: int = parameter(2, at_least=1, at_most=10)
@@ -243,13 +270,27 @@ class LettersAndEcho(Reduced):
 @task("curriculum/reduced", version=1, controls=CONTROLS, oracle="perfect-byte")
 @dataclass(frozen=True)
 class Reduction(Reduced):
-    """Any of the 46 tasks with few options for every choice, few rewards in a row, and no limits.
+    """Any of the 46 tasks with few options per choice, few rewards in a row, and no limits.
 
-    Sees and answers: as the task `of` (`micro-5.1`, `mini-2`). choices: options of every choice but
-    among kinds; keys and values of what is looked up; questions of a mini task with a right string,
-    and as many with a wrong one. Questions are drawn one by one, not from a pack. Scored: `wanted`
-    rewards in a row solve an instance (one answer, in a mini task); over after five. Chance: the
-    controls. Ceiling: the oracle. Source: ours, after Feyereisl et al. 2017, section 9.
+    Questions are sampled one by one, not from a pack.
+
+    Sees: what the task `of` shows.
+    Answers: as in that task.
+    Scored: `wanted` rewards in a row solve an instance (one answer, in a mini task); the end is
+        after five.
+    Chance: the controls.
+    Ceiling: the oracle.
+    Source: ours, after Feyereisl et al. 2017, section 9.
+
+    Parameters
+    ----------
+    of:
+        Name of the task, such as `micro-5.1` or `mini-2`.
+    choices:
+        Options of every choice except among kinds; keys and values of what is looked up; questions
+        of a mini task with a right string, and as many with a wrong one.
+    wanted:
+        Rewards in a row that solve an instance.
     """
 
     of: str = "micro-1"

@@ -24,7 +24,7 @@ CHANNELS = ("heart_rate", "respiration", "blood_oxygen")
 LICENCE = "Open Data Commons Attribution 1.0"
 SHORT, LONG, SHARE = 20, 240, 0.25
 """Of a label: rows over which the range of respiration is taken (10 s), rows over whose ranges the
-median is (120 s), and the share of it below which nobody breathes.
+median is (120 s), and the share of it that counts as no breathing.
 """
 
 
@@ -65,7 +65,7 @@ class SleepApnea(Measured):
     )
 
     def scaled(self, values: Floats) -> tuple[Floats, str]:
-        """As they are shown, and how that is said."""
+        """As shown, with a description."""
         if self.raw or self.scaled_by == "training":
             return super().scaled(values)
         return (

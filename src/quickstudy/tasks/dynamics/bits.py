@@ -64,7 +64,7 @@ class Parity(Parts):
         return CODES[self.code]
 
     def response(self, inputs: Floats) -> Floats:
-        """The parities of given bits; whatever is above the middle is set."""
+        """The parities of given bits; bits above the middle are set."""
         low, high = self.levels
         found = np.asarray(inputs)[:, 0] > (low + high) / 2
         padded = np.concatenate([np.zeros(self.delay + self.bits - 1, dtype=np.bool_), found])

@@ -238,7 +238,7 @@ class BlindLinear(Linear):
     """
 
     def learn(self, inputs: Floats, targets: Floats) -> None:
-        """What was read before every answer; of the answers only their modulus, if it is told."""
+        """What was read before every answer; of the answers only their modulus, if it is shown."""
         shown = ~np.isnan(targets).any(axis=1)
         self._rows.append(self._windows(inputs)[shown])
         self._answers.append(np.abs(targets[shown]))

@@ -146,7 +146,7 @@ class VanDerPolTrial:
         return _Elsewhere(self.mu, self.radius, EXAM), MANY
 
     def endurance(self) -> None:
-        """There is no longer run than the exam's."""
+        """The exam's run is the longest."""
 
     @staticmethod
     def solved(held: NDArray[np.bool_], endured: int) -> bool:

@@ -158,7 +158,7 @@ class Flow(Forecast):
         return values
 
     def values(self, rng: np.random.Generator, count: int) -> tuple[Floats, dict[str, Any]]:
-        """(count, width) values as they are shown, behind the transient, and what a record should
+        """(count, width) values as shown, after the transient, and what a record should
         say of them.
         """
         start = self.start_near(rng) if self.start is None else np.asarray(self.start)
@@ -176,7 +176,7 @@ class Flow(Forecast):
         return np.asarray(self.origin) + rng.uniform(-0.1, 0.1, self.width)
 
     def drive(self, rng: np.random.Generator) -> Series:
-        """The values behind the transient."""
+        """The values after the transient."""
         values, facts = self.values(rng, self.length)
         return self.forecast(values, **facts)
 
@@ -200,7 +200,7 @@ def _kept(flow: Flow, start: tuple[float, ...], count: int) -> Floats:
 
 @lru_cache(maxsize=32)
 def _table(terms: tuple[Term, ...]) -> tuple[NDArray[np.int64], Floats, NDArray[np.int64]]:
-    """Terms as arrays; -1 stands for the constant 1 behind the last coordinate."""
+    """Terms as arrays; -1 means the constant 1 after the last coordinate."""
     if any(len(factors) > 2 for _, _, factors in terms):
         raise UsageError("a term multiplies two coordinates at most")
     factors = [(*factors, -1, -1)[:2] for _, _, factors in terms]

@@ -50,7 +50,7 @@ class Catalogued(Flow):
     method: str = parameter("dop853", choices=("rk4", "dop853"))
 
     def ready(self) -> None:
-        """Raise UsageError, which says what to do, if the catalogue is not on this machine, or has
+        """Raise UsageError, with the remedy, if the catalogue is not on this machine, or has
         no such flow.
         """
         _found(self.system)

@@ -117,7 +117,7 @@ class KuramotoSivashinsky(Forecast):
         return None if self.forcing else LYAPUNOV.get(self.size)
 
     def values(self, rng: np.random.Generator, count: int) -> tuple[Floats, dict[str, Any]]:
-        """(count, points) values behind the transient, and what a record should say of them."""
+        """(count, points) values after the transient, and their description for a record."""
         phase = 2 * np.pi * np.arange(self.points) / self.points
         if self.start == "smooth":
             first = np.cos(phase) * (1 + np.sin(phase))
@@ -128,7 +128,7 @@ class KuramotoSivashinsky(Forecast):
         return _solved(self, first.tobytes(), self.transient + count)[self.transient :], facts
 
     def drive(self, rng: np.random.Generator) -> Series:
-        """The values behind the transient."""
+        """The values after the transient."""
         values, facts = self.values(rng, self.length)
         return self.forecast(values, **facts)
 

@@ -107,7 +107,7 @@ class MackeyGlass(Forecast):
         return self.step
 
     def drive(self, rng: np.random.Generator) -> Series:
-        """The values behind the transient."""
+        """The values after the transient."""
         size = round(self.delay / INTERNAL[self.method]) + 1
         history = (
             1.2 + rng.uniform(-0.1, 0.1, size) if self.start is None else np.full(size, self.start)

@@ -59,7 +59,7 @@ class Iterated(Forecast):
         return shown if self.raw else shown * self.scale + self.middle
 
     def drive(self, rng: np.random.Generator) -> Series:
-        """The values behind the transient."""
+        """The values after the transient."""
         first = float(rng.uniform(0.1, 0.4)) if self.start is None else self.start
         raw = self.raw_values(first, self.transient + self.length, rng)
         said = "raw" if self.raw else f"(x - {self.middle:g}) / {self.scale:g}"

@@ -1,4 +1,4 @@
-"""Prediction of measured series, whose dynamics nobody knows: sunspots, a laser, a radar."""
+"""Prediction of measured series, of unknown dynamics: sunspots, a laser, a radar."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class Measured(Forecast):
         return self.first is None
 
     def ready(self) -> None:
-        """Raise UsageError, which says what to do, if the data is not on this machine."""
+        """Raise UsageError, with the remedy, if the data is not on this machine."""
         find(self.data)
 
     def whole(self) -> Floats:
-        """(row, column): all there is, as it was measured."""
+        """(row, column): all values, as measured."""
         return columns(self.data, self.columns)
 
     def drive(self, rng: np.random.Generator) -> Series:
@@ -76,7 +76,7 @@ class Measured(Forecast):
         return self.forecast(values, **facts)
 
     def scaled(self, values: Floats) -> tuple[Floats, str]:
-        """As they are shown, and how that is said."""
+        """As shown, with a description."""
         if self.raw:
             return values, "raw"
         learned = values[: self.washout + self.training]

@@ -126,7 +126,7 @@ class Driven(Parts):
         return np.asarray(self.high / 2 * (1 + waves))
 
     def drive(self, rng: np.random.Generator) -> Series:
-        """A fresh input, behind a transient of max(200, 10 order) steps that nobody sees."""
+        """A fresh input, after a transient of max(200, 10 order) steps that is not shown."""
         transient = max(200, 10 * self.order)
         for diverged in range(MOST_STREAMS):
             u = self._input(rng, transient + self.steps)

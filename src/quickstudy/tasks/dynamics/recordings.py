@@ -1,4 +1,4 @@
-"""Sequences that are to be told apart: vowels, and images read line by line."""
+"""Sequences that are to be classified: vowels, and images read line by line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ALIKE: dict[str, Any] = {
 @dataclass(frozen=True)
 class Recordings:
     """Sequences of numbers, each of one class, in an official split. The state is reset for each
-    sequence, and there is no washout.
+    sequence, without a washout.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Recordings:
         return Reals(self.classes)
 
     def ready(self) -> None:
-        """Raise UsageError, which says what to do, if the data is not on this machine."""
+        """Raise UsageError, with the remedy, if the data is not on this machine."""
         for data in self.sets:
             find(data)
 
@@ -109,7 +109,7 @@ def _examples(
 @task("dynamics/japanese-vowels", version=1, **ALIKE)
 @dataclass(frozen=True)
 class JapaneseVowels(Recordings):
-    """Identify which of nine men says two vowels.
+    """Identify which of nine men speaks two vowels.
 
     Sees: 12 cepstrum coefficients of each of 7 to 29 frames.
     Answers: the speaker, one-hot.

@@ -1,4 +1,4 @@
-"""The rules beside every score of the family: the mean, the last value, a linear filter, and the
+"""The baselines of every score of the family: the mean, the last value, a linear filter, and the
 system itself.
 """
 
@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 def is_forecast(task: Any, inputs: int, outputs: int) -> bool:
     """Whether the series that is asked for is itself read, so many numbers a step; else its last
-    value must be told.
+    value must be shown.
     """
     return hasattr(task, "forecast") and not hasattr(task, "levels") and inputs == outputs
 
@@ -64,7 +64,7 @@ class Persistence(FixedRule):
     gives = (Reals,)
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
-        self._before: Floats | None = None  # of what it was told, if it must be
+        self._before: Floats | None = None  # of what it was shown, if it must be
         if not is_forecast(task, brief.inputs.width, brief.outputs.width):
             self.told = self._told
 
@@ -89,7 +89,7 @@ class Persistence(FixedRule):
 @control("linear", version=1, role="control")
 class Linear:
     """A linear filter of the last inputs with a constant, by least squares: FIR, or autoregression
-    where the series itself is read. As many taps as the task says: twice the order of a NARMA
+    where the series itself is read. As many taps as the task declares: twice the order of a NARMA
     system, 2n for n oscillators, 11 for the channel, 10 elsewhere. Inputs from before the first are
     0.
     """

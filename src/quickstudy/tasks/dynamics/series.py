@@ -20,12 +20,12 @@ from quickstudy.base.spaces import Reals
 Floats = NDArray[np.float64]
 
 RULES: dict[str, Any] = {"controls": ["mean", "persistence", "linear"]}
-"""The rules beside every score of the family. An error without the linear one overstates
+"""The baselines of every score of the family. An error without the linear one overstates
 reservoirs.
 """
 FED_BACK = 1e3
 """The largest value that is fed back in a free run. What leaves these bounds has diverged, and is
-scored as it is.
+scored unchanged.
 """
 MOST_READ = 1000
 """Steps that are read, true ones, before a free run."""
@@ -153,7 +153,7 @@ class OwnAnswers(FreeRun):
     inputs: Floats
 
     def advance(self, state: Any, answers: Floats, step: int) -> tuple[Any, Floats, Floats]:
-        """The next input and the current answer; after the last step there is no next input."""
+        """The next input and the current answer; after the last step no input follows."""
         following = self.inputs[min(step + 1, len(self.inputs) - 1)]
         return (
             None,

@@ -1,4 +1,4 @@
-"""The rule beside every classification of sequences that has all of a sequence before it, and no
+"""The baseline of every classification of sequences that has all of a sequence before it, and no
 memory to fill.
 """
 
@@ -23,10 +23,10 @@ class WholeLinear:
     """A linear classifier of the raw input: ridge regression on whole sequences, each cut into as
     many equal parts as the shortest one has steps, a part being the mean of its steps. Where all
     have the same length, as images do, that is every number of them. Its strength is the one by
-    which each sequence is best foretold from all the others.
+    which each sequence is best predicted from all the others.
 
-    What it says at a step is what makes the mean of all it has said so far its opinion of the
-    sequence so far; where the class is asked for at the end alone, it says its opinion there. A
+    Its answer at a step makes the mean of its answers so far its opinion of the
+    sequence so far; where the class is asked for at the end alone, it gives its opinion there. A
     linear rule on single steps sees less: where every input has mean 0 over a sequence, as in
     speech, the mean of its answers is the same for all sequences. Source: Wringe, Trefzer and
     Stepney, section 9.3, ask for base cases.
@@ -73,7 +73,7 @@ class WholeLinear:
                 np.stack(self._answers),
             )
             spread = rows.std(axis=0)
-            spread[spread < 1e-12] = 1.0  # a part that never changes says nothing
+            spread[spread < 1e-12] = 1.0  # a part that never changes has no information
             fits, wrong = foretelling(rows / spread, answers, STRENGTHS * float(len(rows)))
             weights = fits[wrong.argmin()] / spread[:, None]
             self._fit = parts, weights, answers.mean(axis=0) - rows.mean(axis=0) @ weights
@@ -94,7 +94,7 @@ def _cut(sequence: Floats, counts: NDArray[np.int64], parts: int) -> Floats:
 
 def foretelling(rows: Floats, answers: Floats, strengths: Floats) -> tuple[Floats, Floats]:
     """Weights (strength, feature, output) of ridge regressions with a constant, and (strength,) the
-    squared errors of all rows, each foretold from the others: those of the fit, divided by what a
+    squared errors of all rows, each predicted from the others: those of the fit, divided by what a
     row has not to say in it itself.
     """
     shown, wanted = rows - rows.mean(axis=0), answers - answers.mean(axis=0)

@@ -50,16 +50,17 @@ class Common(Named):
     """Ordinary referential game: learn one language by heart, then understand it on new
     combinations.
 
-    Every example is one game of a space that is drawn once for a run: stimuli and a message. Games
-    to learn from have targets of the support pool, games of the test those of the query pool; all
-    samples of a meaning may come.
+    Every example is one game of a space that is sampled once per run: stimuli and a message.
+    Training games have targets of the support pool, test games those of the query pool; all samples
+    of a meaning may occur. Parameters are as in `games/listener`; shots, query, rounds, feedback
+    and renaming make no difference.
 
-    Sees: its stimuli, the message one-hot. Answers: the place of the target, or the number behind
-    all places. Scored: decisions of the test. Chance: 1/(distractors + 2), not descriptive
-    1/(distractors + 1). Ceiling: 1 for a language that is compositional; about chance for
-    `language=holistic`. Parameters as in `games/listener`; shots, query, rounds, feedback and
-    renaming make no difference. Source: Denamganaï, Missaoui and Walker 2022, for the ease of
-    acquisition of a language.
+    Sees: its stimuli, the message one-hot.
+    Answers: the position of the target, or the number after all positions for none.
+    Scored: decisions of the test.
+    Chance: 1/(distractors + 2); if not `descriptive`, 1/(distractors + 1).
+    Ceiling: 1 for a compositional language; about chance for `language=holistic`.
+    Source: Denamganaï, Missaoui and Walker 2022, for the ease of acquisition of a language.
     """
 
     horizon: ClassVar[int] = 1

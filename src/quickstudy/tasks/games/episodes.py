@@ -49,9 +49,9 @@ class Spaces(eqx.Module):
 
 
 class Shown(eqx.Module):
-    """Games, in front. target: (dimension,). What is shown to the speaker and to the listener,
-    (stimulus, dimension), and what that means; correct: the right decision; foil: where it comes
-    from; message: (token,) what the world's own speaker says of the target.
+    """Games, on the first axis. target: (dimension,). What is shown to the speaker and to the
+    listener, (stimulus, dimension), and what that means; correct: the right decision; foil: where
+    it comes from; message: (token,) what the world's own speaker sends about the target.
     """
 
     target: Any
@@ -82,7 +82,7 @@ class Games(Shown):
     """The games of many episodes, one after another: those of the first episode, those of the
     second, and so on.
 
-    starts: (episode,) where each begins, and behind the last the number of all games. By game:
+    starts: (episode,) where each begins, and after the last the number of all games. By game:
     episode, its number; query; last: no game of the episode follows.
     """
 
@@ -114,7 +114,7 @@ def as_episodes(sizes: Sizes, spaces: Spaces, games: Games) -> Episode:
 
 def draw_games(sizes: Sizes, rules: Rules, keys: Any) -> tuple[Spaces, Games]:
     """The episodes of these keys, as games one after another. There is room for the longest
-    episodes; what lies behind the last game says nothing.
+    episodes; what follows the last game is unused.
 
     Games are drawn in as many parts as it takes: all that an episode could have would be five times
     as many.
@@ -239,7 +239,7 @@ def uniforms(key: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
 
 
 def _renaming(sizes: Sizes, rules: Rules, uniform: Any) -> Any:
-    """(position, token): a random bijection that leaves 0, the end of a message, as it is."""
+    """(position, token): a random bijection that leaves 0, the end of a message, unchanged."""
     order = jnp.argsort(uniform, axis=1) + 1
     order = jnp.where(rules.renaming == 2, order, order[:1])
     order = jnp.where(rules.renaming == 0, jnp.arange(1, sizes.words + 1), order)

@@ -22,7 +22,15 @@ from quickstudy.tasks.games.settings import Sizes
 
 @dataclass(frozen=True)
 class Named(GameSpace):
-    """Games with a speaker by rule, and the language that it speaks."""
+    """Games with a rule-based speaker, and the language that it speaks.
+
+    Parameters
+    ----------
+    language:
+        `posdis`: token i names the value of dimension i. `bosdis`: every value has its own token,
+        in any order. `holistic`: every meaning has its own name. `quantised`: token i is the
+        section that coordinate i lies in, as in `games/pair`.
+    """
 
     language: str = parameter("posdis", choices=("posdis", "bosdis", "holistic", "quantised"))
 
@@ -76,56 +84,26 @@ class Listener(Named, MetaGame):
     """Meta-referential game, the listener's part: understand a language from a few names, then
     names of new things.
 
-    An episode has a fresh space of meanings and a fresh renaming of the words. In each game a
-    speaker by rule sees a target and names it; the listener sees stimuli and must say which of them
-    is meant, or none; then it sees what the speaker saw. In the support phase every value of every
-    dimension is named at least `shots` times; in the query phase targets are new combinations of
-    the same values (at least `threshold` odd ones, counted from 0).
+    An episode has a new space of meanings and a new renaming of the words. In each game a
+    rule-based speaker sees a target and names it; the listener sees stimuli and must decide which
+    of them is meant, or none; then it sees what the speaker saw. In the support phase every value
+    of every dimension is named at least `shots` times; in the query phase targets are new
+    combinations of the same values (at least `threshold` odd ones, counted from 0). As a sequence
+    with questions (`sample`), a game is its rounds 1 .. N and the feedback.
 
-    Sees: one vector a step: its stimuli, the message one-hot, support or query, result and reward
-    of the last game, the round. Answers: at the last round of every game, the place of the target,
-    or the number behind all places. Scored: decisions of the query phase. Chance: 1/(distractors +
-    2), not descriptive 1/(distractors + 1). Ceiling: about 1, by the oracle. Reward: 1; for a wrong
-    decision 0 in the support phase and -2 in the query phase.
-
-    As a sequence with questions (`sample`), a game is its rounds 1 .. N and the feedback: round 0
-    shows nothing that the next does not, and of results nothing is shown, since there are no
-    decisions to come out well or badly.
-
-    shots: times that a value is named at least; 0: all of either pool is played. repeats: times
-    that the support games are played. samples: stimuli that stand for one value (O). distractors:
-    further stimuli of a game (K). dimensions; fewest, most: values of a dimension, uniform between
-    them. words: tokens besides the end of a message (V). length: tokens of a message (L). rounds:
-    N. descriptive: the target may be missing; else there must be distractors. feedback: the step
-    that shows what the speaker saw. renaming: of words, `none`, one `shared` by all positions of a
-    message, or one for each of the `positions`. language: `posdis`, token i names the value of
-    dimension i; `bosdis`, every value has a token of its own and order says nothing; `holistic`,
-    every meaning has a name of its own; `quantised`, token i says where coordinate i lies, see
-    `games/pair`. observation: the speaker sees all stimuli, or with `partial` the target.
-
-    foils: `balanced`: what is shown in the place of the target has, in the query phase, a query
-    meaning, first of all one whose turn as a target is yet to come, and all stimuli of a game mean
-    different things; `mixed`, as published: anything picked in the episode, so that a listener that
-    hears nothing is right in 70 to 85 % of query games (control `blind`), and one that remembers
-    what was a target in up to 93 % (`novelty`). strict: a target that is shown is shown by another
-    sample than the speaker's (published: by any, the same in one of O). query: `all` query meanings
-    once, in random order, or as published enough of them for `shots`, or where that cannot be the
-    whole pool in order. fair: all K + 2 decisions are equally likely; published: the target is
-    missing with probability (K+1)/(K+2).
-
-    threshold: odd values that make a meaning one of the query; 2 holds out pairs of values, 3
-    triples, 1 (with shots=0) values. unequal: how different the sections of an axis may be. warp:
-    axes are bent by random powers up to e to this. Both defeat a language of fixed sections. axes:
-    in every episode anew `shuffled`, so that token i names any coordinate; `mirrored`, of any axis
-    the values run downwards; or `both`. held_out: share of structures (values by dimension) that
-    are only tested on: round(share x structures) of them, the same in all runs. tested_most: the
-    test has structures with a dimension of more than `most` values, up to so many.
-
-    Source: Denamganaï, Missaoui and Walker 2022. Departures: where the original raises, stimuli are
-    topped up from the pool; as many words as values are enough, as the paper has it, where its
-    program asserts one more (no number depends on it); decisions without feedback are booked in
-    their own phase; a phase is at most about three times as long as usual; in the original it
-    can be longer, rarely.
+    Sees: one vector per step: its stimuli, the message one-hot, support or query, result and reward
+        of the last game, the round.
+    Answers: at the last round of every game, the position of the target, or the number after all
+        positions for none.
+    Scored: decisions of the query phase. The reward is 1; for a wrong decision 0 in the support
+        phase and -2 in the query phase.
+    Chance: 1/(distractors + 2); if not `descriptive`, 1/(distractors + 1).
+    Ceiling: about 1, by the oracle.
+    Source: Denamganaï, Missaoui and Walker 2022.
+    Departures: where the original raises an error, stimuli are taken from the pool; as many words
+        as values are enough, as in the paper (its program requires one more; no number depends on
+        it); decisions without feedback count in their own phase; a phase is at most about three
+        times as long as usual, where in the original it can be longer, rarely.
     """
 
     seat: ClassVar[str] = "listener"  # a person may sit there, see `quickstudy.play.listener`

@@ -29,8 +29,69 @@ COLUMNS = 16
 
 @dataclass(frozen=True)
 class GameSpace:
-    """Parameters of a game and what follows from them, whoever plays it and however often; the
-    docstrings of the tasks have the parameters.
+    """Parameters of a game and what follows from them, for any player and number of games.
+
+    Parameters
+    ----------
+    shots:
+        Times that every value is named at least in the support phase; 0 plays all of either pool.
+    samples:
+        Stimuli that represent one value (O).
+    distractors:
+        Further stimuli in a game (K).
+    dimensions:
+        Dimensions of a stimulus.
+    fewest:
+        Fewest values per dimension; their number is uniform up to `most`.
+    most:
+        Most values per dimension.
+    words:
+        Tokens besides the end of a message (V).
+    length:
+        Tokens of a message (L).
+    rounds:
+        Rounds of a game (N).
+    repeats:
+        Times that the support games are played.
+    descriptive:
+        The target may be missing; otherwise there must be distractors.
+    feedback:
+        A step after each game shows what the speaker saw.
+    renaming:
+        Renaming of words per episode: `none`, one `shared` by all positions of a message, or one
+        per position (`positions`).
+    foils:
+        What replaces a missing target. `balanced`: in the query phase another query meaning, first
+        those that are still to be targets, and all stimuli of a game have different meanings.
+        `mixed`, as published: anything of the episode, so that a listener without the message is
+        right in 70 to 85 % of query games (control `blind`), and one that remembers targets in up
+        to 93 % (`novelty`).
+    strict:
+        The target is shown by another sample than the speaker's (published: by any, in one of O
+        cases the same).
+    query:
+        `all` query meanings once, in random order; or `shots`, as published: enough of them for
+        `shots`, or where that is impossible the whole pool in order.
+    fair:
+        All K + 2 decisions are equally likely; published: the target is missing with probability (K
+        + 1)/(K + 2).
+    observation:
+        The speaker sees all stimuli (`full`), or only the target (`partial`).
+    unequal:
+        How different the sections of an axis may be. It defeats a language of fixed sections.
+    warp:
+        Axes are bent by random powers up to e to this. It defeats a language of fixed sections.
+    held_out:
+        Share of structures (numbers of values per dimension) that occur only in tests: round(share
+        x structures) of them, the same in all runs.
+    tested_most:
+        The test has structures with a dimension of more than `most` values, up to this number.
+    threshold:
+        Odd values that make a meaning one of the query. 2 holds out pairs of values, 3 triples, 1
+        (with shots=0) values.
+    axes:
+        `fixed`; or in every episode `shuffled`, so that token i names any coordinate; `mirrored`,
+        where the values of an axis may run downwards; or `both`.
     """
 
     shots: int = parameter(1, at_least=0, at_most=16)
@@ -72,7 +133,7 @@ class GameSpace:
                 raise ValueError(f"cannot be played: needs {said}")
 
     def _needs(self) -> Iterator[tuple[bool, str]]:
-        """What must hold, and how it is said; nothing behind what does not hold is worked out."""
+        """What must hold, with its text; after a condition that fails no other is evaluated."""
         largest, named = self._largest, "most" if self.tested_most is None else "tested_most"
         yield self.fewest <= self.most, f"fewest <= most, got {self.fewest} > {self.most}"
         yield largest >= self.most, f"tested_most >= most, got {self.tested_most} < {self.most}"
@@ -199,7 +260,7 @@ class GameSpace:
 
     def _held_out(self, structures: Sequence[tuple[int, ...]]) -> set[tuple[int, ...]]:
         """The share of them that is held out: those with the least of numbers that belong to
-        structures, whatever run it is.
+        structures, in any run.
         """
         if not self.held_out:
             return set()

@@ -1,4 +1,4 @@
-"""Drawing one game: what stands beside its target, what either player is shown, and what is said of
+"""Drawing one game: what is shown with its target, what either player is shown, and what is said of
 it.
 """
 
@@ -69,7 +69,7 @@ def draw_game(
 
     played: games before this one. Where each target comes once, the other stimuli of a query game
     are first of all those that are yet to come: what was a target is none again, and who remembers
-    that would need no message. Only behind the last there is none to come.
+    that would need no message. Only after the last there is none to come.
     """
     others, around, coming, spare = sizes.distractors, store.around, store.coming, store.spare
     shelf = 2 * episode + query.astype(jnp.int32)
@@ -133,7 +133,7 @@ def draw_game(
 
 
 def stimuli_of(stimuli: Any, episode: Any, means: Any, sample: Any, axes: Any = None) -> Any:
-    """(stimulus, dimension): the numbers that stand for meanings in an episode; one sample for all
+    """(stimulus, dimension): the numbers that represent meanings in an episode; one sample for all
     dimensions. axes: (episode, dimension), in which order they stand, where it is not that of the
     dimensions.
     """
@@ -154,7 +154,7 @@ def named(sizes: Sizes, names: Any, latents: Any, target: Any, stimulus: Any) ->
     """(token,): the whole message about a target, in the language of the world's own speaker.
 
     posdis: token i is the value of dimension i, plus 1. bosdis: every value of every dimension has
-    a token of its own, and their order says nothing. holistic: every meaning has a name of its own,
+    a token of its own, in any order. holistic: every meaning has a name of its own,
     drawn for the episode. quantised: token i is the part of -1 .. 1, cut into as many equal parts
     as there are words, in which coordinate i lies.
     """

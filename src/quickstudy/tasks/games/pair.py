@@ -17,18 +17,24 @@ class Pair(MetaGame):
     things in it.
 
     As `games/listener`, but the speaker is a player too: it sees its stimuli and, as its message,
-    what it said last (or with `queries` what the listener has said). Both act at every step by a
-    decision and a message; the speaker's message and, at the last round, the listener's decision
-    count. Both are given the same reward. Roles are part of what a player sees.
+    its own last message (with `queries` the listener's). Both act at every step by a decision and a
+    message; the speaker's message and, at the last round, the listener's decision count. Both get
+    the same reward. Roles are part of the observation.
 
-    Scored: decisions of the query phase. Chance: 1/(distractors + 2), not descriptive
-    1/(distractors + 1). Ceiling: 1. The oracle, `quantising-pair`, is a rule that uses no symbols
-    of the space at all: it sends coordinates in as many equal sections as there are words, and
-    learns the renaming from feedback. It comes to 96 to 99 %, although the renaming was meant to
-    rule it out; `unequal`, `warp`, `renaming=positions` and large spaces do.
+    Scored: decisions of the query phase.
+    Chance: 1/(distractors + 2); if not `descriptive`, 1/(distractors + 1).
+    Ceiling: 1. The oracle, `quantising-pair`, is a rule without any symbols of the space: it sends
+        coordinates in as many equal sections as there are words, and learns the renaming from
+        feedback. It reaches 96 to 99 %, although the renaming was meant to exclude it; `unequal`,
+        `warp`, `renaming=positions` and large spaces do.
+    Source: Denamganaï, Missaoui and Walker 2022, with the departures of `games/listener`.
 
-    queries: the listener's messages reach the speaker. Other parameters, source and departures:
-    `games/listener`.
+    Parameters
+    ----------
+    samples:
+        Stimuli that represent one value (O).
+    queries:
+        The listener's messages reach the speaker.
     """
 
     samples: int = parameter(4, at_least=1, at_most=256)
@@ -40,5 +46,5 @@ class Pair(MetaGame):
 
     @property
     def replies(self) -> bool:  # type: ignore[override]
-        """Whether the speaker reads what the listener says."""
+        """Whether the speaker reads the listener's messages."""
         return self.queries

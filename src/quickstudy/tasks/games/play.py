@@ -35,7 +35,7 @@ KEYS = (
 
 
 class Standing(NamedTuple):
-    """Where an episode stands. game; turn: the round, and behind the last the feedback. heard:
+    """The state of an episode. game; turn: the round, and after the last the feedback. heard:
     tokens that the listener reads now; read: those that the speaker does. result: (failure,
     success) of the last game; reward: of its decision.
     """
@@ -50,7 +50,7 @@ class Standing(NamedTuple):
 
 
 def begin(sizes: Sizes) -> Standing:
-    """Before anything was said."""
+    """Before the first message."""
     silence = jnp.zeros(sizes.length, jnp.int32)
     none = jnp.zeros((), jnp.int32)
     return Standing(none, none, silence, silence, jnp.zeros(2), jnp.zeros(()), jnp.zeros((), bool))
@@ -96,7 +96,7 @@ def proceed(
     """One step: the standing after it, the reward, and what a protocol may log of the decision.
 
     message: (position,) tokens of the speaker; reply: those of the listener, where it may answer.
-    Whatever does not matter at this step is ignored; tokens behind the first 0 are 0.
+    What does not matter at this step is ignored; tokens after the first 0 are 0.
     """
     message = ended(message)
     position = jnp.arange(sizes.length)
@@ -142,7 +142,7 @@ def proceed(
 
 
 def ended(message: Any) -> Any:
-    """A message with nothing behind its end, which is the first 0.
+    """A message with nothing after its end, which is the first 0.
 
     >>> ended(jnp.array([2, 0, 3])).tolist()
     [2, 0, 0]
@@ -151,9 +151,9 @@ def ended(message: Any) -> Any:
 
 
 def spoken(sizes: Sizes, episode: Episode, standing: Standing) -> Any:
-    """What the world's own speaker says at this step: its message, or, where that is too long, at
-    round r what there is room for from token r on, with 0 behind the last; at the decision what it
-    said last; nothing at the feedback.
+    """The message of the world's own speaker at this step: its message, or, where that is too long,
+    at round r what there is room for from token r on, with 0 after the last; at the decision its
+    last message; nothing at the feedback.
     """
     message = episode.message[standing.game]
     first = jnp.minimum(standing.turn, sizes.rounds - 1) if sizes.in_windows else 0
@@ -194,9 +194,9 @@ class GameWorld(eqx.Module):
     """Episodes as a pure world; `inputs` and `outputs` are those of the task. Rules are traced:
     worlds that differ in them alone share programs.
 
-    players: 1, the listener beside the world's own speaker, whose action is its decision; or 2,
+    players: 1, the listener with the world's own speaker, whose action is its decision; or 2,
     speaker and listener, each with a decision and a message. replies: the speaker reads what the
-    listener says, else its own last message.
+    listener sends, else its own last message.
     """
 
     rules: Rules
@@ -217,7 +217,7 @@ class GameWorld(eqx.Module):
 
     def drawn(self, keys: Any, numbers: Any) -> Episode:
         """Episodes of these numbers (lane, episode), of the lanes' keys. To compile this takes
-        longer than all else of a game: whoever plays and whoever reads sequences draw by one
+        longer than all else of a game: those who play and those who read sequences draw by one
         program, so many at a time.
         """
         count, size = numbers.shape[1], together()

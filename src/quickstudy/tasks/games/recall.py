@@ -40,27 +40,41 @@ class Shown(NamedTuple):
 @task("games/recall", version=1, controls=["majority"], oracle="recall-rank")
 @dataclass(frozen=True)
 class Recall:
-    """Recall a value: is a stimulus of real numbers bound to the values that it stands for?
+    """Recall a value: is a stimulus of real numbers bound to the values that it represents?
 
-    A game has two steps: a stimulus; then a one at the place of a dimension, drawn anew for each
-    game, and zeros. An episode shows all stimuli of a fresh space once (a shot), then all again,
-    each time in random order.
+    A game has two steps: a stimulus; then a one-hot query of a dimension, sampled for each game. An
+    episode shows all stimuli of a new space once (a shot), then all again, each time in random
+    order.
 
-    Sees: the stimulus or the question, then failure and success of the last answer (as a sequence
-    with questions: 0). Answers: at the second step, the number of the value, from 0. Scored:
-    answers of the second shot; how many values a dimension has, only the first can show. Chance:
-    about 1/3.5. Ceiling: 1, by rank among what was shown. Reward: 1 for a right answer.
+    Sees: the stimulus or the query, then failure and success of the last answer (as a sequence with
+        questions: 0).
+    Answers: at the second step, the number of the value, from 0.
+    Scored: answers of the second shot; only the first can show how many values a dimension has. A
+        correct answer has the reward 1.
+    Chance: about 1/3.5.
+    Ceiling: 1, by rank among the values shown.
+    Source: Denamganaï, Missaoui and Walker 2022.
+    Departures: the third pass of the original, which repeats its last stimulus, is left out.
 
-    dimensions; fewest, most: values of a dimension, uniform between them. coding: `reals`, one
-    number a dimension, the same for a value throughout the episode; `one-hot`, a block of zeros
-    with a one, for which every dimension has `most` values, and the question is ones over the
-    block. stimuli: `all` of the space once a shot; `drawn`, as published, from the support pool
-    with replacement, as many as it has. longest: games of a shot at most; of `all` then a random
-    part is shown, in both shots the same. punished: a right answer brings 0 and a wrong one -1, as
-    published.
-
-    Source: Denamganaï, Missaoui and Walker 2022. Departure: the third pass of the original, which
-    repeats its last stimulus, is left out.
+    Parameters
+    ----------
+    dimensions:
+        Dimensions of a stimulus.
+    fewest:
+        Fewest values per dimension; their number is uniform up to `most`.
+    most:
+        Most values per dimension.
+    coding:
+        `reals`: one number per dimension, the same for a value throughout the episode. `one-hot`: a
+        block of zeros with a one; every dimension then has `most` values, and the query is ones
+        over the block.
+    stimuli:
+        `all` of the space once per shot; or `drawn`, as published: as many from the support pool,
+        with replacement.
+    punished:
+        A correct answer has the reward 0 and a wrong one -1, as published.
+    longest:
+        Most games per shot; of `all` then a random part is shown, the same in both shots.
     """
 
     dimensions: int = parameter(3, at_least=2, at_most=6)

@@ -25,7 +25,7 @@ TITLES = ("game", "phase", "target", "said", "heard", "speaker", "listener", "ri
 def recorded(episode: Episode, number: int) -> dict[str, Any]:
     """One of some episodes in plain JSON types: `values`, `renamed` and `games`.
 
-    Stimuli are lists of numbers, one stimulus behind the other, as a player observes them.
+    Stimuli are lists of numbers, one stimulus after the other, as a player observes them.
     """
     count, renamed = int(episode.count[number]), episode.renamed[number]
     shared = (renamed == renamed[0]).all()
@@ -74,9 +74,9 @@ def replayed(sizes: Sizes, line: Mapping[str, Any], replies: bool) -> list[dict[
     and `listener` by the original's keys, and the `reward` and `done` that came with it.
 
     line: as `recorded` has it, with `messages` (step, token), the speaker's, and `decisions`
-    (step,), the listener's; where the speaker reads what the listener says, `replies`, also
+    (step,), the listener's; where the speaker reads the listener's messages, `replies`, also
     `replies` (step, token), the listener's messages. There is one entry for every step; where the
-    last observation is one of feedback, behind which nothing is done, there may be one for it too.
+    last observation is one of feedback, after which nothing is done, there may be one for it too.
     A recording that breaks off is played as far as it goes, and then no step is `done`. A decision
     that does not count may be None. Without messages the speaker is the one by rule, without
     decisions the listener is right, without replies it is silent. Raises UsageError, with the
@@ -176,7 +176,7 @@ def _played(sizes: Sizes, steps: int) -> Any:
 
 def _check_fields(line: Mapping[str, Any]) -> None:
     """Raise UsageError for a field that is a slip for another, which would be passed over in
-    silence. What else a line says, such as when it was written, is its own affair.
+    silence. Other fields of a line, such as its time, are ignored.
     """
     missing = [field for field in FIELDS if field not in line]
     for name in line:
@@ -251,7 +251,7 @@ def _episode(sizes: Sizes, line: Mapping[str, Any]) -> Episode:
 
 def _numbers(name: str, given: Any, count: int, least: int) -> NDArray[np.float64]:
     """Stimuli, in one list or one for each; of a speaker that sees the target alone, with zeros
-    behind it.
+    after it.
     """
     try:
         array = np.asarray(given, dtype=np.float64).ravel()

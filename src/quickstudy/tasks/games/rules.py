@@ -59,7 +59,7 @@ class ListenerRule:
     """Keeps what feedback shows, and decides by `agrees`: (row, stimulus, dimension), what fits the
     message.
 
-    A stimulus that fits in all dimensions is chosen, else none of them, or where that is no
+    A stimulus that fits in all dimensions is chosen, else none of them, or where that is not a
     decision the best.
     """
 
@@ -135,7 +135,7 @@ class ListenerRule:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """The shape of what the rule counts; none unless it says so."""
+        """The shape of what the rule counts; none unless declared."""
         return ()
 
     def counted(self, coordinates: Any, said: Any) -> Any:
@@ -169,9 +169,9 @@ class ListenerRule:
 @control("nearest-neighbour", version=1, role="oracle", compiled=True)
 @dataclass(frozen=True, init=False)
 class NearestNeighbour(ListenerRule):
-    """In every dimension, the token that named the nearest coordinate must be the one that is said.
+    """In every dimension, the token that named the nearest coordinate must be in the message.
 
-    A token that was never said fits a coordinate that is not near any that was named.
+    A token that never occurred fits a coordinate that is not near any that was named.
     """
 
     def agrees(self, heard: Heard, view: View) -> Any:
@@ -213,7 +213,7 @@ class Binning(ListenerRule):
         return where[:, :, :, None] * said[:, :, None, :, None]
 
     def agrees(self, heard: Heard, view: View) -> Any:
-        """The section that the token stands for is the one in which the coordinate lies."""
+        """The section that the token means is the one in which the coordinate lies."""
         values = heard.values
         tally = jnp.take_along_axis(heard.tally, (values - 1)[..., None, None, None], axis=2)[
             :, :, 0

@@ -1,4 +1,4 @@
-"""Shelves of meanings, from which the stimuli beside a target are drawn without replacement, in
+"""Shelves of meanings, from which the stimuli next to a target are drawn without replacement, in
 JAX.
 """
 
@@ -15,7 +15,7 @@ SWAPPED = 6
 
 class Shelves(NamedTuple):
     """Meanings to draw from: (shelf, entry), and how many. Where they are sorted, with a number
-    behind all for each that is absent, also (shelf, meaning): how many entries are smaller than
+    after all for each that is absent, also (shelf, meaning): how many entries are smaller than
     each meaning.
     """
 
@@ -25,7 +25,7 @@ class Shelves(NamedTuple):
 
     @classmethod
     def of(cls, meanings: Any, there: Any, absent: int) -> Shelves:
-        """(shelf, entry): those of the meanings that are there, for every shelf, sorted."""
+        """(shelf, entry): those of the present meanings, for every shelf, sorted."""
         shelf = jnp.arange(len(there))[:, None]
         times = (
             jnp.zeros((len(there), absent + 1), jnp.int32)
@@ -36,9 +36,9 @@ class Shelves(NamedTuple):
 
     @classmethod
     def counted(cls, times: Any, room: int) -> Shelves:
-        """(shelf, meaning): every meaning as often as it is said, with room for so many entries.
+        """(shelf, meaning): every meaning as often as given, with room for so many entries.
 
-        Nothing is sorted: a meaning is written where its entries begin, and the places behind
+        Nothing is sorted: a meaning is written where its entries begin, and the places after
         repeat it.
         """
         shelves, absent = times.shape

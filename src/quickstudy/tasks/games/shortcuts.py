@@ -22,8 +22,8 @@ straddle sections.
 @control("blind", version=1, role="control", compiled=True)
 @dataclass(frozen=True, init=False)
 class Blind(ListenerRule):
-    """Ignores what is said of the stimuli: in the query phase it takes one that could be a query
-    target, two of whose values (as many as the threshold says) are odd; before, any. How many
+    """Ignores the message: in the query phase it takes one that could be a query
+    target, two of whose values (as many as the threshold) are odd; before, any. How many
     values there are it knows from the feedback of earlier games.
     """
 
@@ -38,7 +38,7 @@ class Blind(ListenerRule):
 @control("novelty", version=1, role="control", compiled=True)
 @dataclass(frozen=True, init=False)
 class Novelty(Blind):
-    """Ignores what is said of the stimuli, and remembers: as `blind`, but what was a target in the
+    """Ignores the message, and remembers: as `blind`, but what was a target in the
     query phase is none again. Where every query meaning comes once, and foils do not wait for their
     turn, that alone is worth 25 %.
     """
@@ -57,7 +57,7 @@ class Novelty(Blind):
 @control("always-none", version=1, role="control", compiled=True)
 @dataclass(frozen=True, init=False)
 class AlwaysNone(ListenerRule):
-    """None of them, always; the first, where that is no decision."""
+    """None of them, always; the first, where "none" is not a decision."""
 
     languages: ClassVar[tuple[str, ...]] = ()
 
@@ -70,7 +70,7 @@ class AlwaysNone(ListenerRule):
 @dataclass(frozen=True, init=False)
 class QuantisedListener(ListenerRule):
     """Understands coordinates sent in equal sections, one for every word: which section a token
-    stands for it learns from feedback, for all positions together. A token that was never explained
+    means it learns from feedback, for all positions together. A token that was never explained
     fits everything.
     """
 
@@ -90,7 +90,7 @@ class QuantisedListener(ListenerRule):
         return jnp.einsum("bdt,bds->bts", said, section)
 
     def agrees(self, heard: Heard, view: View) -> Any:
-        """The coordinate lies in the section, or a little beside it where a value has several
+        """The coordinate lies in the section, or slightly outside where a value has several
         samples.
         """
         words = self.sizes.words

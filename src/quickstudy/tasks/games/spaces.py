@@ -1,4 +1,4 @@
-"""Symbolic spaces: how many values each dimension has, which stimuli stand for them, which
+"""Symbolic spaces: how many values each dimension has, which stimuli represent them, which
 combinations are held out, and which of them are played, in JAX with explicit keys.
 
 A meaning is a value of every dimension. Meanings are numbered on the largest grid there is, the
@@ -25,7 +25,7 @@ MEANINGS = 2**14
 
 def few_enough(values: int, dimensions: int, named: str = "most") -> tuple[bool, str]:
     """Whether a space with so many values of every dimension has no more meanings than there is
-    room for, and the inequality; named: the parameter that says how many values.
+    room for, and the inequality; named: the parameter with the number of values.
     """
     meanings = values**dimensions
     return meanings <= MEANINGS, f"{named}^dimensions <= {MEANINGS}, got {meanings}"
@@ -70,7 +70,7 @@ def stimulus_shape(dimensions: int, most: int, samples: int) -> tuple[int, int, 
 
 
 def draw_stimuli(uniform: Any, values: Any, unequal: Any, warp: Any, mirrored: Any = False) -> Any:
-    """(dimension, value, sample): the real numbers that stand for every value throughout an
+    """(dimension, value, sample): the real numbers that represent every value throughout an
     episode.
 
     Of the range -1 .. 1 every value has a section; its numbers are normal around a mean that is at
@@ -101,7 +101,7 @@ def section_of(coordinates: Any, count: Any) -> Any:
 
 
 def drawn_axes(uniform: Any) -> Any:
-    """(dimension,): a random order in which the axes stand in a stimulus, by the numbers of
+    """(dimension,): a random order of the axes of a stimulus, by the numbers of
     `draw_stimuli`.
     """
     return jnp.argsort(2 * _spare(uniform) % 1)
@@ -114,7 +114,7 @@ def _spare(uniform: Any) -> Any:
 
 def chosen_by(uniform: Any, weights: Any, most: int) -> Any:
     """The number of a meaning, drawn with probability proportional to its weight by a number
-    uniform in 0 .. 1; weights have the meanings in front, and behind them what the uniform numbers
+    uniform in 0 .. 1; weights have the meanings on the first axis, then what the uniform numbers
     have.
 
     Value by value, the first dimension first: a running sum over all meanings would cost a compiled
@@ -127,7 +127,7 @@ def chosen_by(uniform: Any, weights: Any, most: int) -> Any:
         for total in rows.sum(axis=1):
             reached.append(reached[-1] + total)
         point = uniform * reached[-1]
-        # By rounding, the point may lie behind the last row that has any weight.
+        # By rounding, the point may lie after the last row that has any weight.
         passed = [(end <= point) & (reached[-1] > end) for end in reached[1:-1]]
         # Whoever passed an end passed those before it, so that no place must be looked up.
         ends, behind = jnp.stack(reached[1:]), jnp.stack([*passed, jnp.zeros_like(passed[0])])
@@ -184,7 +184,7 @@ def pick_targets(
 
     A query pool with fewer stimuli than are due is played as a whole, in the order of its numbers,
     each meaning once for every sample. whole: pools that always are, 0, 1 (the query's) or 2, in
-    random order and each meaning once, or, where they are ordered, as just said. uniform: (episode,
+    random order and each meaning once, or, where they are ordered, as above. uniform: (episode,
     game, 3) numbers in 0 .. 1; of_order (episode, pool, meaning).
 
     Within, episodes are the last axis: sums over meanings are then sums of rows. What is known of
@@ -209,7 +209,7 @@ def pick_targets(
         targets, due, picked, thrown, phase, support, count, at = state
         goes_on = (
             phase <= last_phase
-        )  # behind the last target of an episode, nothing more is written
+        )  # after the last target of an episode, nothing more is written
         pool = jnp.where(phase == 0, *pools)
         left = jnp.where(phase == 0, limits.support, support + limits.query) - at
         of_run, of_draw, of_neighbour = uniform[at]

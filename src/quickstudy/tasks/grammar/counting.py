@@ -124,7 +124,7 @@ class Counting:
 
     @cached_property
     def letters(self) -> NDArray[np.int8]:
-        """That of each block, and the `#` behind them."""
+        """That of each block, and the `#` after them."""
         return np.array([*(block[0] for block in self.blocks), 0], np.int8)
 
     @cached_property
@@ -202,7 +202,7 @@ class Counting:
         return np.repeat(chances, often)
 
     def certain_at(self, values: Sequence[int]) -> NDArray[np.bool_]:
-        """(time,): whether the next symbol is certain, behind each symbol of a string but its last
+        """(time,): whether the next symbol is certain, after each symbol of a string but its last
         `#`.
         """
         (chances,), (often,) = self.following(np.array([values]))
@@ -222,7 +222,7 @@ class Counting:
             return tuple(counted.tolist()) if whole else None
         ends = np.flatnonzero(
             string[1:] != string[:-1]
-        )  # what is read behind each is another symbol
+        )  # what is read after each is another symbol
         runs, letters = np.diff(ends), string[ends[:-1] + 1]
         if letters.tobytes() != self.letters[:-1].astype(letters.dtype).tobytes():
             return None

@@ -31,10 +31,10 @@ class Derivation:
 
         S -> a S b S [0.3] | [0.7]
 
-    Parts stand between spaces; what is no left side is a terminal: a letter, or a word. A word goes
-    in quotes if it begins with a capital, or stands among letters. A capital letter beside small
-    ones is none: its rule was forgotten. Lines with the same left side are one rule. Every
-    alternative ends with its probability, which may be a fraction, and may be empty. Raises
+    Parts are separated by spaces; a part that is not a left side is a terminal: a letter, or a
+    word. A word goes in quotes if it begins with a capital, or is among letters. A capital letter
+    next to small ones is none: its rule was forgotten. Lines with the same left side are one rule.
+    Every alternative ends with its probability, which may be a fraction, and may be empty. Raises
     UsageError for a text that is none, probabilities that do not sum to 1, a symbol that cannot be
     reached or does not end, recursion through parts that may be empty, and strings whose mean
     length is infinite.
@@ -84,7 +84,7 @@ class Derivation:
 
     def draw(self, uniform: Callable[[], float]) -> list[int]:
         """A string, without `#`. The leftmost derivation; every expansion takes one uniform number,
-        even where there is no choice, and the rule whose share of 0 .. 1 holds it, in the order of
+        even without a choice, and the rule whose share of 0 .. 1 holds it, in the order of
         the text.
         """
         stack, string = [next(iter(self.rules))], list[int]()
@@ -171,7 +171,7 @@ class Derivation:
 
     @cached_property
     def finite(self) -> bool:
-        """Whether there is a longest string: no left side stands in its own place, however far
+        """Whether there is a longest string: no left side contains itself, however far
         down.
         """
         return not np.linalg.matrix_power(self._means > 0, len(self._means)).any()
@@ -191,7 +191,7 @@ class Derivation:
 
     @cached_property
     def _means(self) -> NDArray[np.float64]:
-        """(left side, part): how many of each left side stand in the place of one, on average."""
+        """(left side, part): how many of each left side replace one, on average."""
         names = list(self.rules)
         return np.array(
             [
@@ -252,7 +252,7 @@ class Derivation:
                 f"grammar: {len(self.symbols) - 1} different terminals are more than"
                 f" {MOST_SYMBOLS - 1}; write fewer"
             )
-        # In a grammar whose terminals are all capitals, one that lacks its rule cannot be told from
+        # In a grammar whose terminals are all capitals, one that lacks its rule looks like
         # them.
         if any(map(str.islower, self.symbols)) and (
             capital := next(filter(str.isupper, set(bare) - set(words)), "")

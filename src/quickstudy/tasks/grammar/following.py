@@ -70,7 +70,7 @@ class Follower:
         return self._moved(state)[0]
 
     def after(self, state: int, symbol: int) -> int:
-        """The state behind a symbol, -1 where it cannot come."""
+        """The state after a symbol, -1 where it cannot come."""
         return self._moved(state)[1].get(symbol, -1)
 
     def count(self, state: int, left: int) -> int:
@@ -103,7 +103,7 @@ class Follower:
 
     def by_length(self) -> Iterator[tuple[int, int]]:
         """(length, how many strings of it), for all lengths that have some. Raises UsageError
-        behind the longest that are counted, unless there are no longer ones.
+        after the longest that are counted, unless none are longer.
         """
         for length in range(LONGEST_COUNTED + 1):
             derivations = self.count(self.start, length)
@@ -184,7 +184,7 @@ class Follower:
         return self._counted(names)
 
     def _moved(self, state: int) -> tuple[NDArray[np.float64], dict[int, int], bool]:
-        """Chances of the next symbol, the states behind each, and whether two derivations have
+        """Chances of the next symbol, the states after each, and whether two derivations have
         become one there.
         """
         if state not in self._moves:
@@ -216,7 +216,7 @@ class Follower:
         return self._moves[state]
 
     def _first_of(self, stack: int) -> list[tuple[int, int, Fraction]]:
-        """(symbol, stack behind it, probability) of all that a stack may begin with."""
+        """(symbol, stack after it, probability) of all that a stack may begin with."""
         if not stack:
             return [(0, 0, Fraction(1))]
         top, below = self._cells[stack]
@@ -246,7 +246,7 @@ class Follower:
 
 def _factored(rules: Rules) -> Rules:
     """Rules for the same strings, as likely, in which no two alternatives of a left side begin with
-    the same part: what they begin with stands once, before a left side for what comes behind, which
+    the same part: what they begin with occurs once, before a left side for what follows, which
     is then chosen when it is read.
     """
     found: dict[str, list[tuple[Fraction, tuple[str, ...]]]] = {}
@@ -272,7 +272,7 @@ def _factored(rules: Rules) -> Rules:
                 right = (
                     *right[:alike],
                     f"{left} {len(found)} {len(found[left])}",
-                )  # with spaces, so nobody's name
+                )  # with spaces, so no other name
                 left_over.append(
                     (right[-1], [(chance / total, behind[alike:]) for chance, behind in some])
                 )

@@ -32,8 +32,14 @@ _CORPUS = "A file of strings is no grammar; take grammar/sentences:corpus=FILE"
 
 @dataclass(frozen=True)
 class Counted(StringTask):
-    """A counter language. p: the chance that a variable stops growing. least: the smallest that a
-    variable may be.
+    """A counter language.
+
+    Parameters
+    ----------
+    p:
+        Probability that a variable stops growing.
+    least:
+        Smallest value of a variable.
     """
 
     p: float = parameter(0.3, above=0, at_most=0.99)
@@ -104,12 +110,14 @@ class _Listed(Sequence[String]):
 class EqualTwo(Counted):
     """As many b as there were a: a^n b^n.
 
-    Sees: `#`, n letters a, n letters b; n = 1, 2, 3 ... stops growing with chance p. Answers: the
-    next symbol, `#` at the end. Scored: where the next symbol is certain, from the first b on, in
-    strings longer than all that were shown. Chance: always answering b errs once in a string.
+    Sees: `#`, n letters a, n letters b; n = 1, 2, 3 ... stops growing with chance p.
+    Answers: the next symbol, `#` at the end.
+    Scored: where the next symbol is certain, from the first b on, in strings longer than all that
+        were shown.
+    Chance: always answering b errs once in a string.
     Ceiling: all strings right.
     Source: Lan, Chemla and Katzir 2023. Released: n from a grammar in which the first step takes a
-    draw too. The grammar of the paper's appendix allows n = 0: `least=0`.
+        draw too. The grammar of the paper's appendix allows n = 0: `least=0`.
     """
 
     blocks = "a^n b^n"
@@ -124,10 +132,12 @@ class EqualTwo(Counted):
 class EqualThree(Counted):
     """As many b, and as many c, as there were a: a^n b^n c^n.
 
-    Sees: `#`, then three blocks of n letters; n = 1, 2, 3 ... stops growing with chance p. Answers:
-    the next symbol. Scored: where it is certain, from the first b on, in strings longer than all
-    that were shown. Chance: always answering c is wrong for all b and the end. Ceiling: all strings
-    right. Source: Lan, Chemla and Katzir 2023.
+    Sees: `#`, then three blocks of n letters; n = 1, 2, 3 ... stops growing with chance p.
+    Answers: the next symbol.
+    Scored: where it is certain, from the first b on, in strings longer than all that were shown.
+    Chance: always answering c is wrong for all b and the end.
+    Ceiling: all strings right.
+    Source: Lan, Chemla and Katzir 2023.
     """
 
     blocks = "a^n b^n c^n"
@@ -138,10 +148,12 @@ class EqualThree(Counted):
 class EqualFour(Counted):
     """As many b, c and d as there were a: a^n b^n c^n d^n.
 
-    Sees: `#`, then four blocks of n letters; n = 1, 2, 3 ... stops growing with chance p. Answers:
-    the next symbol. Scored: where it is certain, from the first b on, in strings longer than all
-    that were shown. Chance: always answering d is wrong for all b, all c and the end. Ceiling: all
-    strings right. Source: Lan, Chemla and Katzir 2023.
+    Sees: `#`, then four blocks of n letters; n = 1, 2, 3 ... stops growing with chance p.
+    Answers: the next symbol.
+    Scored: where it is certain, from the first b on, in strings longer than all that were shown.
+    Chance: always answering d is wrong for all b, all c and the end.
+    Ceiling: all strings right.
+    Source: Lan, Chemla and Katzir 2023.
     """
 
     blocks = "a^n b^n c^n d^n"
@@ -153,12 +165,14 @@ class Addition(Counted):
     """Add two numbers: a^n b^m c^{n+m}.
 
     Sees: `#`, n letters a, m letters b, n + m letters c; both numbers stop growing with chance p,
-    independently. Answers: the next symbol. Scored: where it is certain, from the first c on, in
-    strings longer than all that were shown. Chance: always answering c errs once in a string.
+        independently.
+    Answers: the next symbol.
+    Scored: where it is certain, from the first c on, in strings longer than all that were shown.
+    Chance: always answering c errs once in a string.
     Ceiling: all strings right.
     Source: Lan, Chemla and Katzir 2023. Released: the test list is exhaustive up to n + m = 124
-    only; the paper's text has a square of values instead (`test=grid`). The grammar of the paper's
-    appendix allows 0 of each: `least=0`.
+        only; the paper's text has a square of values instead (`test=grid`). The grammar of the
+        paper's appendix allows 0 of each: `least=0`.
     """
 
     blocks, variables = "a^n b^m c^{n+m}", "nm"
@@ -186,8 +200,12 @@ def _pair_list(rules: str) -> list[String]:
 
 @dataclass(frozen=True)
 class Balanced(StringTask):
-    """Balanced brackets. p: the chance that a bracket is opened, below a half so that strings
-    end.
+    """Balanced brackets.
+
+    Parameters
+    ----------
+    p:
+        Probability that a bracket is opened, below a half so that strings end.
     """
 
     p: float = parameter(0.3, above=0, at_most=0.49)
@@ -220,10 +238,13 @@ class DyckOne(Balanced):
     """Balanced brackets of one kind.
 
     Sees: `#` and a balanced word: a bracket is opened with chance p, else the last one is closed or
-    the word ends. Answers: the next symbol. Scored: at every step, whether those symbols that may
-    follow, and no others, are given more than the margin of probability; in strings longer than all
-    that were shown. Chance 0. Ceiling: all strings right. Source: Lan, Chemla and Katzir 2023.
-    Released: the test list leaves most words out from length 10 on.
+        the word ends.
+    Answers: the next symbol.
+    Scored: at every step, whether those symbols that may follow, and no others, are given more than
+        the margin of probability; in strings longer than all that were shown. Chance 0.
+    Ceiling: all strings right.
+    Source: Lan, Chemla and Katzir 2023. Released: the test list leaves most words out from length
+        10 on.
     """
 
 
@@ -233,10 +254,12 @@ class DyckTwo(Balanced):
     """Balanced brackets of two kinds.
 
     Sees: `#` and a balanced word: a bracket is opened with chance p, of either kind, else the last
-    one is closed or the word ends. Answers: the next symbol. Scored: as for one kind; only the
-    bracket that was opened last may be closed. Chance 0. Ceiling: all strings right. Source: Lan,
-    Chemla and Katzir 2023. Released: the test list ends at length 30, shorter than the longest
-    training strings of 500 and of 1,000, and leaves most words out from length 8 on.
+        one is closed or the word ends.
+    Answers: the next symbol.
+    Scored: as for one kind; only the bracket that was opened last may be closed. Chance 0.
+    Ceiling: all strings right.
+    Source: Lan, Chemla and Katzir 2023. Released: the test list ends at length 30, shorter than the
+        longest training strings of 500 and of 1,000, and leaves most words out from length 8 on.
     """
 
     brackets = ("(", ")"), ("[", "]")
@@ -247,13 +270,20 @@ class DyckTwo(Balanced):
 class Written(StringTask):
     """A language that you write, as probabilistic rules or as blocks of counted letters.
 
-    rules: the text, or the name of a file that holds it; the text is part of what a run is known
-    by. Probabilistic context-free rules: `S -> a S b S [0.3] | [0.7]`, one left side a line or
-    between semicolons. Counted blocks: `a^n b^m c^{n+m} [n 0.3] [m 0.3]`, with the chance that each
-    variable stops growing.
-    Sees: a string between two `#`. Answers: the next symbol. Scored: where the next symbol is
-    certain, in strings longer than all that were shown; at every step, if it never is. Chance 0.
-    Ceiling: all strings right. Source: yours.
+    Sees: a string between two `#`.
+    Answers: the next symbol.
+    Scored: where the next symbol is certain, in strings longer than all training strings; at every
+        step, if it never is.
+    Chance: 0.
+    Ceiling: all strings right.
+    Source: yours. Example: `S -> a S b S [0.3] | [0.7]`, one left side per line or between
+        semicolons; or counted blocks, `a^n b^m c^{n+m} [n 0.3] [m 0.3]`, with the probability that
+        each variable stops growing.
+
+    Parameters
+    ----------
+    rules:
+        The rules, or the name of a file that holds them. Their text identifies a run.
     """
 
     rules: str = parameter("S -> a S b S [0.3] | [0.7]")
@@ -312,7 +342,7 @@ def grammar(name: str, rules: str | pathlib.Path) -> str:
             (Written,),
             {
                 "__doc__": Written.__doc__,
-                # Of whoever calls: what a script itself defines is run in its process, what a file
+                # Of the caller: what a script itself defines is run in its process, what a file
                 # does, anywhere.
                 "__module__": sys._getframe(1).f_globals.get("__name__", __name__),
                 "__annotations__": {"rules": str},

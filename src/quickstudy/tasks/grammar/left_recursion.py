@@ -69,7 +69,7 @@ def left_recursive(rules: Rules) -> str:
 def _substituted(
     chance: Fraction, right: tuple[str, ...], earlier: str, alternatives: Alternatives
 ) -> Alternatives:
-    """An alternative, with all that a left side at its beginning may stand for in its place."""
+    """An alternative, with all that a left side at its beginning may become."""
     if right[:1] != (earlier,):
         return [(chance, right)]
     return [(chance * p, (*first, *right[1:])) for p, first in alternatives]

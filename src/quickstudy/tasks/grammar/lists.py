@@ -1,4 +1,4 @@
-"""Which strings a test asks about: those behind the longest that was shown, in one of four
+"""Which strings a test asks about: those longer than all that were shown, in one of four
 orders.
 """
 
@@ -23,7 +23,7 @@ MODES = ("exhaustive", "released", "grid", "deep")
 LISTED = ("exhaustive", "released")
 """Modes in which all tests are parts of one list."""
 DEEP_LENGTHS = 50
-"""Lengths behind the longest string shown, from which strings are drawn under `deep`."""
+"""Lengths above the longest string shown, from which strings are drawn under `deep`."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class TestList:
 
     mode: `exhaustive`, all strings of the language, the shortest first; `released`, the list of the
     published data set; `grid`, every variable by itself from `start` + 1 on (a square of values,
-    where there are two); `deep`, strings of lengths behind `start`, each as likely as the others of
-    its length. Raises UsageError where there is no such list, or it is too short.
+    where there are two); `deep`, strings of lengths above `start`, each as likely as the others of
+    its length. Raises UsageError where the list does not exist, or it is too short.
     """
 
-    __test__ = False  # no test of pytest's, whatever it is called
+    __test__ = False  # not a test of pytest's, despite its name
 
     task: Any
     mode: str
@@ -96,7 +96,7 @@ class TestList:
 
     @classmethod
     def behind(cls, task: Any, mode: str, shown: Sequence[String], count: int) -> TestList:
-        """The strings behind the longest of those shown."""
+        """The strings longer than all that were shown."""
         longest = max(map(len, shown))
         grammar = task.grammar
         if mode == "released":
@@ -192,7 +192,7 @@ class TestList:
 
 
 def together(lists: Sequence[Any]) -> tuple[Iterable[String], list[slice]]:
-    """One list of strings that holds several, and where each of them stands in it."""
+    """One list of strings that holds several, and the position of each."""
     first = lists[0]
     if isinstance(first, TestList) and all(one == first for one in lists):
         return first, [slice(0, len(first))] * len(lists)

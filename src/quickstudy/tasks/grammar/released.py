@@ -56,7 +56,7 @@ def bracket_words(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, ...]]:
     """The released list of balanced words, of these pairs of brackets. It is not exhaustive, though
     described so.
 
-    Words of depth d are, for each pair, every word of depth d-1 within it with every one behind,
+    Words of depth d are, for each pair, every word of depth d-1 within it followed by every one,
     then the empty word; they are taken depth after depth until there are enough different ones, and
     sorted by length.
     """
@@ -74,7 +74,7 @@ def bracket_words(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, ...]]:
 
 def read_strings(path: str | pathlib.Path, symbols: Sequence[str]) -> list[NDArray[np.int8]]:
     """The strings of a released file, one per line, from text or from an archive (`.zip`). Raises
-    UsageError for a line that is no string of these symbols.
+    UsageError for a line that is not a string of these symbols.
     """
     numbers = {symbol: number for number, symbol in enumerate(symbols)}
     found = []
@@ -93,7 +93,7 @@ def read_strings(path: str | pathlib.Path, symbols: Sequence[str]) -> list[NDArr
 def write_strings(
     path: str | pathlib.Path, strings: Iterable[NDArray[np.int8]], symbols: Sequence[str]
 ) -> None:
-    """As released: a string per line, no newline behind the last. A name that ends in `.zip` makes
+    """As released: a string per line, no newline after the last. A name that ends in `.zip` makes
     an archive.
     """
     _write(

@@ -134,7 +134,9 @@ class Trigram(_NGram):
 
 @control("true-grammar", version=1, role="oracle")
 class TrueGrammar(_Distribution, FixedRule):
-    """The probabilities that the grammar itself gives after what was read; nobody can do better."""
+    """The probabilities that the grammar itself gives after what was read; nothing can do
+    better.
+    """
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
         if task.grammar is None:

@@ -49,15 +49,26 @@ class Pair(NamedTuple):
 class Sentences:
     """Predict the next word of sentences from a file or a grammar, and judge minimal pairs.
 
-    corpus: the name of a file of sentences, one a line, with spaces between words (or letters
-    without spaces); or rules as in `grammar/written`, or a file of them, of which the different
-    sentences among 20,000 draws are taken. A line that begins with `# ` is a comment, and a `#` at
-    both ends of a sentence is left out. pairs: the name of a file of minimal pairs, a line each:
-    acceptable sentence, tab, unacceptable sentence, and optionally a tab and the name of what is
-    tested. Sees: a sentence between two `#`. Answers: the next word. Scored: bits per word of
-    sentences that were not shown, and the share of pairs whose acceptable sentence has fewer bits.
-    Chance: log2 of the vocabulary, and half of the pairs. Ceiling: the grammar's own
-    probabilities, where there is a grammar. Source: yours.
+    Sees: a sentence between two `#`.
+    Answers: the next word.
+    Scored: bits per word of sentences that were not shown, and the share of pairs whose acceptable
+        sentence has fewer bits.
+    Chance: log2 of the vocabulary size, and half of the pairs.
+    Ceiling: the grammar's own probabilities, if there is a grammar.
+    Source: yours.
+
+    Parameters
+    ----------
+    corpus:
+        A file of sentences, one per line, with spaces between words (or letters without spaces); or
+        rules as in `grammar/written`, or a file of them, of which the different sentences among
+        20,000 samples are used. A line that begins with `# ` is a comment, and a `#` at both ends
+        of a sentence is left out.
+    pairs:
+        A file of minimal pairs, one per line: acceptable sentence, tab, unacceptable sentence, and
+        optionally a tab and the name of what is tested.
+    digest:
+        Digest of both, computed when they are read.
     """
 
     corpus: str = parameter(AGREEMENT, place=True)
@@ -205,7 +216,7 @@ def _drawn(grammar: Derivation) -> list[tuple[str, ...]]:
 
 
 def _text(named: str) -> str:
-    """Rules as they are, or the text of a file."""
+    """Rules unchanged, or the text of a file."""
     if "->" in named:
         return named
     try:

@@ -37,9 +37,14 @@ def read_grammar(text: str) -> Grammar:
 
 @dataclass(frozen=True)
 class StringTask:
-    """A language. setup: what is shown and asked (section 3.3 of the paper): `next`, the symbol
-    that follows, after every symbol; `valid`, every symbol that may follow, as bits; `accept`,
-    whether the whole string is of the language, where every other string, on average, is not.
+    """A formal language.
+
+    Parameters
+    ----------
+    setup:
+        What is shown and asked (section 3.3 of the paper). `next`: the symbol that follows, after
+        every symbol. `valid`: every symbol that may follow, as bits. `accept`: whether the whole
+        string belongs to the language, where on average every other string does not.
     """
 
     setup: str = parameter("next", choices=("next", "valid", "accept"))
@@ -69,7 +74,7 @@ class StringTask:
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """Words for the answers, where they are no symbols of the language."""
+        """Words for the answers, where they are not symbols of the language."""
         return ("rejected", "accepted") if self.setup == "accept" else ()
 
     @property
@@ -93,7 +98,7 @@ class StringTask:
         return self.lesson(self.grammar.draws(rng, count), rng)
 
     def lesson(self, strings: Sequence[String], rng: np.random.Generator) -> Examples:
-        """Strings as they are shown: for `accept`, one of two, on average, in a form that is not of
+        """Strings as shown: for `accept`, one of two, on average, in a form that is not of
         the language.
         """
         if self.setup != "accept":
@@ -106,7 +111,7 @@ class StringTask:
         return self.examples(mixed)
 
     def released(self, seed: int, count: int) -> Examples:
-        """The training set of that size as it was released: there with seed 100, and 100 to 1,000
+        """The training set of that size as released: with seed 100, and 100 to 1,000
         strings.
         """
         if self.setup == "accept":
@@ -122,7 +127,7 @@ class StringTask:
         raise UsageError(f"{self.id}: there is no released test list; use test=exhaustive")
 
     def text(self, tokens: Sequence[int]) -> str:
-        """A string as it is released; words stand between spaces."""
+        """A string as released; words are separated by spaces."""
         between = " " if any(len(symbol) > 1 for symbol in self.vocabulary) else ""
         return between.join(self.vocabulary[token] for token in tokens)
 

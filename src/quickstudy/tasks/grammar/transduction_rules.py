@@ -15,7 +15,7 @@ from quickstudy.tasks.controls import FixedRule
 
 TENTHS = 10
 MOST = 32
-"""Places that are told apart; the longest answer has twice as many symbols as its string."""
+"""Distinct positions; the longest answer has twice as many symbols as its string."""
 
 
 class _Reader:
@@ -61,7 +61,7 @@ class ByPlace(_Reader):
 
 @control("say-again", version=1, role="control")
 class SayAgain(_Reader, FixedRule):
-    """Says the string again, from its beginning; the first word where that is no answer, or the
+    """Repeats the string from its beginning; the first word where that is not an answer, or the
     string is over.
     """
 
@@ -78,7 +78,7 @@ class TransductionOracle(_Reader, FixedRule):
     """Knows the function: always right."""
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """What is right behind a string of the task; elsewhere the first word."""
+        """The right answer after a string of the task; elsewhere the first word."""
         words, length = self.task.vocabulary, self._length(inputs)
         said = np.zeros(len(inputs), np.int64)
         try:

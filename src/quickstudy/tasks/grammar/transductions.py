@@ -32,7 +32,7 @@ def _any(rng: np.random.Generator, symbols: Words, count: int) -> list[str]:
 
 
 def _sum_of_products(rng: np.random.Generator, length: int) -> Words:
-    """Digits and signs in turn; an even length stands for one less."""
+    """Digits and signs in turn; an even length means one less."""
     string = _any(rng, DIGITS, (length + 1) // 2 * 2 - 1)
     string[1::2] = _any(rng, "+-*", len(string) // 2)
     return string
@@ -76,7 +76,7 @@ def _expression(rng: np.random.Generator, length: int, signs: str = "+-*") -> li
 
 
 def _value(symbols: Iterator[str]) -> tuple[int, int]:
-    """Of the expression that comes next: a number, and how often x is added to it. x is there once
+    """Of the expression that comes next: a number, and how often x is added to it. x occurs once
     at most.
     """
     symbol = next(symbols, "")
@@ -105,7 +105,7 @@ def _worked_out(string: Words) -> str:
 
 
 def _equation(rng: np.random.Generator, length: int) -> Words:
-    """What becomes x is the first digit at or behind any place, after the end from the beginning
+    """What becomes x is the first digit at or after any position, after the end from the beginning
     on.
     """
     shown = _expression(rng, length - 2, "+-")
@@ -216,37 +216,46 @@ FUNCTIONS = {
 
 @dataclass(frozen=True)
 class Transduction:
-    """A function of strings: one is read, then blanks, and after each blank a symbol of the answer
-    is asked for.
+    """A function of strings: a string is read, then blanks, and after each blank a symbol of the
+    answer is asked for.
 
-    longest: of the strings that are learned from; their lengths are uniform from the shortest there
-    is.
-    Sees: symbols, each as likely as the others where nothing else is said, then as many blanks as
-    there are answers; where the answer ends in `#`, one more than the string has symbols. No answer
-    is shown before the next. Answers, by task. Regular. even-pairs: 1 if pairs 01 and 10 together
-    are odd in number, else 0. modular-arithmetic: the value modulo 5 of digits with +, - and *
-    between; an even length is one less. parity-check: 1 if ones are odd in number, else 0.
-    cycle-navigation: the place on a ring of five after steps left, right and none. Deterministic
-    context-free. stack-manipulation: the stack from its top, and `#`, after a stack from its bottom
-    and pops and pushes; to pop nothing does nothing. reverse-string: bits from the end.
-    modular-arithmetic-brackets: the value modulo 5 of an expression in which brackets stand around
-    every two with +, - or * between, and minus signs before digits. solve-equation: the digit that
-    x stands for in such an expression of + and -, with = and its value behind. Context-sensitive.
-    duplicate-string: bits, and again. missing-duplicate: the bit behind `?` in bits that stand
-    there twice; where the length is odd, a - behind. odds-first: bits at places 1, 3, 5 ..., then
-    the others. binary-addition, binary-multiplication: of two numbers above 0, the least bit first,
-    zeros perhaps at their ends: the result, without these, and `#`. compute-sqrt: the whole part of
-    the root of a number above 0, the greatest bit first, with half as many bits. bucket-sort: five
-    digits in their order.
-    Scored: share of right answers at lengths that were not shown, the mean over them.
-    Chance: one over the number of symbols; for many tasks more, by the place of an answer: the
-    controls say it. Ceiling: 1, by the function. Example, parity-check: `1 0 1 1 . 1`.
-    Source: Deletang et al. 2022, "Neural networks and the Chomsky hierarchy".
+    Regular. even-pairs: 1 if the number of pairs 01 and 10 together is odd, otherwise 0.
+    modular-arithmetic: the value modulo 5 of digits with +, - and * between them; an even length is
+    reduced by one. parity-check: 1 if the number of ones is odd, otherwise 0. cycle-navigation: the
+    position on a ring of five after steps left, right and none.
 
-    Departures: published strings too short for a sum, an equation or a duplicate have arbitrary
-    answers; here there are none. Published answers are padded with zeros behind `#`, and these are
-    learned too; here nothing is asked there. The released program of odds-first puts the places 2,
-    4, 6 ... first, other than its text.
+    Deterministic context-free. stack-manipulation: the stack from its top, and `#`, after a stack
+    from its bottom and pops and pushes; a pop of an empty stack has no effect. reverse-string: the
+    bits in reverse. modular-arithmetic-brackets: the value modulo 5 of an expression with brackets
+    around every two operands of +, - or *, and with minus signs before digits. solve-equation: the
+    digit that x represents in such an expression of + and -, followed by = and its value.
+
+    Context-sensitive. duplicate-string: the bits, twice. missing-duplicate: the bit hidden by `?`
+    in bits that occur twice; for an odd length followed by a -. odds-first: bits at positions 1, 3,
+    5 ..., then the others. binary-addition, binary-multiplication: the result for two positive
+    numbers, least significant bit first, possibly padded with zeros; the result has no padding and
+    ends in `#`. compute-sqrt: the integer part of the root of a positive number, most significant
+    bit first, with half as many bits. bucket-sort: the string of five kinds of digits, sorted.
+
+    Sees: symbols, equally likely unless the function demands otherwise, then as many blanks as
+        there are answers; where the answer ends in `#`, one more than the string has symbols. An
+        answer is not shown before the next question.
+    Answers: the value of the function, symbol by symbol.
+    Scored: mean accuracy over lengths beyond those of training.
+    Chance: one over the number of symbols; for many tasks more, by the position of an answer: see
+        the controls.
+    Ceiling: 1, by the function.
+    Source: Delétang et al. 2022, "Neural networks and the Chomsky hierarchy".
+    Departures: published strings that are too short for a sum, an equation or a duplicate have
+        arbitrary answers; here such strings do not occur. Published answers are padded with zeros
+        after `#`, and these are trained too; here they are not asked. The released program of
+        odds-first puts positions 2, 4, 6 ... first, unlike its text. Example: parity-check: `1 0 1
+        1 . 1`.
+
+    Parameters
+    ----------
+    longest:
+        Longest training string; lengths are uniform from the shortest possible one.
     """
 
     longest: int = parameter(40, at_least=4, at_most=1000)
@@ -284,7 +293,9 @@ class Transduction:
         return Tokens(len(self.answered))
 
     def solved(self, string: Words) -> list[str]:
-        """What is right after a string. Raises UsageError for what is no string of the task."""
+        """What is right after a string. Raises UsageError for anything that is not a string of the
+        task.
+        """
         own = FUNCTIONS[self.id]
         try:
             if len(string) < own.shortest or not {*string} <= {*own.given}:

@@ -69,27 +69,28 @@ class AdjectiveQa(Conversation):
     """Say what colour or size a thing has, or whether it was affirmed, out of several statements.
 
     Sees: s things, s uniform in fewest .. most, spread over verbs, affirmed and denied as the names
-    of `language/world-qa`. Each has a colour with probability `coloured` and, independently, a size
-    with probability `sized`, each uniform, and is called by article, size, colour and noun: `A HUGE
-    RED TRAIN`, `AN APPLE`. Then a question and its answer. If no affirmed thing has an adjective,
-    or else with probability `yes_no`, the question is `. DO I VERB A ... ?`, with a uniform verb
-    and a uniform one of its things, in the words of the statement; otherwise `. WHAT COLOR IS THE
-    NOUN I VERB ?` or `. WHAT SIZE IS ...`, about a uniform one of the affirmed things that have an
-    adjective, of any verb, and a uniform one of its adjectives. (With most_questions above 1 the
-    number of questions drawn is uniform in 1 .. most_questions; repetitions are left out; each
-    follows the answer to the one before, after a period.)
+        of `language/world-qa`. Each has a colour with probability `coloured` and, independently, a
+        size with probability `sized`, each uniform, and is called by article, size, colour and
+        noun: `A HUGE RED TRAIN`, `AN APPLE`. Then a question and its answer. If no affirmed thing
+        has an adjective, or else with probability `yes_no`, the question is `. DO I VERB A ... ?`,
+        with a uniform verb and a uniform one of its things, in the words of the statement;
+        otherwise `. WHAT COLOR IS THE NOUN I VERB ?` or `. WHAT SIZE IS ...`, about a uniform one
+        of the affirmed things that have an adjective, of any verb, and a uniform one of its
+        adjectives. (With most_questions above 1 the number of questions drawn is uniform in 1 ..
+        most_questions; repetitions are left out; each follows the answer to the one before, after a
+        period.)
     Answers: a colour, a size, YES or NO after each question mark; nothing else is asked.
     Scored: share of right answers.
     Chance: 0.13, the share of the most frequent answer (published: 0.26). Other controls:
-    `question-majority`, the most frequent answer to each kind of question, 0.30 (0.44);
-    `latest-adjective`, the colour or size that was mentioned last with anything affirmed, 0.47
-    (0.79); `verb-only`, which looks at the statement with the queried verb but not at the noun,
-    0.49 (0.94). Best published reservoir: 0.62.
+        `question-majority`, the most frequent answer to each kind of question, 0.30 (0.44);
+        `latest-adjective`, the colour or size that was mentioned last with anything affirmed, 0.47
+        (0.79); `verb-only`, which looks at the statement with the queried verb but not at the noun,
+        0.49 (0.94). Best published reservoir: 0.62.
     Ceiling: 1, by looking the noun up. It is 1 in the published form too: what has vanished there
-    was denied.
-    Example, not balanced: `I TOUCH A HUGE TRAIN BUT I DO NOT TOUCH AN APPLE . WHAT SIZE IS THE
-    TRAIN I TOUCH ? HUGE`. Balanced: `I SEE A BIG CAR AND A TINY PEAR BUT I DO NOT SEE A BIG PLANE
-    AND A HUGE PEACH . DO I SEE A BIG CAR ? YES`.
+        was denied.
+    Example: not balanced: `I TOUCH A HUGE TRAIN BUT I DO NOT TOUCH AN APPLE . WHAT SIZE IS THE
+        TRAIN I TOUCH ? HUGE`. Balanced: `I SEE A BIG CAR AND A TINY PEAR BUT I DO NOT SEE A BIG
+        PLANE AND A HUGE PEACH . DO I SEE A BIG CAR ? YES`.
     Source: Cisneros, Sivic and Mikolov 2022, task 9.
 
     Vanishing things (published): in a statement with both lists, every denied thing vanishes from
@@ -100,23 +101,50 @@ class AdjectiveQa(Conversation):
     nothing is affirmed, so that 0.78 of them are answered NO; and most prompts leave so few colours
     and sizes to choose from that the noun is not needed. Balanced (corrected): the prompt is drawn
     as in the balanced form of `language/world-qa`, but its one sure statement affirms two things
-    and denies two things at least. A fair coin says colour or size, and the first two things that
-    it affirms have different colours (or sizes), and so have the first two that it denies. So every
-    kind of question can always be asked, and the kind is drawn without regard to the prompt. An
-    adjective is asked for where the affirmed things of one verb have two different ones or more: a
-    uniform such verb and kind of adjective, a uniform one of these adjectives, a uniform one of the
-    things that have it. A question by yes or no is about a uniform one of the statements with both
-    clauses, its answer is a fair coin, and the thing uniform among those that have it. For
-    independent draws with one question:
-    - rules that look at the prompt and at the question without its noun are right with probability
+    and denies two things at least. A fair coin decides colour or size, and the first two things
+    that it affirms have different colours (or sizes), and so have the first two that it denies. So
+    every kind of question can always be asked, and the kind is drawn without regard to the prompt.
+    An adjective is asked for where the affirmed things of one verb have two different ones or more:
+    a uniform such verb and kind of adjective, a uniform one of these adjectives, a uniform one of
+    the things that have it. A question by yes or no is about a uniform one of the statements with
+    both clauses, its answer is a fair coin, and the thing uniform among those that have it. For
+    independent draws with one question: - rules that look at the prompt and at the question without
+    its noun are right with probability
       1/2 by yes or no and at most 1/2 otherwise: all answers that are left are equally likely;
     - rules that look at everything but which clauses hold the NOT are right with probability 1/2 by
       yes or no: exchanging affirmed and denied everywhere turns each sequence into an equally
       likely one with the other answer.
 
-    Departures. Published: four sizes, one question, 1 to 7 things, vanishing things. Written: five
-    sizes, 1 to 8 questions are drawn, no thing vanishes. Corrected: four sizes, one question, 4 to
-    7 things, none vanishes, balanced.
+    Departures: Published: four sizes, one question, 1 to 7 things, vanishing things. Written: five
+        sizes, 1 to 8 questions are drawn, no thing vanishes. Corrected: four sizes, one question, 4
+        to 7 things, none vanishes, balanced.
+
+    Parameters
+    ----------
+    objects:
+        Number of nouns.
+    verbs:
+        Number of verbs.
+    colours:
+        Number of colours.
+    sizes:
+        Number of sizes.
+    fewest:
+        Fewest things in a prompt.
+    most:
+        Most things in a prompt.
+    coloured:
+        Probability that a thing has a colour.
+    sized:
+        Probability that a thing has a size.
+    yes_no:
+        Probability of a yes-or-no question where another kind is possible.
+    most_questions:
+        Most questions per sequence.
+    vanishing:
+        Denied things may vanish from the prompt, as published.
+    balanced:
+        The balanced form, described above.
     """
 
     objects: int = parameter(8, at_least=1, at_most=len(OBJECTS))

@@ -34,31 +34,36 @@ class AdjectiveQaCounting(AdjectiveQa):
     questions.
 
     Sees: a prompt as in `language/adjective-qa`, with a fifth size; then several questions, each
-    followed by its answer, which stays visible. Their number is drawn uniform in 1 ..
-    most_questions, and repetitions are left out. Each is, if no affirmed thing has an adjective, by
-    yes or no; otherwise with probability `yes_no` by yes or no, with probability `counts` `. HOW
-    MANY THINGS DO I VERB ?` with a uniform verb, else about an adjective.
+        followed by its answer, which stays visible. Their number is drawn uniform in 1 ..
+        most_questions, and repetitions are left out. Each is, if no affirmed thing has an
+        adjective, by yes or no; otherwise with probability `yes_no` by yes or no, with probability
+        `counts` `. HOW MANY THINGS DO I VERB ?` with a uniform verb, else about an adjective.
     Answers: a colour, a size, YES, NO or the number of affirmed things of the verb, as a word,
-    after each question mark; nothing else is asked.
+        after each question mark; nothing else is asked.
     Scored: share of right answers.
     Chance: 0.22, the share of the most frequent answer (published: 0.20). Other controls:
-    `question-majority`, the most frequent answer to each kind of question, 0.41 (0.47);
-    `latest-adjective`, the colour or size that was mentioned last with anything affirmed, 0.51
-    (0.65); `verb-only`, which looks at the statement with the queried verb but neither at the noun
-    nor at how many there are, 0.59 (0.90). Best published reservoir: 0.54.
+        `question-majority`, the most frequent answer to each kind of question, 0.41 (0.47);
+        `latest-adjective`, the colour or size that was mentioned last with anything affirmed, 0.51
+        (0.65); `verb-only`, which looks at the statement with the queried verb but neither at the
+        noun nor at how many there are, 0.59 (0.90). Best published reservoir: 0.54.
     Ceiling: 1, by looking the noun up and by counting; in the published form too.
-    Example, not balanced: `I SEE A BIG CAR . HOW MANY THINGS DO I SEE ? ONE . WHAT SIZE IS THE CAR
-    I SEE ? BIG`. Source: Cisneros, Sivic and Mikolov 2022, task 10.
+    Example: not balanced: `I SEE A BIG CAR . HOW MANY THINGS DO I SEE ? ONE . WHAT SIZE IS THE CAR
+        I SEE ? BIG`.
+    Source: Cisneros, Sivic and Mikolov 2022, task 10.
 
     Balanced or not, and vanishing things: as in `language/adjective-qa`. Where several questions
     are asked the balance is not quite exact: repetitions are left out, so that what was asked
-    before is less likely to be asked again.
-    Counts are not balanced: most are ZERO and ONE (TWO in the balanced form), since most statements
-    are short.
+    before is less likely to be asked again. Counts are not balanced: most are ZERO and ONE (TWO in
+    the balanced form), since most statements are short.
 
-    Departures. Published: 1 to 7 questions are drawn, 1 to 7 things, vanishing things. Written: 1
-    to 8 questions, no thing vanishes. Corrected: 1 to 7 questions, 4 to 7 things, none vanishes,
-    balanced.
+    Departures: Published: 1 to 7 questions are drawn, 1 to 7 things, vanishing things. Written: 1
+        to 8 questions, no thing vanishes. Corrected: 1 to 7 questions, 4 to 7 things, none
+        vanishes, balanced.
+
+    Parameters
+    ----------
+    counts:
+        Probability of a question for a number.
     """
 
     sizes: int = parameter(5, at_least=1, at_most=len(SIZES))

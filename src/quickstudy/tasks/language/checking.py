@@ -28,7 +28,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a task says about a sequence.
+    """What a task declares about a sequence.
 
     well_formed: the task could have written it, its answers apart. masks: the lists of supervised
     indices that can belong to it; more than one where the words alone do not say from where on the
@@ -93,7 +93,7 @@ def judge(tokens: Any, vocabulary: Sequence[str], rule: Callable[[list[str]], Ve
 
 
 class Reader:
-    """Walks through words from left to right; whatever does not fit raises Malformed with its
+    """Walks through words from left to right; anything that does not fit raises Malformed with its
     index.
     """
 
@@ -107,14 +107,14 @@ class Reader:
         return place < len(self.words) and self.words[place] in allowed
 
     def take(self, allowed: Collection[str], wanted: str) -> str:
-        """The next word, which must be one of the allowed ones; `wanted` says what they are."""
+        """The next word, which must be one of the allowed ones; `wanted` describes them."""
         if not self.sees(allowed):
             raise Malformed(self.index, f"{wanted} must stand here, {self._found()}")
         self.index += 1
         return self.words[self.index - 1]
 
     def take_all(self, allowed: Collection[str], wanted: str) -> tuple[str, ...]:
-        """The next word, and those after it as long as they are allowed."""
+        """The next word, and those after it while they are allowed."""
         found = [self.take(allowed, wanted)]
         while self.sees(allowed):
             found.append(self.take(allowed, wanted))

@@ -4,9 +4,9 @@ them.
 A prompt has several statements, each about one verb with an affirmed and a denied clause. In all
 three forms what is asked is decided by the verb, the name and the NOT together:
 
-- pairs, asked by yes or no. All names stand in the statements of two verbs, V and W. Two names, X
+- pairs, asked by yes or no. All names are in the statements of two verbs, V and W. Two names, X
   and Y, are a pair: X is affirmed of one verb and denied of the other, Y the other way round, and
-  neither ever stands directly behind a verb. Two coins choose which of the two verbs and which of
+  neither ever comes directly after a verb. Two coins choose which of the two verbs and which of
   the two names is asked for. inside: how many names stand between either of the pair and both ends
   of its clause, at least. With none, one of the pair is often the last name of all, and a rule that
   looks at that one alone is right more often than not; with two, no three tokens that hold the
@@ -15,7 +15,7 @@ three forms what is asked is decided by the verb, the name and the NOT together:
   pair is crowded in the middle of short ones, and a rule that looks at that place alone finds it.
 - counts, asked by how many. Every statement is about seven names, of which two to five are
   affirmed.
-- contrasts, asked by what. Two nouns, or four, stand in each of the four clauses of V and W, never
+- contrasts, asked by what. Two nouns, or four, are in each of the four clauses of V and W, never
   first, with four different colours (or sizes); where one question is asked at most, they differ in
   every clause. It is drawn uniformly which of the verbs and which of the nouns is asked for. Of
   two, a rule that reads the right clause and lacks the noun is right half of the time; of four, no
@@ -150,7 +150,7 @@ def draw_pairs(
 def draw_counted(
     dice: Dice, names: Sequence[str], verbs: Sequence[str], called: Callable[[str], str]
 ) -> list[Statement]:
-    """A prompt in which every statement can be counted: two verbs or three. called: what is said
+    """A prompt in which every statement can be counted: two verbs or three. called: the text
     for a name.
     """
     statements = []
@@ -179,7 +179,7 @@ def draw_contrasts(
     contrasted: int = 2,
 ) -> Contrasted:
     """A prompt about all the nouns. values: colours, or sizes. called: the phrase of a noun with a
-    value, or with "" for whatever comes. apart: the nouns that may be asked for, `contrasted` of
+    value, or with "" for anything. apart: the nouns that may be asked for, `contrasted` of
     them, have different values in every clause.
     """
     order = dice.shuffled(nouns)

@@ -91,7 +91,7 @@ class ClosedThings(Closed):
         return {"COLOR": COLOURS[: self.colours], "SIZE": SIZES[: self.sizes]}
 
     def _phrase(self, dice: Dice, noun: str, sort: str = "", value: str = "") -> str:
-        """What a thing is called: with a given colour or size, and whatever else comes."""
+        """What a thing is called: with a given colour or size, and random other adjectives."""
         words = {}
         for kind, chance in (("COLOR", self.coloured), ("SIZE", self.sized)):
             by_chance = dice.pick(self._known[kind]) if dice.happens(chance) else ""
@@ -192,21 +192,21 @@ def _adjective(statement: Statement, noun: str, sort: str) -> str:
 class ClosedAdjectiveQa(ClosedThings, AdjectiveQa):
     """Say what colour or size a thing has, or whether it was affirmed, out of several statements.
 
-    Sees (corrected): two statements, one for each of two verbs, each with an affirmed and a denied
-    clause, about the same s nouns, s uniform in fewest .. most. Each thing has a colour with
-    probability `coloured` and a size with probability `sized`, and is called by article, size,
-    colour and noun. With probability `yes_no` the names of `language/qa` are such things, always
-    called alike, and the question is `. DO I VERB A ... ?`. Otherwise two nouns stand in all four
-    clauses, never first in one, with four different colours (or sizes, by a coin), and the two
-    differ in every clause; the question is `. WHAT COLOR IS THE NOUN I VERB ?` (or SIZE), with one
-    of the two nouns and one of the two verbs, by fair coins.
+    Sees: (corrected) two statements, one for each of two verbs, each with an affirmed and a denied
+        clause, about the same s nouns, s uniform in fewest .. most. Each thing has a colour with
+        probability `coloured` and a size with probability `sized`, and is called by article, size,
+        colour and noun. With probability `yes_no` the names of `language/qa` are such things,
+        always called alike, and the question is `. DO I VERB A ... ?`. Otherwise two nouns are in
+        all four clauses, never first in one, with four different colours (or sizes, by a coin), and
+        the two differ in every clause; the question is `. WHAT COLOR IS THE NOUN I VERB ?` (or
+        SIZE), with one of the two nouns and one of the two verbs, by fair coins.
     Answers: a colour, a size, YES or NO after each question mark; nothing else is asked.
     Scored: share of right answers.
-    Chance: 0.11, the share of the most frequent answer; `question-majority` 0.28. Ceiling: 1, by
-    looking up the noun with its verb among what is affirmed.
+    Chance: 0.11, the share of the most frequent answer; `question-majority` 0.28.
+    Ceiling: 1, by looking up the noun with its verb among what is affirmed.
     Example: `I SEE A CAR AND A BIG PEAR AND A TINY APPLE BUT I DO NOT SEE A PLANE AND A HUGE PEAR
-    AND A BIG APPLE . I DO NOT CALL A CAR AND A TINY PEAR AND A SMALL APPLE AND I CALL A PLANE AND A
-    SMALL PEAR AND A HUGE APPLE . WHAT SIZE IS THE PEAR I CALL ? SMALL`.
+        AND A BIG APPLE . I DO NOT CALL A CAR AND A TINY PEAR AND A SMALL APPLE AND I CALL A PLANE
+        AND A SMALL PEAR AND A HUGE APPLE . WHAT SIZE IS THE PEAR I CALL ? SMALL`.
     Source: Cisneros, Sivic and Mikolov 2022, task 9.
 
     What is closed. Asked for a colour or a size, a rule that looks at what stands with the noun
@@ -215,8 +215,8 @@ class ClosedAdjectiveQa(ClosedThings, AdjectiveQa):
     `language/qa`. In the first version every noun stands once, and the nearest adjective before it
     is the answer: `composite` has 0.97 there.
 
-    Departures. Published and written: as in the first version. Corrected: two verbs in a prompt, 4
-    or 5 nouns, four sizes, one question, none vanishes, closed to shallow rules.
+    Departures: Published and written: as in the first version. Corrected: two verbs in a prompt, 4
+        or 5 nouns, four sizes, one question, none vanishes, closed to shallow rules.
     """
 
     most: int = parameter(5, at_least=1)
@@ -235,26 +235,27 @@ class ClosedAdjectiveQaCounting(ClosedThings, AdjectiveQaCounting):
     """Say what colour or size a thing has, whether it was affirmed, or how many were, in several
     questions.
 
-    Sees (corrected): with probability `counts`, two or three statements about seven things each, of
-    which k uniform in 2 .. 5 are affirmed, and `. HOW MANY THINGS DO I VERB ?`; otherwise a prompt
-    and questions as in `language/adjective-qa`, with a fifth size. The number of questions is drawn
-    uniform in 1 .. most_questions; all of a sequence are of one kind, each about another verb, pair
-    or noun, as far as there are any: three at most. Each is followed by its answer, which stays
-    visible.
+    Sees: (corrected) with probability `counts`, two or three statements about seven things each, of
+        which k uniform in 2 .. 5 are affirmed, and `. HOW MANY THINGS DO I VERB ?`; otherwise a
+        prompt and questions as in `language/adjective-qa`, with a fifth size. The number of
+        questions is drawn uniform in 1 .. most_questions; all of a sequence are of one kind, each
+        about another verb, pair or noun, as far as there are any: three at most. Each is followed
+        by its answer, which stays visible.
     Answers: a colour, a size, YES, NO or a number after each question mark; nothing else is asked.
     Scored: share of right answers.
-    Chance: 0.11, the share of the most frequent answer; `question-majority` 0.26. Ceiling: 1, by
-    looking up and by counting.
+    Chance: 0.11, the share of the most frequent answer; `question-majority` 0.26.
+    Ceiling: 1, by looking up and by counting.
     Example: `I SEE A CAR AND A PEAR BUT I DO NOT SEE ... . HOW MANY THINGS DO I SEE ? TWO . HOW
-    MANY THINGS ...`. Source: Cisneros, Sivic and Mikolov 2022, task 10.
+        MANY THINGS ...`.
+    Source: Cisneros, Sivic and Mikolov 2022, task 10.
 
     What is closed: as in `language/adjective-qa` and `language/world-qa-counting`. What one
     question is about is drawn without regard to the others, so that earlier answers tell nothing of
     later ones; that is why the two nouns of a prompt may have the same adjective here, and a rule
     that lacks the noun has 5/8 on such questions. In the first version `composite` has 0.93.
 
-    Departures. Published and written: as in the first version, 1 to 7 and 1 to 8 questions of all
-    kinds. Corrected: up to three questions of one kind, closed to shallow rules.
+    Departures: Published and written: as in the first version, 1 to 7 and 1 to 8 questions of all
+        kinds. Corrected: up to three questions of one kind, closed to shallow rules.
     """
 
     most: int = parameter(5, at_least=1)

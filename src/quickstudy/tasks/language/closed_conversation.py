@@ -24,7 +24,7 @@ from quickstudy.tasks.language.statements import (
 
 
 class Asked(NamedTuple):
-    """What a question that was read is about, the right answer, and the words that may stand in its
+    """What a question that was read is about, the right answer, and the words that may replace its
     place.
     """
 
@@ -36,7 +36,7 @@ class Asked(NamedTuple):
 
 class Closed:
     """In front of a task of the first version: where it is balanced, prompts and questions are
-    drawn and read as `quickstudy.tasks.language.closed` says; all else is as it was.
+    drawn and read as described in `quickstudy.tasks.language.closed`; all else is unchanged.
     """
 
     balanced: bool

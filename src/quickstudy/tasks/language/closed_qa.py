@@ -108,17 +108,18 @@ class ClosedNames(Closed):
 class ClosedQa(ClosedNames, Qa):
     """Say whether something was affirmed or denied of a name.
 
-    Sees (corrected): two statements, one for each of two verbs, about the same s names, s uniform
-    in fewest .. most. Each affirms some names (`I VERB n1 AND n2 ...`) and denies the others (`I DO
-    NOT VERB n1 AND ...`); either clause comes first with probability 1/2, and AND or BUT joins
-    them. Two of the names are a pair: one is affirmed of the first verb and denied of the second,
-    the other the other way round, and neither stands directly behind a verb. Then `. DO I VERB NAME
-    ?` with one of the two verbs and one of the pair, by two fair coins.
+    Sees: (corrected) two statements, one for each of two verbs, about the same s names, s uniform
+        in fewest .. most. Each affirms some names (`I VERB n1 AND n2 ...`) and denies the others
+        (`I DO NOT VERB n1 AND ...`); either clause comes first with probability 1/2, and AND or BUT
+        joins them. Two of the names are a pair: one is affirmed of the first verb and denied of the
+        second, the other the other way round, and neither comes directly after a verb. Then `. DO I
+        VERB NAME ?` with one of the two verbs and one of the pair, by two fair coins.
     Answers: YES or NO, the last token; nothing else is asked.
     Scored: share of right answers.
-    Chance: 1/2. Ceiling: 1, by looking up the name with its verb.
+    Chance: 1/2.
+    Ceiling: 1, by looking up the name with its verb.
     Example: `I SEE PAUL AND TOM BUT I DO NOT SEE JOHN AND JAMES AND PETER . I DO NOT HEAR JOHN AND
-    TOM AND I HEAR PETER AND PAUL AND JAMES . DO I HEAR TOM ? NO`.
+        TOM AND I HEAR PETER AND PAUL AND JAMES . DO I HEAR TOM ? NO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 5.
 
     What is closed. For independent draws these rules are right with probability 1/2 exactly: those
@@ -126,7 +127,7 @@ class ClosedQa(ClosedNames, Qa):
     the asked verb (the two have opposite answers), those that do not look at which clauses hold the
     NOT (exchanging affirmed and denied everywhere turns each sequence into an equally likely one
     with the other answer). The first version has one verb, and the asked name often stands directly
-    behind it: `verbatim` is right there in 0.84 of cases, `not-before` in 0.75. Here both have 1/2.
+    after it: `verbatim` is right there in 0.84 of cases, `not-before` in 0.75. Here both have 1/2.
     `language/qa@1` is the first version; `quickstudy check language/qa --shortcuts` fits rules to
     either.
 
@@ -135,11 +136,16 @@ class ClosedQa(ClosedNames, Qa):
     name alone, is right in 0.87 of cases, and fitted rules find the same. With inside=2 (and ten
     names: names=10, fewest=10, most=10) both of a pair stand two names away from either end of
     their clauses, and it has 1/2, as fitted rules do; but then the pair is crowded into the middle,
-    where a rule that looks at that place alone finds it. The third version mends both.
+    where a rule that looks at that place alone finds it. The third version fixes both.
 
-    Departures. Published (as in the first version): one verb, 1 to 4 names, one statement, a
-    uniform one of its names asked for, which leaves `polarity-count` 0.80. Written: 1 to 5 names.
-    Corrected: two verbs in a prompt, all five names, closed to shallow rules.
+    Departures: Published (as in the first version): one verb, 1 to 4 names, one statement, a
+        uniform one of its names asked for, which leaves `polarity-count` 0.80. Written: 1 to 5
+        names. Corrected: two verbs in a prompt, all five names, closed to shallow rules.
+
+    Parameters
+    ----------
+    inside:
+        Names at either end of a clause that are never of the pair.
     """
 
     fewest: int = parameter(5, at_least=1)
@@ -158,18 +164,25 @@ class ClosedHarderQa(ClosedNames, HarderQa):
     """Say whether something was affirmed or denied of a name, out of longer statements.
 
     Sees: as `language/qa`, but there are 11 names and 5 verbs, and the statements are about 4 to 10
-    names. Answers: YES or NO, the last token; nothing else is asked.
+        names.
+    Answers: YES or NO, the last token; nothing else is asked.
     Scored: share of right answers.
-    Chance: 1/2. Ceiling: 1, by looking up the name with its verb.
+    Chance: 1/2.
+    Ceiling: 1, by looking up the name with its verb.
     Example: `I SEE PAUL AND LISA BUT I DO NOT SEE JOHN AND LUKE . I DO NOT CALL JOHN AND LISA AND I
-    CALL PAUL AND LUKE . DO I CALL LISA ? NO`.
+        CALL PAUL AND LUKE . DO I CALL LISA ? NO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 6.
 
     What is closed: as in `language/qa`. In the first version `verbatim` has 0.77 and `not-before`
     0.77.
 
-    Departures. Published and written: as in the first version, one verb in a prompt, 1 to 10 names
-    and 1 to 5. Corrected: two verbs in a prompt, 4 to 10 names, closed to shallow rules.
+    Departures: Published and written: as in the first version, one verb in a prompt, 1 to 10 names
+        and 1 to 5. Corrected: two verbs in a prompt, 4 to 10 names, closed to shallow rules.
+
+    Parameters
+    ----------
+    inside:
+        Names at either end of a clause that are never of the pair.
     """
 
     fewest: int = parameter(LEAST, at_least=1)
@@ -188,25 +201,31 @@ class ClosedWorldQa(ClosedNames, WorldQa):
     """Say whether something was affirmed or denied of a name, out of several statements.
 
     Sees: two statements as in `language/qa`, about the same s of 13 names and two of 7 verbs, s
-    uniform in fewest .. most; and besides up to two statements, 0, 1 or 2 with equal probability,
-    each about another verb and 1 .. s of the names, of which any number may be affirmed. The
-    statements come in random order, with periods between them. Then `. DO I VERB NAME ?` as there,
-    and the answer. With most_questions above 1 there are several pairs, and each question is about
-    another pair.
+        uniform in fewest .. most; and besides up to two statements, 0, 1 or 2 with equal
+        probability, each about another verb and 1 .. s of the names, of which any number may be
+        affirmed. The statements come in random order, with periods between them. Then `. DO I VERB
+        NAME ?` as there, and the answer. With most_questions above 1 there are several pairs, and
+        each question is about another pair.
     Answers: YES or NO after each question mark; nothing else is asked.
     Scored: share of right answers.
-    Chance: 1/2. Ceiling: 1, by looking up the name with its verb.
+    Chance: 1/2.
+    Ceiling: 1, by looking up the name with its verb.
     Example: `I TOUCH TOM . I SEE PAUL AND LISA BUT I DO NOT SEE TOM AND LUKE . I DO NOT CALL TOM
-    AND LISA AND I CALL PAUL AND LUKE . DO I CALL LISA ? NO`.
+        AND LISA AND I CALL PAUL AND LUKE . DO I CALL LISA ? NO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 7.
 
     What is closed: as in `language/qa`. The coins of one question are none of another's, so that
     earlier answers tell nothing of later ones. In the first version `verbatim` has 0.93 and
     `not-before` 0.66.
 
-    Departures. Published and written: as in the first version, where every name stands with one
-    verb only. Corrected: names stand with several verbs, 4 to 12 of them, one question, closed to
-    shallow rules.
+    Departures: Published and written: as in the first version, where every name stands with one
+        verb only. Corrected: names stand with several verbs, 4 to 12 of them, one question, closed
+        to shallow rules.
+
+    Parameters
+    ----------
+    inside:
+        Names at either end of a clause that are never of a pair.
     """
 
     fewest: int = parameter(LEAST, at_least=1)
@@ -239,25 +258,30 @@ class ClosedWorldQaCounting(ClosedNames, WorldQaCounting):
     """Say whether something was affirmed of a name, or of how many, out of several statements.
 
     Sees: with probability 1 - `counts`, a prompt and a question as in `language/world-qa`.
-    Otherwise two or three statements of different verbs, each about seven of the names, of which k
-    uniform in 2 .. 5 are affirmed and the others denied, and `. HOW MANY PEOPLE DO I VERB ?` with
-    one of the verbs. Then the answer. With most_questions above 1 all questions of a sequence are
-    of one kind, each about another pair or another verb.
+        Otherwise two or three statements of different verbs, each about seven of the names, of
+        which k uniform in 2 .. 5 are affirmed and the others denied, and `. HOW MANY PEOPLE DO I
+        VERB ?` with one of the verbs. Then the answer. With most_questions above 1 all questions of
+        a sequence are of one kind, each about another pair or another verb.
     Answers: TWO, THREE, FOUR or FIVE; or YES or NO. Nothing else is asked.
     Scored: share of right answers.
-    Chance: 0.25, the share of YES; `question-majority` 0.38. Ceiling: 1, by looking up and by
-    counting.
+    Chance: 0.25, the share of YES; `question-majority` 0.38.
+    Ceiling: 1, by looking up and by counting.
     Example: `I SEE TOM AND LUKE BUT I DO NOT SEE LEO AND MARC AND LISA AND PAUL AND JOHN . I DO NOT
-    CALL LEO AND MARC AND LISA BUT I CALL PAUL AND JOHN AND PETER AND TOM . HOW MANY PEOPLE DO I
-    CALL ? FOUR`.
+        CALL LEO AND MARC AND LISA BUT I CALL PAUL AND JOHN AND PETER AND TOM . HOW MANY PEOPLE DO I
+        CALL ? FOUR`.
     Source: Cisneros, Sivic and Mikolov 2022, task 8.
 
     What is closed: by yes or no as in `language/qa`. How many: every statement is equally long
-    whatever is affirmed, and the four numbers are equally likely, whatever the other statements
+    for any affirmed names, and the four numbers are equally likely, whatever the other statements
     say. In the first version most counts are ZERO and ONE, and `composite` has 0.87.
 
-    Departures. Published and written: as in the first version. Corrected: one question, closed to
-    shallow rules.
+    Departures: Published and written: as in the first version. Corrected: one question, closed to
+        shallow rules.
+
+    Parameters
+    ----------
+    inside:
+        Names at either end of a clause that are never of a pair.
     """
 
     fewest: int = parameter(LEAST, at_least=1)

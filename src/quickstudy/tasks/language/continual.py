@@ -35,7 +35,7 @@ class Segment(NamedTuple):
 
 
 class ContinualTask(ABC):
-    """Segments one after the other, seen as a task: whatever is drawn from it may come from any
+    """Segments one after the other, seen as a task: samples may come from any
     segment.
 
     That it is learned from in the order of its segments is the business of the protocol
@@ -45,7 +45,7 @@ class ContinualTask(ABC):
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = HANDED_ON
 
     def __post_init__(self) -> None:
-        self.segments  # noqa: B018  # segments that cannot be are said now
+        self.segments  # noqa: B018  # impossible segments are reported now
 
     @property
     @abstractmethod
@@ -130,21 +130,29 @@ class Chained(ContinualTask):
     """Learn one task after the other, and still know the first ones at the end.
 
     Sees: sequences of the first member, then of the second, and so on. The vocabulary is that of
-    all members from the start, in the order in which their words first come; nothing but the words
-    says where a member begins or ends. A member may come again: periodic/qa/periodic.
+        all members from the start, in the order in which their words first come; nothing but the
+        words shows where a member begins or ends. A member may come again: periodic/qa/periodic.
     Answers: what the member asks for.
     Scored: by the protocol `continual`, on held-out sequences of every member all along the stream.
-    Drawn from by itself (`sample`), it gives sequences of any member, as likely as the member's
-    weight is large.
+        Drawn from by itself (`sample`), it gives sequences of any member, as likely as the member's
+        weight is large.
     Chance: depends on the members; the controls are the most frequent answer, the token just read,
-    and the members' own controls (`best-rule`).
+        and the members' own controls (`best-rule`).
     Ceiling: as for `language/mixed` of the same members.
     Example: members=periodic/qa, `0 1 0 1 0 1 ...` many times, then many times sentences such as `I
-    SEE TOM BUT I DO NOT SEE PAUL . DO I SEE TOM ? YES`.
+        SEE TOM BUT I DO NOT SEE PAUL . DO I SEE TOM ? YES`.
     Source: ours; Cisneros, Sivic and Mikolov 2022, section 7, propose to chain their tasks and
-    report no numbers.
-
+        report no numbers.
     Departures: none; the members are those of the convention.
+
+    Parameters
+    ----------
+    members:
+        Names of the tasks, in order; a task may occur again.
+    weights:
+        Relative lengths of the members; none given: equal.
+    convention:
+        Convention of the members.
     """
 
     members: tuple[str, ...] = parameter(("periodic", "symbol-counting", "qa"))
@@ -177,20 +185,33 @@ class Growing(ContinualTask):
     """Learn a task that becomes harder on the way, or easier, and answer all its stages at the end.
 
     Sees: sequences of the task with the first value of one of its parameters, then with the second,
-    and so on. The vocabulary is that of all stages from the start; nothing says where a stage
-    begins or ends.
+        and so on. The vocabulary is that of all stages from the start; nothing marks where a stage
+        begins or ends.
     Answers: what the task asks for.
     Scored: by the protocol `continual`, on held-out sequences of every stage all along the stream.
-    Drawn from by itself (`sample`), it gives sequences of any stage, as likely as the stage's
-    weight is large.
+        Drawn from by itself (`sample`), it gives sequences of any stage, as likely as the stage's
+        weight is large.
     Chance: depends on the task; the controls are the most frequent answer, the token just read, and
-    the task's own controls (`best-rule`).
+        the task's own controls (`best-rule`).
     Ceiling: the task's.
     Example: task=symbol-counting,parameter=longest,values=4/7/10 counts among 1 to 4 symbols, later
-    among up to 10. Source: ours; Cisneros, Sivic and Mikolov 2022, section 7 and B.1, say that the
-    tasks can be extended and their difficulty adjusted, and report no numbers.
-
+        among up to 10.
+    Source: ours; Cisneros, Sivic and Mikolov 2022, section 7 and B.1, say that the tasks can be
+        extended and their difficulty adjusted, and report no numbers.
     Departures: none; the task is that of the convention.
+
+    Parameters
+    ----------
+    task:
+        Name of the task.
+    parameter:
+        Parameter that changes from stage to stage.
+    values:
+        Its values, one per stage.
+    weights:
+        Relative lengths of the stages; none given: equal.
+    convention:
+        Convention of the task.
     """
 
     task: str = parameters.parameter("symbol-counting")

@@ -81,7 +81,7 @@ class Spread:
         numbers = between(columns[0][:, 1], 1, np.minimum(self.verbs, sizes))
         sure = between(columns[0][:, 2], 0, numbers - 1)
         orders = shuffled(columns[1])
-        # Cuts are drawn among the places in use: those behind them come last in the order.
+        # Cuts are drawn among the places in use: those after them come last in the order.
         cuts = shuffled(np.where(np.arange(self.things) < sizes[:, None], columns[2], 1.0))
         verbs = shuffled(columns[3])
         shares, first, joints = np.split(columns[4], 3, axis=1)
@@ -190,7 +190,7 @@ class Inquiry(NamedTuple):
 
 
 class ReadQuestion(NamedTuple):
-    """A question that was read: the right answer, and the words that may stand in its place."""
+    """A question that was read: the right answer, and the words that may replace it."""
 
     expected: str
     possible: Sequence[str]

@@ -21,8 +21,8 @@ from quickstudy.tasks.language.symbol_counting import DIGITS, END, QUERY
 class _Counter(WordRule, ABC):
     """Answers every query with the digits of a count, one by one, then with the end mark.
 
-    A subclass says which count, from the symbols or patterns shown and from the queries answered so
-    far, as (symbol or pattern, digits).
+    A subclass decides which count, from the symbols or patterns shown and from the queries answered
+    so far, as (symbol or pattern, digits).
     """
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
@@ -144,8 +144,8 @@ class SeenOrNot(_PatternCounter):
 class QueryOnly(_PatternCounter):
     """Does not look at the prompt: 0 if the query is made of letters of the query before, else 1.
 
-    After a query that was answered 0 it always says 1: a query for 0 follows one for a pattern of
-    the prompt only.
+    After a query that was answered 0 it always answers 1: a query for 0 follows one for a pattern
+    of the prompt only.
     """
 
     def _count(

@@ -231,7 +231,7 @@ KINDS: dict[
     "since": ("abcdefgh -?", _marked, lambda words: [_since(words)]),
     "machine": ("back 01234 ?", _coins, lambda words: [_paid(words)]),
 }
-"""By kind: the words (letters of a part each, or a part as it is), how a prompt is drawn, and its
+"""By kind: the words (letters of a part each, or a part unchanged), how a prompt is drawn, and its
 answers.
 """
 
@@ -240,32 +240,36 @@ answers.
 class Extra:
     """A small task besides the ten, of look-up, copying, order, counting, state or arithmetic.
 
-    Sees: a prompt, by kind. lookup: letters, each with a digit behind it, then ? and one of the
-    letters. far-lookup: the same, then 10 to 16 dashes and =. inverse: ? and one of the digits.
-    two-hops: pairs of letters that make a chain, in random order, then ? and a letter. copy,
-    reverse: letters and a bar. first: letters and ?. order: letters, then ? and two of them. most:
-    a and b, an odd number, then ?. times: letters, then ? and one. parity: zeros and ones, then ?.
-    switch: on, off and dashes, then ?. walk: left and right, then ?. sum: digits, a semicolon, then
-    two digits with + between and = behind. named-sum: four letters with digits, then ? and two of
-    them with + between. image: letters, then ? and one. brackets: brackets that open and close,
-    then ?. least: letters and a bar. since: letters and one to three dashes, then ?. machine: coins
-    of 1 and 2, and `back`, then ?.
+    Sees: a prompt, by kind. lookup: letters, each followed by a digit, then ? and one of the
+        letters. far-lookup: the same, then 10 to 16 dashes and =. inverse: ? and one of the digits.
+        two-hops: pairs of letters that make a chain, in random order, then ? and a letter. copy,
+        reverse: letters and a bar. first: letters and ?. order: letters, then ? and two of them.
+        most: a and b, an odd number, then ?. times: letters, then ? and one. parity: zeros and
+        ones, then ?. switch: on, off and dashes, then ?. walk: left and right, then ?. sum: digits,
+        a semicolon, then two digits with + between and = after them. named-sum: four letters with
+        digits, then ? and two of them with + between. image: letters, then ? and one. brackets:
+        brackets that open and close, then ?. least: letters and a bar. since: letters and one to
+        three dashes, then ?. machine: coins of 1 and 2, and `back`, then ?.
     Answers: the digit of the letter; the letter of the digit; the letter two links further; the
-    string again, or from its end; the first letter; which of the two came first; which is there
-    more often; how often it was there; the number of ones modulo 2; on or off, whichever came last;
-    the place on a ring of five; the sum modulo 10, or 5; a letter that depends on the one asked for
-    alone; the bracket that closes the last open one; the first letter of the alphabet that was
-    there; the letter behind the last dash; what a machine has that gives everything out at 5 or
-    more, or when told `back`.
+        string again, or from its end; the first letter; which of the two came first; which occurs
+        more often; how often it occurred; the number of ones modulo 2; on or off, whichever came
+        last; the place on a ring of five; the sum modulo 10, or 5; a letter that depends on the one
+        asked for alone; the bracket that closes the last open one; the first letter of the alphabet
+        that occurred; the letter after the last dash; what a machine has that gives everything
+        out at 5 or more, or when told `back`.
     Scored: share of right answers.
     Chance: one over the number of possible answers, or the most frequent one; the controls say it.
     Ceiling: 1, by the rule.
-    Example, lookup: `c 4 a 9 f 1 ? a 9`.
+    Example: lookup: `c 4 a 9 f 1 ? a 9`.
     Source: ours. No learner of the package was tuned on them under a root seed that is reported;
-    `sieve` got codes for some of them after a first look under another root. least, since and
-    machine came when it was finished.
-
+        `sieve` got codes for some of them after a first look under another root. least, since and
+        machine came when it was finished.
     Departures: none; they are the same under all conventions.
+
+    Parameters
+    ----------
+    longest:
+        Longest prompt, in items.
     """
 
     longest: int = parameter(8, at_least=3, at_most=60)

@@ -52,18 +52,21 @@ class Inner:
 class InnerQa(Inner, ClosedQa):
     """Say whether something was affirmed or denied of a name.
 
-    Sees (corrected): two statements, one for each of two verbs, about the same s names, s uniform
-    in fewest .. most. Each affirms half of them (`I VERB n1 AND n2 ...`) and denies the other half
-    (`I DO NOT VERB n1 AND ...`; of an odd number either has one more); either clause comes first
-    with probability 1/2, and AND or BUT joins them. Two of the names are a pair: one is affirmed of
-    the first verb and denied of the second, the other the other way round. Neither is among the
-    first or the last `inside` names of a clause; all other places are equally likely. Then `. DO I
-    VERB NAME ?` with one of the two verbs and one of the pair, by two fair coins.
+    Sees: (corrected) two statements, one for each of two verbs, about the same s names, s uniform
+        in fewest .. most. Each affirms half of them (`I VERB n1 AND n2 ...`) and denies the other
+        half (`I DO NOT VERB n1 AND ...`; of an odd number either has one more); either clause comes
+        first with probability 1/2, and AND or BUT joins them. Two of the names are a pair: one is
+        affirmed of the first verb and denied of the second, the other the other way round. Neither
+        is among the first or the last `inside` names of a clause; all other places are equally
+        likely. Then `. DO I VERB NAME ?` with one of the two verbs and one of the pair, by two fair
+        coins.
     Answers: YES or NO, the last token; nothing else is asked.
     Scored: share of right answers.
-    Chance: 1/2. Ceiling: 1, by looking up the name with its verb. Example, with fewest=6: `I SEE
-    PAUL AND TOM AND LISA BUT I DO NOT SEE JOHN AND JAMES AND PETER . I DO NOT HEAR JOHN AND TOM AND
-    LISA AND I HEAR PETER AND JAMES AND PAUL . DO I HEAR TOM ? NO`.
+    Chance: 1/2.
+    Ceiling: 1, by looking up the name with its verb.
+    Example: with fewest=6: `I SEE PAUL AND TOM AND LISA BUT I DO NOT SEE JOHN AND JAMES AND PETER .
+        I DO NOT HEAR JOHN AND TOM AND LISA AND I HEAR PETER AND JAMES AND PAUL . DO I HEAR TOM ?
+        NO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 5.
 
     What is closed. For independent draws these rules are right with probability 1/2 exactly: those
@@ -79,11 +82,11 @@ class InnerQa(Inner, ClosedQa):
     for 16 names. More names make it less, nothing makes it 1/2: it is the part of the task that is
     solved by reading one name.
 
-    Departures. Published (as in the first version): one verb, 1 to 4 names, one statement, a
-    uniform one of its names asked for, which leaves `polarity-count` 0.80. Written: 1 to 5 names.
-    Corrected: two verbs in a prompt, 16 names, closed to shallow rules. The second version
-    (`language/qa@2`) has five names, clauses of any length, and pairs that often stand last:
-    `last-name` is right there in 0.87 of cases.
+    Departures: Published (as in the first version): one verb, 1 to 4 names, one statement, a
+        uniform one of its names asked for, which leaves `polarity-count` 0.80. Written: 1 to 5
+        names. Corrected: two verbs in a prompt, 16 names, closed to shallow rules. The second
+        version (`language/qa@2`) has five names, clauses of any length, and pairs that often stand
+        last: `last-name` is right there in 0.87 of cases.
     """
 
     names: int = parameter(16, at_least=1, at_most=len(NAMES))
@@ -106,19 +109,20 @@ class InnerHarderQa(Inner, ClosedHarderQa):
     """Say whether something was affirmed or denied of a name, out of longer statements.
 
     Sees: as `language/qa`, but there are 20 names and 5 verbs, and the statements are about 16 to
-    20 names.
+        20 names.
     Answers: YES or NO, the last token; nothing else is asked.
     Scored: share of right answers.
-    Chance: 1/2. Ceiling: 1, by looking up the name with its verb. Example, with fewest=6: `I SEE
-    PAUL AND LISA AND TOM BUT I DO NOT SEE JOHN AND LUKE AND MARC . I DO NOT CALL JOHN AND LISA AND
-    TOM AND I CALL PAUL AND LUKE AND MARC . DO I CALL LISA ? NO`.
+    Chance: 1/2.
+    Ceiling: 1, by looking up the name with its verb.
+    Example: with fewest=6: `I SEE PAUL AND LISA AND TOM BUT I DO NOT SEE JOHN AND LUKE AND MARC . I
+        DO NOT CALL JOHN AND LISA AND TOM AND I CALL PAUL AND LUKE AND MARC . DO I CALL LISA ? NO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 6.
 
     What is closed, and what is left: as in `language/qa`; `inner-name` 0.57.
 
-    Departures. Published and written: as in the first version, one verb in a prompt, 1 to 10 names
-    and 1 to 5. Corrected: two verbs in a prompt, 16 to 20 names, closed to shallow rules. The
-    second version has 4 to 10 names and clauses of any length; `last-name` has 0.79 there.
+    Departures: Published and written: as in the first version, one verb in a prompt, 1 to 10 names
+        and 1 to 5. Corrected: two verbs in a prompt, 16 to 20 names, closed to shallow rules. The
+        second version has 4 to 10 names and clauses of any length; `last-name` has 0.79 there.
     """
 
     names: int = parameter(20, at_least=1, at_most=len(NAMES))
@@ -143,26 +147,28 @@ class InnerWorldQa(Inner, ClosedWorldQa):
     """Say whether something was affirmed or denied of a name, out of several statements.
 
     Sees: two statements as in `language/qa`, about the same s of 20 names and two of 7 verbs, s
-    uniform in fewest .. most; and besides up to two statements, 0, 1 or 2 with equal probability,
-    each about another verb and 1 .. s of the names, of which any number may be affirmed. The
-    statements come in random order, with periods between them. Then `. DO I VERB NAME ?` as there,
-    and the answer. With most_questions above 1 there are several pairs, and each question is about
-    another pair.
+        uniform in fewest .. most; and besides up to two statements, 0, 1 or 2 with equal
+        probability, each about another verb and 1 .. s of the names, of which any number may be
+        affirmed. The statements come in random order, with periods between them. Then `. DO I VERB
+        NAME ?` as there, and the answer. With most_questions above 1 there are several pairs, and
+        each question is about another pair.
     Answers: YES or NO after each question mark; nothing else is asked.
     Scored: share of right answers.
-    Chance: 1/2. Ceiling: 1, by looking up the name with its verb. Example, with fewest=6: `I TOUCH
-    TOM . I SEE PAUL AND LISA AND TOM BUT I DO NOT SEE JOHN AND LUKE AND MARC . I DO NOT CALL JOHN
-    AND LISA AND TOM AND I CALL PAUL AND LUKE AND MARC . DO I CALL LISA ? NO`.
+    Chance: 1/2.
+    Ceiling: 1, by looking up the name with its verb.
+    Example: with fewest=6: `I TOUCH TOM . I SEE PAUL AND LISA AND TOM BUT I DO NOT SEE JOHN AND
+        LUKE AND MARC . I DO NOT CALL JOHN AND LISA AND TOM AND I CALL PAUL AND LUKE AND MARC . DO I
+        CALL LISA ? NO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 7.
 
     What is closed, and what is left: as in `language/qa`. The coins of one question are none of
     another's, so that earlier answers tell nothing of later ones. `inner-name` has 0.55, since the
     last statement may be none of the two.
 
-    Departures. Published and written: as in the first version, where every name stands with one
-    verb only. Corrected: names stand with several verbs, 16 to 20 of them, one question, closed to
-    shallow rules. The second version has 4 to 12 names and clauses of any length; `last-name` has
-    0.70 there.
+    Departures: Published and written: as in the first version, where every name stands with one
+        verb only. Corrected: names stand with several verbs, 16 to 20 of them, one question, closed
+        to shallow rules. The second version has 4 to 12 names and clauses of any length;
+        `last-name` has 0.70 there.
     """
 
     names: int = parameter(20, at_least=1, at_most=len(NAMES))
@@ -192,26 +198,26 @@ class InnerWorldQaCounting(Inner, ClosedWorldQaCounting):
     """Say whether something was affirmed of a name, or of how many, out of several statements.
 
     Sees: with probability 1 - `counts`, a prompt and a question as in `language/world-qa`.
-    Otherwise two or three statements of different verbs, each about seven of the names, of which k
-    uniform in 2 .. 5 are affirmed and the others denied, and `. HOW MANY PEOPLE DO I VERB ?` with
-    one of the verbs. Then the answer. With most_questions above 1 all questions of a sequence are
-    of one kind, each about another pair or another verb.
+        Otherwise two or three statements of different verbs, each about seven of the names, of
+        which k uniform in 2 .. 5 are affirmed and the others denied, and `. HOW MANY PEOPLE DO I
+        VERB ?` with one of the verbs. Then the answer. With most_questions above 1 all questions of
+        a sequence are of one kind, each about another pair or another verb.
     Answers: TWO, THREE, FOUR or FIVE; or YES or NO. Nothing else is asked.
     Scored: share of right answers.
-    Chance: 0.25, the share of YES; `question-majority` 0.38. Ceiling: 1, by looking up and by
-    counting.
+    Chance: 0.25, the share of YES; `question-majority` 0.38.
+    Ceiling: 1, by looking up and by counting.
     Example: `I SEE TOM AND LUKE BUT I DO NOT SEE LEO AND MARC AND LISA AND PAUL AND JOHN . I DO NOT
-    CALL LEO AND MARC AND LISA BUT I CALL PAUL AND JOHN AND PETER AND TOM . HOW MANY PEOPLE DO I
-    CALL ? FOUR`.
+        CALL LEO AND MARC AND LISA BUT I CALL PAUL AND JOHN AND PETER AND TOM . HOW MANY PEOPLE DO I
+        CALL ? FOUR`.
     Source: Cisneros, Sivic and Mikolov 2022, task 8.
 
     What is closed, and what is left: by yes or no as in `language/world-qa`. How many: every
-    statement is equally long whatever is affirmed, and the four numbers are equally likely,
-    whatever the other statements say.
+    statement is equally long for any affirmed names, and the four numbers are equally likely,
+    for any other statements.
 
-    Departures. Published and written: as in the first version. Corrected: one question, 20 names,
-    number words up to SEVEN, closed to shallow rules. The second version has 13 names, words up to
-    TWELVE, and the pairs of `language/world-qa@2`.
+    Departures: Published and written: as in the first version. Corrected: one question, 20 names,
+        number words up to SEVEN, closed to shallow rules. The second version has 13 names, words up
+        to TWELVE, and the pairs of `language/world-qa@2`.
     """
 
     names: int = parameter(20, at_least=1, at_most=len(NAMES))

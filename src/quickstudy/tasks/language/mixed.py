@@ -58,13 +58,13 @@ class Translated:
         return replace(examples, inputs=inputs, targets=targets)
 
     def check(self, tokens: Any) -> Verdict:
-        """What the task itself says of the same words."""
+        """What the task itself declares about the same words."""
         return judge(tokens, self.vocabulary, self.task.check)
 
 
 def named_task(text: str, convention: str) -> Any:
     """A language task from its name without `language/`, with parameters after colons if need be.
-    It is the first version unless the name says otherwise (`qa@2`): what is made of other tasks
+    It is the first version unless the name has another (`qa@2`): what is made of other tasks
     must not change when they do.
 
     >>> named_task("periodic:longest=3:length=20", "corrected")
@@ -107,19 +107,26 @@ class Mixed:
     """Do what a sequence asks for, where each may come from another task.
 
     Sees: a sequence of one of the members, each as likely as the others. The vocabulary is that of
-    all members, in the order in which their words first come; nothing but the words says which
-    member it is.
+        all members, in the order in which their words first come; only the words show which
+        member it is.
     Answers: what that member asks for.
     Scored: share of right answers, over all members; members that ask more count more.
     Chance: depends on the members; the controls are the most frequent answer and the token just
-    read.
+        read.
     Ceiling: 1 where the words before a question tell its member, as far as the answer depends on
-    it. That is so unless `periodic` and `increasing-period` are mixed, where 0.9998 was reached.
+        it. That is so unless `periodic` and `increasing-period` are mixed, where 0.9998 was
+        reached.
     Example: members=periodic/qa, `0 1 0 1 0 1 ...` or `I SEE TOM BUT I DO NOT SEE PAUL . DO I SEE
-    TOM ? YES`.
+        TOM ? YES`.
     Source: Cisneros, Sivic and Mikolov 2022, section 7, and the hybrid task of their task package.
-
     Departures: none; the members are those of the convention.
+
+    Parameters
+    ----------
+    members:
+        Names of the tasks that are mixed.
+    convention:
+        Convention of the members.
     """
 
     members: tuple[str, ...] = parameter(("periodic", "qa"))
@@ -140,7 +147,7 @@ class Mixed:
             raise ValueError(
                 f"members must be different tasks other than mixed, got {'/'.join(self.members)}"
             )
-        self.tasks  # noqa: B018  # a member that does not exist is said now
+        self.tasks  # noqa: B018  # a member that does not exist is reported now
 
     @cached_property
     def tasks(self) -> tuple[Any, ...]:

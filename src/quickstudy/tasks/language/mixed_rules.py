@@ -36,7 +36,7 @@ class Members:
     `vocabulary`.
 
     A prefix is taken for a member whose vocabulary has all its words. Of several, for the one with
-    the fewest words; of those with equally many, for the one whose oracle has foretold the most of
+    the fewest words; of those with equally many, for the one whose oracle has predicted the most of
     the latest tokens without a mistake; of these, for the first.
     """
 
@@ -86,7 +86,7 @@ class Members:
             known = int(np.append(ids, -1).argmin())
             if known:
                 said = self.common(number, oracle.predict(ids[:known]))
-                # One word less counts more than any number of tokens foretold.
+                # One word less counts more than any number of tokens predicted.
                 trust = _streaks(said[:-1] == inputs[1:known]) - len(inputs) * len(
                     self._common[number]
                 )
@@ -104,7 +104,7 @@ class MixedOracle(FixedRule):
     """Asks the oracles of the members whose vocabularies have all the words read so far.
 
     Of several it believes the one with the fewest words; of those with equally many the one that
-    has foretold the most of the latest tokens without a mistake; of these the first.
+    has predicted the most of the latest tokens without a mistake; of these the first.
     """
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
@@ -123,8 +123,8 @@ class BestRule:
     """Answers by a control of the member that the words belong to: the one that was right most
     often so far.
 
-    Of controls that were right equally often, the first that the member names. So beside a mixture
-    or a stream stands what the shortcuts of all its members would get together.
+    Of controls that were right equally often, the first that the member names. Its score is what
+    the shortcuts of all members reach together.
     """
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:

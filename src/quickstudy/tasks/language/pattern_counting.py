@@ -38,24 +38,24 @@ class PatternCounting:
     """Count how often each pattern was shown, then say it when asked.
 
     Sees: patterns, which are groups of letters, with a separator `y` between them. (n is uniform in
-    shortest .. longest; int(stretch n) tokens are drawn, each letter one slot and the separator
-    `separators` slots; the last is always a letter; separators at the start are taken away and runs
-    of them become one.) Then `x` and queries, each written as the letters of a pattern, `y`, its
-    count; then `.`. The number of patterns of the prompt that are asked for is uniform in 1 .. the
-    number of different ones; they are drawn without replacement, in random order. After each, with
-    probability `negatives`, follows a query that should have the count 0: the letters of the
-    pattern three times over are shuffled and all but the first len + d of them are cut off, d
-    uniform in -slack .. slack (as a Python slice does it: below 0, that many are cut off at the
-    end). It is left out if it is empty or does not pass the test below.
+        shortest .. longest; int(stretch n) tokens are drawn, each letter one slot and the separator
+        `separators` slots; the last is always a letter; separators at the start are taken away and
+        runs of them become one.) Then `x` and queries, each written as the letters of a pattern,
+        `y`, its count; then `.`. The number of patterns of the prompt that are asked for is uniform
+        in 1 .. the number of different ones; they are drawn without replacement, in random order.
+        After each, with probability `negatives`, follows a query that should have the count 0: the
+        letters of the pattern three times over are shuffled and all but the first len + d of them
+        are cut off, d uniform in -slack .. slack (as a Python slice does it: below 0, that many are
+        cut off at the end). It is left out if it is empty or does not pass the test below.
     Answers: the count, in decimal digits, each digit a token. Earlier counts stay visible.
     Scored: share of the digits that are right; nothing else is asked.
     Chance: 0.43, the share of the most frequent answer, 1. Other controls: `copy-last`, which
-    repeats the separator, 0; `query-only`, which does not look at the prompt, 0.73 (it says 0 if a
-    query has no letters but those of the query before, else 1); `seen-or-not`, which looks for the
-    pattern but does not count, 0.75. Best published: 0.61 (a recurrent network and an LSTM),
-    reservoirs 0.59.
+        repeats the separator, 0; `query-only`, which does not look at the prompt, 0.73 (it answers
+        0 if a query has no letters but those of the query before, else 1); `seen-or-not`, which
+        looks for the pattern but does not count, 0.75. Best published: 0.61 (a recurrent network
+        and an LSTM), reservoirs 0.59.
     Ceiling: 1, by counting, in the verified form. Where negatives are not verified, 1.5 % of the
-    answers are wrong, so that counting reaches 0.985.
+        answers are wrong, so that counting reaches 0.985.
     Example: `A y B B y A x A y 2 B B y 1 B B B y 0 .`, supervised at 9, 13 and 18.
     Source: Cisneros, Sivic and Mikolov 2022, task 4.
 
@@ -65,9 +65,28 @@ class PatternCounting:
     prompt all the same, and its answer 0 wrong (4.8 % of the answers 0, in 8 % of the sequences),
     and it may be asked twice (in 7 % of the sequences).
 
-    Departures. Published: five letters, int(2.5 n) tokens with n from 1 to 45, not verified.
-    Written: three letters, 1 to 45 tokens; answers are counts, so it is verified. Corrected: as
-    published, but verified.
+    Departures: Published: five letters, int(2.5 n) tokens with n from 1 to 45, not verified.
+        Written: three letters, 1 to 45 tokens; answers are counts, so it is verified. Corrected: as
+        published, but verified.
+
+    Parameters
+    ----------
+    letters:
+        Number of letters.
+    shortest:
+        Smallest n, see above.
+    longest:
+        Largest n.
+    stretch:
+        Tokens drawn per n.
+    separators:
+        Slots of the separator, where each letter has one.
+    negatives:
+        Probability of a query with the count 0 after each other query.
+    slack:
+        Largest difference in length between such a query and the pattern it is made from.
+    verified:
+        Queries with the count 0 are checked against the prompt.
     """
 
     letters: int = parameter(5, at_least=1, at_most=26)
@@ -148,7 +167,7 @@ class PatternCounting:
             .astype(np.int64)
             .tolist()
         )
-        # A draw that does not end with a letter would be drawn again as a whole: the last token is
+        # A draw that does not end with a letter would be resampled as a whole: the last token is
         # a uniform letter.
         last = int(draws[len(slots) - 1] * self.letters)
         tokens = [self.alphabet[slot] if slot < self.letters else SEPARATOR for slot in slots[:-1]]

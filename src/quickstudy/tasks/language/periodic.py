@@ -193,21 +193,29 @@ class Periodic(_Passes):
     """Go on with a binary pattern that repeats itself.
 
     Sees: `length` tokens out of `0 1`. A period p is uniform in shortest .. longest, a pattern of p
-    fair bits is repeated and cut at `length`. A pattern may itself be periodic (0101 counts as
-    period 4), so that short periods are more frequent than they look.
+        fair bits is repeated and cut at `length`. A pattern may itself be periodic (0101 counts as
+        period 4), so that short periods are more frequent than they look.
     Answers: the next token, at every index from 2p + j to the end, where j is uniform in 0 .. p-2
-    (0 for p = 1 and 2): the pattern has been seen at least twice.
+        (0 for p = 1 and 2): the pattern has been seen at least twice.
     Scored: share of these tokens that are right.
     Chance: 1/2. Controls: the most frequent answer 0.50; repeating the token just read, 0.46 over
-    the 52 sequences of the published form.
+        the 52 sequences of the published form.
     Ceiling: 1. The smallest period of the prefix predicts every token that is asked (see
-    `periodic-oracle`).
+        `periodic-oracle`).
     Example: `1 1 0 1 1 0 1 1 0 ...`, p = 3, supervised from index 6 or from index 7.
     Source: Cisneros, Sivic and Mikolov 2022, task 1.
+    Departures: Written: periods 1 to 10. Published: the experiments used periods 1 to 5, which give
+        only 52 different sequences, hence 41 to learn from and 11 to be tested on instead of 960
+        and 240. Corrected: as written.
 
-    Departures. Written: periods 1 to 10. Published: the experiments used periods 1 to 5, which give
-    only 52 different sequences, hence 41 to learn from and 11 to be tested on instead of 960 and
-    240. Corrected: as written.
+    Parameters
+    ----------
+    shortest:
+        Shortest period.
+    longest:
+        Longest period.
+    length:
+        Tokens per sequence.
     """
 
     shortest: int = parameter(1, at_least=1)
@@ -263,15 +271,15 @@ class IncreasingPeriod(_Passes):
     """Go on with a binary pattern that repeats itself more slowly each time.
 
     Sees: `length` tokens out of `0 1`. A period p is uniform in shortest .. longest, a pattern of p
-    fair bits is passed through again and again: each bit once, then each bit twice, then three
-    times ..., cut at `length`. (`increase` is how many repetitions each pass adds.)
+        fair bits is passed through again and again: each bit once, then each bit twice, then three
+        times ..., cut at `length`. (`increase` is how many repetitions each pass adds.)
     Answers: the next token, at every index from 3p + j to the end (2 + increase instead of 3),
-    where j is uniform in 0 .. p-2 (0 for p = 1 and 2): the pattern has been passed through at least
-    twice.
+        where j is uniform in 0 .. p-2 (0 for p = 1 and 2): the pattern has been passed through at
+        least twice.
     Scored: share of these tokens that are right.
     Chance: 1/2. Controls: the most frequent answer 0.50; `copy-last`, which repeats the token just
-    read, 0.868 over 1200 different sequences, since the later passes are long runs. No published
-    model is more than about 0.02 above that.
+        read, 0.868 over 1200 different sequences, since the later passes are long runs. No
+        published model is more than about 0.02 above that.
     Ceiling: 1 (see `increasing-period-oracle`).
     Example: `1 0 1 1 0 0 1 1 1 0 0 0 1 1 1 1 ...`, p = 2, supervised from index 6.
     Source: Cisneros, Sivic and Mikolov 2022, task 2.
@@ -280,9 +288,22 @@ class IncreasingPeriod(_Passes):
     place where the next token is not given by the last: for periods of 2 and more and independent
     draws, `copy-last` and its opposite are then both right with probability 1/2 exactly, since
     neighbouring bits of the pattern are equal with probability 1/2. That is not the default:
-    whoever is asked at turns only need not know when a turn comes, which is what the task is about.
+    a learner asked at turns only need not know when a turn comes, which is what the task is about.
 
     Departures: none in the numbers; published, written and corrected are the same.
+
+    Parameters
+    ----------
+    shortest:
+        Shortest period.
+    longest:
+        Longest period.
+    length:
+        Tokens per sequence.
+    increase:
+        Repetitions of a bit that each pass adds.
+    turns:
+        Ask only for the first token of each run.
     """
 
     shortest: int = parameter(1, at_least=1)

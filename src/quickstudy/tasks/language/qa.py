@@ -71,15 +71,15 @@ class Qa(Cast):
     """Say whether something was affirmed or denied of a name.
 
     Sees: a statement about s different names, s uniform in fewest .. most, and one verb, both drawn
-    from the first words of the lists. Some names are affirmed (`I VERB n1 AND n2 ...`), the others
-    denied (`I DO NOT VERB n1 AND ...`), each list in random order; an empty list gives no clause;
-    either clause comes first with probability 1/2, and two clauses are joined by AND or by BUT,
-    equally likely. Then `. DO I VERB NAME ?` with one of the s names. Answers: YES or NO, the last
-    token; nothing else is asked.
+        from the first words of the lists. Some names are affirmed (`I VERB n1 AND n2 ...`), the
+        others denied (`I DO NOT VERB n1 AND ...`), each list in random order; an empty list gives
+        no clause; either clause comes first with probability 1/2, and two clauses are joined by AND
+        or by BUT, equally likely. Then `. DO I VERB NAME ?` with one of the s names.
+    Answers: YES or NO, the last token; nothing else is asked.
     Scored: share of right answers.
     Chance: 1/2. Controls: the most frequent answer; `polarity` and `polarity-count`, which do not
-    look at the queried name. In the published form, with 1200 different sequences, they reach 0.73
-    and 0.80, and the best published reservoir 0.81; in the balanced form they stay at 1/2.
+        look at the queried name. In the published form, with 1200 different sequences, they reach
+        0.73 and 0.80, and the best published reservoir 0.81; in the balanced form they stay at 1/2.
     Ceiling: 1, by looking the name up.
     Example: `I DO NOT HEAR TOM BUT I HEAR PAUL AND JOHN . DO I HEAR JOHN ? YES`.
     Source: Cisneros, Sivic and Mikolov 2022, task 5.
@@ -100,8 +100,21 @@ class Qa(Cast):
     an uneven statement has no alternative and is repeated more often. Measured over 60 sets of 1200
     different sequences: `polarity-count` 0.504 ± 0.002 (standard error).
 
-    Departures. Written: 1 to 5 names. Published: 1 to 4, never all five. Corrected: 2 to 5,
-    balanced.
+    Departures: Written: 1 to 5 names. Published: 1 to 4, never all five. Corrected: 2 to 5,
+        balanced.
+
+    Parameters
+    ----------
+    names:
+        Number of names.
+    verbs:
+        Number of verbs.
+    fewest:
+        Fewest names in a statement.
+    most:
+        Most names in a statement.
+    balanced:
+        The balanced form, in which rules without the name or without the NOT are at 1/2.
     """
 
     names: int = parameter(5, at_least=1, at_most=len(NAMES))
@@ -184,12 +197,13 @@ class HarderQa(Qa):
     """Say whether something was affirmed or denied of a name, out of longer statements.
 
     Sees: as `language/qa`, a statement about s different names and one verb, then a question about
-    one of them; but there are 11 names and 5 verbs, and s is uniform in fewest .. most, up to 10.
+        one of them; but there are 11 names and 5 verbs, and s is uniform in fewest .. most, up to
+        10.
     Answers: YES or NO, the last token; nothing else is asked.
     Scored: share of right answers.
     Chance: 1/2. Controls: the most frequent answer; `polarity` and `polarity-count`, which do not
-    look at the queried name. In the published form, with 1200 different sequences, they reach 0.69
-    and 0.81, and the best published reservoir 0.72; in the balanced form they stay at 1/2.
+        look at the queried name. In the published form, with 1200 different sequences, they reach
+        0.69 and 0.81, and the best published reservoir 0.72; in the balanced form they stay at 1/2.
     Ceiling: 1, by looking the name up.
     Example: `I DO NOT CALL LUKE AND LISA BUT I CALL MARC . DO I CALL LISA ? NO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 6.
@@ -200,9 +214,9 @@ class HarderQa(Qa):
     uniform among those that have it: rules that look at the statement only, or at everything but
     which clause holds the NOT, are right with probability 1/2 exactly.
 
-    Departures. Written: 1 to 5 names in a statement. Published: 1 to 10, never all eleven.
-    Corrected: 2 to 10, balanced; the statements that were really used, so that the task stays
-    harder than `language/qa`.
+    Departures: Written: 1 to 5 names in a statement. Published: 1 to 10, never all eleven.
+        Corrected: 2 to 10, balanced; the statements that were really used, so that the task stays
+        harder than `language/qa`.
     """
 
     names: int = parameter(11, at_least=1, at_most=len(NAMES))

@@ -42,7 +42,7 @@ class Question(NamedTuple):
 
 
 def skim_questions(words: Sequence[str]) -> list[Question]:
-    """A question for every question mark, whatever the words are, out of what stands between it and
+    """A question for every question mark, for any words, from the text between it and
     the period or question mark before it.
     """
     found: list[Question] = []
@@ -81,7 +81,7 @@ class Answerer(WordRule, ABC):
 
     @abstractmethod
     def _answer(self, facts: Sequence[Fact], question: Question, inputs: NDArray[Any]) -> str:
-        """What a rule of this kind says."""
+        """The answer of a rule of this kind."""
 
 
 def adjective_of(fact: Fact, kind: str) -> str | None:
@@ -277,8 +277,8 @@ class NotBefore(_ByWords):
 class LastName(ByKind):
     """Looks at the last name of the prompt alone, with its verb and whether it is affirmed of it.
 
-    Asked for that name with that verb: what was said of it. Asked for another name: the opposite;
-    with another verb: the opposite as well, so that both together leave it as it was. It seeks the
+    Asked for that name with that verb: what was stated of it. Asked for another name: the opposite;
+    with another verb: the opposite as well, so that both together change nothing. It seeks the
     asked name nowhere. Other questions get the most frequent answer so far to their kind.
     """
 
@@ -307,7 +307,7 @@ class Composite(Verbatim):
 
     By yes or no: `verbatim`. How many: none of the verb's names if nothing is affirmed of it, all
     if nothing is denied, else half of them, rounded up. What colour or size: the nearest such
-    adjective before the last place of the noun, whatever the verb and the NOT.
+    adjective before the last place of the noun, for any verb and NOT.
     """
 
     def _told(

@@ -39,24 +39,41 @@ class Reviews:
     """Say whether a review of a film is positive.
 
     Sees: a review, cut into word pieces out of a vocabulary of `pieces` learned from the reviews
-    themselves, one after the other. Answers: 0 (negative: 1 to 4 stars of 10) or 1 (positive: 7 to
-    10 stars), after the last piece.
+        themselves, one after the other.
+    Answers: 0 (negative: 1 to 4 stars of 10) or 1 (positive: 7 to 10 stars), after the last piece.
     Scored: share of right answers on reviews of other films than those learned from.
     Chance: 1/2, exactly: either label has half of each part. Controls: the most frequent answer;
-    `stated-rating`, which looks for a rating that the writer gives in so many words. Ceiling:
-    unknown.
+        `stated-rating`, which looks for a rating that the writer gives in so many words.
+    Ceiling: unknown.
     Source: the Large Movie Review Dataset (Maas et al. 2011) in its official split, 25,000 reviews
-    to learn from and 25,000 to be tested on; used as Cisneros, Sivic and Mikolov 2022, section 4,
-    use it. It is not part of this package: `QUICKSTUDY_DATA` names the folder that holds it.
+        to learn from and 25,000 to be tested on; used as Cisneros, Sivic and Mikolov 2022, section
+        4, use it. It is not part of this package: `QUICKSTUDY_DATA` names the folder that holds it.
 
     The split is fixed, so repetitions differ in the order in which reviews are shown and in the
     learner's own draws. Reviews are decomposed (NFD), put in lower case, rid of accents and cut at
     whitespace and punctuation.
 
-    Departures. Published: the vocabulary is learned from the test reviews' text as well, line
-    breaks stay in the text as `<br />`, and there is no piece for padding or for the unknown.
-    Corrected and written: the vocabulary is learned from the training part alone, line breaks are
-    spaces, pieces 0 and 1 stand for padding and the unknown.
+    Departures: Published: the vocabulary is learned from the test reviews' text as well, line
+        breaks stay in the text as `<br />`, without a piece for padding or for the unknown.
+        Corrected and written: the vocabulary is learned from the training part alone, line breaks
+        are spaces, pieces 0 and 1 mean padding and the unknown.
+
+    Parameters
+    ----------
+    pieces:
+        Size of the vocabulary of word pieces.
+    longest:
+        Longest review, in pieces; longer ones are cut. none: no limit.
+    training:
+        Number of training reviews; none: all.
+    test:
+        Number of test reviews; none: all.
+    learned_from:
+        Reviews from which the vocabulary is learned: the training part, or `all`, as published.
+    markup:
+        Whether line breaks `<br />` are removed or kept.
+    special:
+        Pieces 0 and 1 are reserved for padding and unknown pieces.
     """
 
     pieces: int = parameter(30_000, at_least=100)
@@ -74,7 +91,7 @@ class Reviews:
     markup: str = parameter("removed", choices=("removed", "kept"))
     """What becomes of `<br />`."""
     special: bool = True
-    """Whether pieces 0 and 1 stand for padding and the unknown."""
+    """Whether pieces 0 and 1 mean padding and the unknown."""
 
     answers: ClassVar[tuple[str, ...]] = ANSWERS
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -92,7 +109,7 @@ class Reviews:
         return Tokens(len(ANSWERS))
 
     def ready(self) -> None:
-        """Raise UsageError, which says what to do, if the data is not on this machine."""
+        """Raise UsageError, with the remedy, if the data is not on this machine."""
         find(IMDB)
 
     def parts(self) -> Split:
@@ -116,7 +133,7 @@ class Reviews:
         return [pieces[number] for number in numbers]
 
     def numbers(self, words: Sequence[str]) -> list[int | None]:
-        """The numbers of some pieces; None for what is no piece."""
+        """The numbers of some pieces; None for a number without a piece."""
         known = {piece: number for number, piece in enumerate(self._encoded().pieces)}
         return [known.get(word) for word in words]
 

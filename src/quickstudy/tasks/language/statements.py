@@ -137,7 +137,7 @@ def read_clause(
 
 
 def skim_facts(words: Sequence[str]) -> list[Fact]:
-    """All that is stated before the first question, whatever the words are. What it finds up to an
+    """All that is stated before the first question, for any words. What it finds up to an
     index depends on nothing after it. A question begins with HOW, with WHAT, or where DO does not
     follow I.
     """

@@ -30,21 +30,35 @@ class SymbolCounting:
     """Count how often each symbol was shown, then say it when asked.
 
     Sees: n symbols, n uniform in shortest .. longest, each uniform out of the first letters of the
-    alphabet (three: `A B C`); then queries, their number uniform in fewest_queries .. most_queries,
-    about different symbols in random order, each written `x`, the symbol, its count; then `.`.
+        alphabet (three: `A B C`); then queries, their number uniform in fewest_queries ..
+        most_queries, about different symbols in random order, each written `x`, the symbol, its
+        count; then `.`.
     Answers: the count, in decimal digits, each digit a token; 0 is possible, 10 is `1 0`. Earlier
-    counts stay visible. Scored: share of the digits that are right; nothing else is asked.
+        counts stay visible.
+    Scored: share of the digits that are right; nothing else is asked.
     Chance: 0.26, the share of the most frequent answer, 1. Other controls: `uniform` among the
-    digits seen, 0.12; `copy-last`, which repeats the queried symbol, 0; `remaining-share`, which
-    knows how many symbols were shown but not which, 0.47 (published with 1200 different sequences:
-    ESN 0.30, RNN 0.33, LSTM 0.36, cellular automaton 0.80).
+        digits seen, 0.12; `copy-last`, which repeats the queried symbol, 0; `remaining-share`,
+        which knows how many symbols were shown but not which, 0.47 (published with 1200 different
+        sequences: ESN 0.30, RNN 0.33, LSTM 0.36, cellular automaton 0.80).
     Ceiling: 1, by counting.
     Example: `B A A C x A 2 x B 1 .`, supervised at 6 and 9.
     Source: Cisneros, Sivic and Mikolov 2022, task 3.
-
     Departures: none in the numbers; published, written and corrected are the same. (Section 3.2 of
-    the paper shows a single query without the final period; its appendix states the numbers used
-    here.)
+        the paper shows a single query without the final period; its appendix states the numbers
+        used here.)
+
+    Parameters
+    ----------
+    letters:
+        Number of symbols.
+    shortest:
+        Fewest symbols in a prompt.
+    longest:
+        Most symbols in a prompt.
+    fewest_queries:
+        Fewest queries.
+    most_queries:
+        Most queries.
     """
 
     letters: int = parameter(3, at_least=1, at_most=26)

@@ -46,18 +46,19 @@ class WorldQa(Cast, Conversation):
     """Say whether something was affirmed or denied of a name, out of several statements.
 
     Sees: s names, s uniform in fewest .. most, spread over v verbs, v uniform in 1 .. min(verbs,
-    s): v different cuts out of 0 .. s-1 divide the names, each verb gets those from its cut to the
-    next, those before the first cut are not used. For each verb a statement as in `language/qa` (k
-    of its m names affirmed, k uniform in 0 .. m), with a period between two statements. Then `. DO
-    I VERB NAME ?` with one of the verbs and one of its names, and the answer. (With most_questions
-    above 1 the number of questions drawn is uniform in 1 .. most_questions; repetitions are left
-    out; each follows the answer to the one before, after a period.)
+        s): v different cuts out of 0 .. s-1 divide the names, each verb gets those from its cut to
+        the next, those before the first cut are not used. For each verb a statement as in
+        `language/qa` (k of its m names affirmed, k uniform in 0 .. m), with a period between two
+        statements. Then `. DO I VERB NAME ?` with one of the verbs and one of its names, and the
+        answer. (With most_questions above 1 the number of questions drawn is uniform in 1 ..
+        most_questions; repetitions are left out; each follows the answer to the one before, after a
+        period.)
     Answers: YES or NO after each question mark; nothing else is asked.
     Scored: share of right answers.
     Chance: 1/2. Controls: the most frequent answer; `polarity` and `polarity-count`, which look at
-    the statement with the queried verb but not at the name. In the published form, with 1200
-    different sequences, they reach 0.89 and 0.92, and the best published reservoir 0.66; in the
-    balanced form they stay at 1/2.
+        the statement with the queried verb but not at the name. In the published form, with 1200
+        different sequences, they reach 0.89 and 0.92, and the best published reservoir 0.66; in the
+        balanced form they stay at 1/2.
     Ceiling: 1, by looking the name up.
     Example: `I SEE LEO . I CALL MARC BUT I DO NOT CALL LISA . DO I CALL LISA ? NO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 7.
@@ -74,9 +75,24 @@ class WorldQa(Cast, Conversation):
     - every rule that looks at everything but which clauses hold the NOT: exchanging affirmed and
       denied everywhere turns each sequence into an equally likely one with the other answer.
 
-    Departures. Published: always one question, 1 to 12 names. Written: the text speaks of an
-    unknown number of questions; 1 to 8 are drawn, the number that it gives for tasks 9 and 10.
-    Corrected: one question, 2 to 12 names, balanced.
+    Departures: Published: always one question, 1 to 12 names. Written: the text speaks of an
+        unknown number of questions; 1 to 8 are drawn, the number that it gives for tasks 9 and 10.
+        Corrected: one question, 2 to 12 names, balanced.
+
+    Parameters
+    ----------
+    names:
+        Number of names.
+    verbs:
+        Number of verbs.
+    fewest:
+        Fewest names in a prompt.
+    most:
+        Most names in a prompt.
+    most_questions:
+        Most questions per sequence.
+    balanced:
+        The balanced form, in which rules without the name or without the NOT are at 1/2.
     """
 
     names: int = parameter(13, at_least=1, at_most=len(NAMES))
@@ -151,14 +167,14 @@ class WorldQaCounting(WorldQa):
     """Say whether something was affirmed of a name, or of how many, out of several statements.
 
     Sees: a prompt as in `language/world-qa`; then, with probability `counts`, `. HOW MANY PEOPLE DO
-    I VERB ?` with a uniform one of its verbs, otherwise a question as there; then the answer.
+        I VERB ?` with a uniform one of its verbs, otherwise a question as there; then the answer.
     Answers: the number of affirmed names of the verb, as a word from ZERO to TWELVE; or YES or NO.
-    Nothing else is asked.
+        Nothing else is asked.
     Scored: share of right answers.
     Chance: 0.28, the share of the most frequent answer (published: 0.26). Other controls:
-    `question-majority`, the most frequent answer to each kind of question, 0.54 (0.47);
-    `verb-only`, which looks at the statement with the queried verb but neither at the name nor at
-    how many there are, 0.64 (0.86). Best published reservoir: 0.59.
+        `question-majority`, the most frequent answer to each kind of question, 0.54 (0.47);
+        `verb-only`, which looks at the statement with the queried verb but neither at the name nor
+        at how many there are, 0.64 (0.86). Best published reservoir: 0.59.
     Ceiling: 1, by looking the name up and by counting.
     Example: `I SMELL TOM AND LUKE BUT I DO NOT SMELL LEO . HOW MANY PEOPLE DO I SMELL ? TWO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 8.
@@ -168,8 +184,13 @@ class WorldQaCounting(WorldQa):
     open: most counts are ZERO and ONE, since most statements are short; telling these two apart is
     part of the task, and `verb-only` shows what it is worth.
 
-    Departures. Published: always one question, 1 to 12 names. Written: 1 to 8 questions are drawn,
-    as in `language/world-qa`. Corrected: one question, 2 to 12 names, balanced.
+    Departures: Published: always one question, 1 to 12 names. Written: 1 to 8 questions are drawn,
+        as in `language/world-qa`. Corrected: one question, 2 to 12 names, balanced.
+
+    Parameters
+    ----------
+    counts:
+        Probability of a question for a number.
     """
 
     counts: float = parameter(0.5, at_least=0, at_most=1)

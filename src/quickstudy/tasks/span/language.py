@@ -36,18 +36,22 @@ class FactsItem(SymbolItem):
     """Answer a question about one of n facts.
 
     Sees: n sentences, `I VERB NAME .` or `I DO NOT VERB NAME .`, with one of 2 verbs and a
-    different name each, in random order, from two on at least one of each kind; then `DO I VERB
-    NAME ?` with one of the names.
-    Answers: YES or NO; from two on equally likely, whatever the sentences say. Chance: 1/2.
+        different name each, in random order, from two on at least one of each kind; then `DO I VERB
+        NAME ?` with one of the names.
+    Answers: YES or NO; from two on equally likely, whatever the sentences say.
+    Chance: 1/2.
     Ceiling: 1.
     Source: after `language/qa@1` in its balanced form (Cisneros et al. 2022), by its sentences.
-    There one sentence affirms and denies lists of names, and a rule that looks for NOT before the
-    name (not-before) gets half of what can be gained at every n; here every name has its own
-    sentence.
+        There one sentence affirms and denies lists of names, and a rule that looks for NOT before
+        the name (not-before) gets half of what can be gained at every n; here every name has its
+        own sentence.
     Marks: last-name 4.0 reads one fact, the last, and not-before 2.5 finds the name without its
-    fact.
+        fact.
 
-    longest: facts of the longest list.
+    Parameters
+    ----------
+    longest:
+        Facts of the longest list.
     """
 
     unit: ClassVar[str] = "facts asked about"
@@ -101,12 +105,17 @@ class CountingItem(SymbolItem):
 
     Sees: 2n symbols of `A B C` in random order, then `x` and one of the three.
     Answers: how often that symbol was shown, one token for each number: 0 .. n, equally likely.
-    Chance: 1/(n + 1). Ceiling: 1.
-    Source: after `language/symbol-counting` (Cisneros et al. 2022). Departures: its generator draws
-    every symbol uniformly, so that counts gather at a third of the length and follow from each
-    other; here the count is uniform, there is one question, and numbers are not written in digits.
+    Chance: 1/(n + 1).
+    Ceiling: 1.
+    Source: after `language/symbol-counting` (Cisneros et al. 2022).
+    Departures: its generator draws every symbol uniformly, so that counts gather at a third of the
+        length and follow from each other; here the count is uniform, there is one question, and
+        numbers are not written in digits.
 
-    longest: the largest count.
+    Parameters
+    ----------
+    longest:
+        The largest count.
     """
 
     unit: ClassVar[str] = "of a symbol counted"

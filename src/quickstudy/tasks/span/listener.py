@@ -38,16 +38,22 @@ class ListenerItem(SequenceItem):
     """Understand names of new combinations after a few named things: the referential game.
 
     Sees: an episode of `games/listener` with d values in each of 3 dimensions, and words that mean
-    something else in every episode. First the support, one step a game: the target, one-hot in
-    every dimension, and its three words; every value is named at least once. Then 3 query games,
-    one step each: two candidates and the words of one of them. Neither combination was named.
-    Answers: in query games, which candidate is meant. Difficulty: d. Chance: 1/2. Ceiling: 1.
-    Source: Denamganai et al. 2022, by the generator of `games/listener`. Departures: values are
-    one-hot instead of real numbers, no decision is asked for in the support, and query games have
-    no feedback.
+        something else in every episode. First the support, one step a game: the target, one-hot in
+        every dimension, and its three words; every value is named at least once. Then 3 query
+        games, one step each: two candidates and the words of one of them. Neither combination was
+        named.
+    Answers: in query games, which candidate is meant. Difficulty: d.
+    Chance: 1/2.
+    Ceiling: 1.
+    Source: Denamganai et al. 2022, by the generator of `games/listener`.
+    Departures: values are one-hot instead of real numbers, no decision is asked for in the support,
+        and query games have no feedback.
 
-    longest: most values per dimension. With 8, 1,500 sequences left lstm, gru, rnn, esn and
-    transformer at chance (spans 1.0 to 1.2, two seeds); with 4, lstm had 2.6 and 2.8.
+    Parameters
+    ----------
+    longest:
+        Most values per dimension. With 8, 1,500 sequences left lstm, gru, rnn, esn and transformer
+        at chance (spans 1.0 to 1.2, two seeds); with 4, lstm had 2.6 and 2.8.
     """
 
     least: ClassVar[int] = 1

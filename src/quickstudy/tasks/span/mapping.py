@@ -94,12 +94,21 @@ class Mapping(Blocks):
     """Learn by reward which action belongs to which cue, and learn again when the mapping changes.
 
     Sees: one of k cues, of 8 symbols. Does: one of 8 actions. Reward: 1 for the right action, else
-    0. A block has one mapping of k cues to k different actions; then comes another k and a new
-    mapping, unannounced. Scored: the rewards in the last third of each block, by k. Chance: 1/8.
+        0. A block has one mapping of k cues to k different actions; then comes another k and a new
+        mapping, unannounced.
+    Scored: the rewards in the last third of each block, by k.
+    Chance: 1/8.
     Ceiling: 1. Best rule that ignores the cue: 1/k, a span of 1.67.
     Source: ours.
 
-    longest: the largest k. rounds: how often every k comes. block: steps of a block.
+    Parameters
+    ----------
+    longest:
+        The largest k.
+    rounds:
+        How often every k comes.
+    block:
+        Steps of a block.
     """
 
     unit: ClassVar[str] = "cues mapped"
@@ -115,14 +124,24 @@ class Reuse(Blocks):
     """Learn many mappings, each in few steps: practice with earlier ones may make later ones
     faster.
 
-    Sees and does: as in `span/mapping`, with many short blocks. Scored: the rewards in the last
-    third of each block, by k. The span is that of the last third of the run; the checkpoints before
-    it are those of its first and second third; the rise between them shows reuse. A learner that is
-    fast from the beginning (a table of actions) has a long span and no rise.
-    Chance: 1/8. Ceiling: 1. Best rule that ignores the cue: 1/k, a span of 1.67.
+    Sees and does: as in `span/mapping`, with many short blocks.
+
+    Scored: the rewards in the last third of each block, by k. The span is that of the last third of
+        the run; the checkpoints before it are those of its first and second third; the rise between
+        them shows reuse. A learner that is fast from the beginning (a table of actions) has a long
+        span and no rise.
+    Chance: 1/8.
+    Ceiling: 1. Best rule that ignores the cue: 1/k, a span of 1.67.
     Source: ours.
 
-    longest: the largest k. rounds: how often every k comes. block: steps of a block.
+    Parameters
+    ----------
+    longest:
+        The largest k.
+    rounds:
+        How often every k comes.
+    block:
+        Steps of a block.
     """
 
     unit: ClassVar[str] = "cues mapped in a short block, after practice"
@@ -145,14 +164,23 @@ class Keep(WorldItem):
     """Keep a mapping while others are learned.
 
     Sees: a cue. Does: one of 8 actions. Reward: 1 for the right action, else 0. Mappings of 2 cues
-    to 2 different actions are learned one after another, each with cues of its own, which come in
-    no other block. Then all cues are asked in random order; nothing is learned or rewarded there.
+        to 2 different actions are learned one after another, each with cues of its own, which come
+        in no other block. Then all cues are asked in random order; nothing is learned or rewarded
+        there.
     Scored: the answers to this test, by the number of mappings learned since. The last mapping is
-    asked but not scored: nothing was learned since. Chance: 1/8. Ceiling: 1.
+        asked but not scored: nothing was learned since.
+    Chance: 1/8.
+    Ceiling: 1.
     Source: ours.
 
-    longest: the most mappings learned since. block: steps of a block. tests: questions for every
-    cue.
+    Parameters
+    ----------
+    longest:
+        The most mappings learned since.
+    block:
+        Steps of a block.
+    tests:
+        Questions for every cue.
     """
 
     unit: ClassVar[str] = "mappings learned since"

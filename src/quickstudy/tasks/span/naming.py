@@ -18,14 +18,20 @@ class Values(Recombine):
     """Name things that were just named: `span/recombine` with combinations that were shown.
 
     Sees: n things, each a shape of 8 and a colour of 8 with their two words; every value once,
-    words new in every sequence. A bar; then twice one of these things, and which of its two words
-    is wanted. Answers: that word. Chance: 1/8. Ceiling: 1. Knowing which words were shown, but not
-    where, gives 1/n, a span of 1.7 (the baseline among-shown).
+        words new in every sequence. A bar; then twice one of these things, and which of its two
+        words is wanted.
+    Answers: that word.
+    Chance: 1/8.
+    Ceiling: 1. Knowing which words were shown, but not where, gives 1/n, a span of 1.7 (the
+        baseline among-shown).
     Source: ours, after the recall of Denamganai et al. 2022. Vocabulary, lengths and axis are those
-    of `span/recombine`, so that the difference of the two spans is what new combinations cost. Here
-    the other value of the question names the same thing, which may help.
+        of `span/recombine`, so that the difference of the two spans is what new combinations cost.
+        Here the other value of the question names the same thing, which may help.
 
-    longest: things of the longest list.
+    Parameters
+    ----------
+    longest:
+        Things of the longest list.
     """
 
     unit: ClassVar[str] = "values recalled"

@@ -26,12 +26,17 @@ class Copy(SymbolItem):
 
     Sees: n letters of 8, and a bar.
     Answers: the letters in order; each is shown after it was asked for.
-    Scored: every letter. Chance: 1/8. Ceiling: 1.
+    Scored: every letter.
+    Chance: 1/8.
+    Ceiling: 1.
     Source: ours; the copy task of sequence models.
     Marks: by-position 2.3 and by-bag 2.1 know the first letter, which is 1/n of the answers; rote
-    2.1 was shown nearly all strings of two letters.
+        2.1 was shown nearly all strings of two letters.
 
-    longest: letters of the longest string.
+    Parameters
+    ----------
+    longest:
+        Letters of the longest string.
     """
 
     vocabulary: ClassVar[tuple[str, ...]] = (*LETTERS, "|")
@@ -62,10 +67,16 @@ class Select(SymbolItem):
     """Repeat the letters of a string that is mixed with noise (selective copying).
 
     Sees: n letters of 8 among as many noise tokens of 4, in random order, and a bar.
-    Answers: the letters in order. Scored: every letter. Chance: 1/8. Ceiling: 1.
+    Answers: the letters in order.
+    Scored: every letter.
+    Chance: 1/8.
+    Ceiling: 1.
     Source: ours, after Gu and Dao 2023.
 
-    longest: letters of the longest string.
+    Parameters
+    ----------
+    longest:
+        Letters of the longest string.
     """
 
     vocabulary: ClassVar[tuple[str, ...]] = (*LETTERS, "|", *"wxyz")
@@ -104,13 +115,20 @@ class Select(SymbolItem):
 class Periodic(SymbolItem):
     """Continue a periodic string.
 
-    Sees: a word of n letters of 8, twice. Answers: the word once more; each letter is shown after
-    it was asked for. Difficulty: the period n. Scored: every letter. Chance: 1/8. Ceiling: 1.
+    Sees: a word of n letters of 8, twice.
+    Answers: the word once more; each letter is shown after it was asked for. Difficulty: the period
+        n.
+    Scored: every letter.
+    Chance: 1/8.
+    Ceiling: 1.
     Source: ours, after `language/periodic` (Cisneros et al. 2022).
     Marks: by-position 2.3 and by-bag 2.1 know the first letter, which is 1/n of the answers; rote
-    2.2 was shown nearly all periods of two letters.
+        2.2 was shown nearly all periods of two letters.
 
-    longest: letters of the longest period.
+    Parameters
+    ----------
+    longest:
+        Letters of the longest period.
     """
 
     vocabulary: ClassVar[tuple[str, ...]] = LETTERS
@@ -143,13 +161,20 @@ class Hold(SymbolItem):
     """Keep the first letter while others come.
 
     Sees: a letter of 8, n more of the same 8, and a question mark.
-    Answers: the first letter. Chance: 1/8. Ceiling: 1.
+    Answers: the first letter.
+    Chance: 1/8.
+    Ceiling: 1.
     Source: ours, after Hochreiter and Schmidhuber 1997. The distractors are letters too: with a
-    noise alphabet of its own a bag of words solves it at any length.
+        noise alphabet of its own a bag of words solves it at any length.
     Marks: by-position 29 goes by the first letter and the length: it holds the letter as the item
-    demands, and knows the lengths that were taught.
+        demands, and knows the lengths that were taught.
 
-    longest: letters between the first one and the question. taught: the same, in lessons.
+    Parameters
+    ----------
+    longest:
+        Letters between the first one and the question.
+    taught:
+        The same, in lessons.
     """
 
     vocabulary: ClassVar[tuple[str, ...]] = (*LETTERS, "?")
@@ -180,14 +205,19 @@ class Lookup(SymbolItem):
     """Look up values by their keys (multi-query associative recall).
 
     Sees: n pairs of a key of 16 and a value of 16, no key and no value twice; a bar; then keys, one
-    for every two pairs, four at most. Answers: the value of each key, which is shown afterwards.
-    Scored: every value. Chance: 1/16. Ceiling: 1.
+        for every two pairs, four at most.
+    Answers: the value of each key, which is shown afterwards.
+    Scored: every value.
+    Chance: 1/16.
+    Ceiling: 1.
     Source: ours, after Arora et al. 2023.
     Marks: among-shown 2.0 knows which values were shown, but not with which key, and is right in
-    1/n.
-    Many learners stay there: a span of 2 is a memory of values without a lookup.
+        1/n. Many learners stay there: a span of 2 is a memory of values without a lookup.
 
-    longest: pairs of the longest list.
+    Parameters
+    ----------
+    longest:
+        Pairs of the longest list.
     """
 
     vocabulary: ClassVar[tuple[str, ...]] = (
@@ -242,12 +272,18 @@ class Recombine(SymbolItem):
     """Name new combinations of values that were just named: the listener's problem in symbols.
 
     Sees: n things, each a shape of 8 and a colour of 8 with their two words; every value once,
-    words new in every sequence. A bar; then twice a combination that was not shown, and which of
-    its two words is wanted. Answers: that word. Chance: 1/8. Ceiling: 1. Knowing which words were
-    shown, but not where, gives 1/n, a span of 1.7 (the baseline among-shown).
+        words new in every sequence. A bar; then twice a combination that was not shown, and which
+        of its two words is wanted.
+    Answers: that word.
+    Chance: 1/8.
+    Ceiling: 1. Knowing which words were shown, but not where, gives 1/n, a span of 1.7 (the
+        baseline among-shown).
     Source: ours, after Denamganai et al. 2022.
 
-    longest: things of the longest list.
+    Parameters
+    ----------
+    longest:
+        Things of the longest list.
     """
 
     vocabulary: ClassVar[tuple[str, ...]] = (

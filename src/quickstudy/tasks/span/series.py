@@ -27,7 +27,12 @@ WASHOUT, VALIDATION = 200, 300
 class SeriesItem(Axis):
     """A series whose targets are the same quantity at every difficulty of the grid.
 
-    training: steps to learn from. test: steps that are scored.
+    Parameters
+    ----------
+    training:
+        Steps to learn from.
+    test:
+        Steps that are scored.
     """
 
     inputs: ClassVar[Reals] = Reals(1)
@@ -71,11 +76,17 @@ class SeriesItem(Axis):
 class Delay(SeriesItem):
     """Remember what was read d steps ago, for all d of the grid at once.
 
-    Sees: white noise, uniform in -1 .. 1. Answers: one number for each delay.
-    Scored: r^2 at each delay. Chance: 0. Ceiling: 1.
+    Sees: white noise, uniform in -1 .. 1.
+    Answers: one number for each delay.
+    Scored: r^2 at each delay.
+    Chance: 0.
+    Ceiling: 1.
     Source: the memory task (Jaeger 2001), for learners that are trained to recall.
 
-    longest: the longest delay.
+    Parameters
+    ----------
+    longest:
+        The longest delay.
     """
 
     unit: ClassVar[str] = "steps remembered"
@@ -105,11 +116,17 @@ class Product(Delay):
     """Compute the product of two inputs d and d + 1 steps ago (nonlinear memory), for all d at
     once.
 
-    Sees: white noise, uniform in -1 .. 1. Answers: one product for each delay.
-    Scored: r^2 at each delay. Chance: 0. Ceiling: 1.
+    Sees: white noise, uniform in -1 .. 1.
+    Answers: one product for each delay.
+    Scored: r^2 at each delay.
+    Chance: 0.
+    Ceiling: 1.
     Source: a capacity of degree 2 (Dambre et al. 2012), for learners that are trained on it.
 
-    longest: the longest delay.
+    Parameters
+    ----------
+    longest:
+        The longest delay.
     """
 
     unit: ClassVar[str] = "steps back, of products"
@@ -134,12 +151,20 @@ class Ahead(SeriesItem):
     """Predict a chaotic series d steps ahead, for all d of the grid at once.
 
     Sees: the Mackey-Glass series with delay 17, tanh(x - 1), one value a time unit.
-    Answers: one number for each horizon. Scored: r^2 at each horizon. Chance: 0. Ceiling: 1.
+    Answers: one number for each horizon.
+    Scored: r^2 at each horizon.
+    Chance: 0.
+    Ceiling: 1.
     Source: the series of `dynamics/mackey-glass` (Jaeger 2001).
     Marks: last-input 7.9 is persistence: the series is smooth.
 
-    longest: the longest horizon. test: steps that are scored; the series is nearly periodic, so
-    that r^2 over 1,000 steps varies by a quarter of the span from seed to seed.
+    Parameters
+    ----------
+    longest:
+        The longest horizon.
+    test:
+        Steps that are scored; the series is nearly periodic, so that r^2 over 1,000 steps varies by
+        a quarter of the span from seed to seed.
     """
 
     unit: ClassVar[str] = "steps predicted ahead"

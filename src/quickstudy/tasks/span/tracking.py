@@ -80,11 +80,19 @@ class GroupItem(Grammar):
 class Parity(GroupItem):
     """Follow a state of two elements: the parity of the ones.
 
-    Sees: n bits and an equals sign. Answers: 1 where the number of ones is odd.
-    Chance: 1/2. Ceiling: 1. Source: ours; the group Z2 of Merrill et al. 2024.
+    Sees: n bits and an equals sign.
+    Answers: 1 where the number of ones is odd.
+    Chance: 1/2.
+    Ceiling: 1.
+    Source: ours; the group Z2 of Merrill et al. 2024.
     Marks: rote 6.6 was shown most strings of up to 7 bits.
 
-    longest: bits in the longest test. taught: bits in the longest lesson.
+    Parameters
+    ----------
+    longest:
+        Bits in the longest test.
+    taught:
+        Bits in the longest lesson.
     """
 
     group: ClassVar[str] = "Z2"  # type: ignore[misc]
@@ -100,12 +108,21 @@ class Parity(GroupItem):
 class Track(GroupItem):
     """Follow the state of a group: the product of its elements.
 
-    Sees: n elements of the group and an equals sign. Answers: their product, left to right.
-    Chance: 1/order of the group. Ceiling: 1. Source: ours, after Merrill et al. 2024.
+    Sees: n elements of the group and an equals sign.
+    Answers: their product, left to right.
+    Chance: 1/order of the group.
+    Ceiling: 1.
+    Source: ours, after Merrill et al. 2024.
     Marks: rote 6.6 was shown most short strings of Z2; it has less in larger groups.
 
-    group: Z2, S3, S5, A5 or Z60. Of these S5 and A5 are not solvable.
-    longest: elements in the longest test. taught: elements in the longest lesson.
+    Parameters
+    ----------
+    group:
+        Z2, S3, S5, A5 or Z60. Of these S5 and A5 are not solvable.
+    longest:
+        Elements in the longest test.
+    taught:
+        Elements in the longest lesson.
     """
 
     group: str = parameter("S3", choices=GROUPS)
@@ -130,11 +147,19 @@ class Nest(Grammar):
 
     Sees: n opening brackets of 4 kinds, and a bar.
     Answers: the closing ones, last opened first; each is shown after it was asked for.
-    Scored: every bracket. Chance: 1/4. Ceiling: 1. Source: ours; Dyck-4 at its deepest.
+    Scored: every bracket.
+    Chance: 1/4.
+    Ceiling: 1.
+    Source: ours; Dyck-4 at its deepest.
     Marks: by-position 2.1 and by-bigram 2.5 know the bracket of one step, 1/n of the answers;
-    by-bag 3.0 knows nestings of one kind; rote 3.6 was shown nearly all nestings of up to 3.
+        by-bag 3.0 knows nestings of one kind; rote 3.6 was shown nearly all nestings of up to 3.
 
-    longest: depth of the longest test. taught: depth of the longest lesson.
+    Parameters
+    ----------
+    longest:
+        Depth of the longest test.
+    taught:
+        Depth of the longest lesson.
     """
 
     vocabulary: ClassVar[tuple[str, ...]] = (*"([{<", *")]}>", "|")
@@ -167,13 +192,20 @@ class Count(Grammar):
     """Which of two letters came more often.
 
     Sees: a^x b^(x + j) or a^(x + j) b^x with j one of 1, 2, 3, and an equals sign.
-    Answers: the letter that came more often. Difficulty: x. Chance: 1/2. Ceiling: 1.
+    Answers: the letter that came more often. Difficulty: x.
+    Chance: 1/2.
+    Ceiling: 1.
     Source: ours. Whether a string of a^n b^n has ended follows from the parity of its length; this
-    question does not.
+        question does not.
     Marks: rote 8.1 was shown all 48 strings up to x = 8. A span of 8 is memory, a longer one
-    counting.
+        counting.
 
-    longest: x in the longest test. taught: x in the longest lesson.
+    Parameters
+    ----------
+    longest:
+        X in the longest test.
+    taught:
+        X in the longest lesson.
     """
 
     vocabulary: ClassVar[tuple[str, ...]] = ("a", "b", "=")
@@ -202,12 +234,19 @@ class Abc(Grammar):
     """Which of three letters came more often.
 
     Sees: a^x b^y c^z, of which two are x and one is x + j, j one of 1, 2, 3; an equals sign.
-    Answers: the letter that came more often. Difficulty: x. Chance: 1/3. Ceiling: 1.
+    Answers: the letter that came more often. Difficulty: x.
+    Chance: 1/3.
+    Ceiling: 1.
     Source: ours; a^n b^n c^n as a comparison.
     Marks: rote 8.0 was shown all 72 strings up to x = 8. A span of 8 is memory, a longer one
-    counting.
+        counting.
 
-    longest: x in the longest test. taught: x in the longest lesson.
+    Parameters
+    ----------
+    longest:
+        X in the longest test.
+    taught:
+        X in the longest lesson.
     """
 
     vocabulary: ClassVar[tuple[str, ...]] = ("a", "b", "c", "=")
