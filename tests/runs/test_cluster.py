@@ -142,8 +142,9 @@ def test_a_learner_that_dies_or_hangs_costs_its_own_runs(slow, tmp_path):
         **GIVEN,
     )
     assert (results.execution.ok, results.execution.failed) == (2, 2)
-    (reason,) = {one.reason for one in results.records if one.status == "failed"}
-    assert reason.startswith("worker died (exit status 3), on worker ")
+    reasons = {one.reason for one in results.records if one.status == "failed"}
+    assert reasons <= {f"worker died (exit status 3), on worker {name}" for name in (0, 1)}
+    assert reasons
     assert any("what it printed on worker" in one.text for one in notes if isinstance(one, Note))
     assert 2 in {one.workers for one in notes if isinstance(one, Tick)}
 
