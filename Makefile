@@ -7,26 +7,23 @@ PLACE = $(if $(OUT),--out $(OUT))
 SEEDS ?= 6
 LEARNER ?= esn
 
-.PHONY: run test long quick lint bench chaos docs norms anchors clean
+.PHONY: run test quick lint bench chaos docs norms anchors clean
 
 run: .venv/run
 	$(BIN)/quickstudy profile $(LEARNER) --quick --seeds $(SEEDS) $(PLACE)
 
 test: .venv/test lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long"
-
-# Those of tests/long.txt: half as long again as all others together.
-long: .venv/test
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m long
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # What is looked at after every small change: lint, types, and the rooms whose tests take no minute together.
 quick: lint
-	$(BIN)/python -m pytest -n 2 -m "not long" $(addprefix tests/,base data measures protocols report runs stats worlds)
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow" \
+	  $(addprefix tests/,base data measures protocols report runs stats worlds)
 
 lint: .venv/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 
 bench: .venv/bench
 	$(BIN)/python benchmarks/run.py

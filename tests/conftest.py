@@ -1,9 +1,14 @@
-"""A busy machine breaks no promise: an example of Hypothesis may take as long as it takes. And a
-process that has compiled thousands of programs, as no run does, gives them back: each is mapped
-into memory, and Linux allows 65,530.
+"""Settings of all tests.
+
+An example of Hypothesis may take any time, since the machine may be busy. A process that has
+compiled thousands of programs, as no run does, frees them: each is mapped into memory, and Linux
+allows 65,530. All processes of the tests share one cache of compiled programs, apart from the
+user's, in which small programs are kept too: the same ones are compiled in hundreds of processes,
+at 20 to 60 ms each, and found in 6 to 10 ms.
 """
 
 import gc
+import os
 import pathlib
 import sys
 
@@ -15,10 +20,16 @@ from expected import Expected, blamed
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 MOST_MAPS = 20_000
-LONG = pathlib.Path(__file__).with_name("long.txt")
-"""Tests that take more than six seconds each, mostly of compiling what another test compiles in a
-smaller form: `make long` runs them, and `make test` leaves them out.
-"""
+PROGRAMS = pathlib.Path(__file__).parents[1] / ".pytest_cache" / "programs"
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(PROGRAMS))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+if "PYTEST_XDIST_WORKER" in os.environ and hasattr(os, "sched_setaffinity"):
+    # One core for each process of pytest-xdist. A run that a test starts then has one worker unless
+    # it asks for more. Two of them would load and compile the same: 4.6 s of processor time instead
+    # of 3.0 for a small echo-state network.
+    allowed = sorted(os.sched_getaffinity(0))
+    number = int(os.environ["PYTEST_XDIST_WORKER"].removeprefix("gw"))
+    os.sched_setaffinity(0, {allowed[number % len(allowed)]})
 
 
 def pytest_addoption(parser):
@@ -58,14 +69,6 @@ def expected(request, record_property):
     """The stored values of the net."""
     options = request.config.getoption
     return Expected(options("--renew"), options("--force"), record_property)
-
-
-def pytest_collection_modifyitems(items):
-    """Mark what is long."""
-    long = set(LONG.read_text(encoding="utf-8").splitlines())
-    for item in items:
-        if item.nodeid.removeprefix("tests/") in long:
-            item.add_marker("long")
 
 
 @pytest.fixture(scope="module", autouse=True)

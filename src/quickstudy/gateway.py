@@ -12,7 +12,8 @@ import contextlib
 import ctypes
 import importlib.metadata
 import os
-import secrets
+import pathlib
+import threading
 from typing import Any
 
 from quickstudy.base.errors import MissingExtra
@@ -105,39 +106,35 @@ def cache_counts() -> dict[str, int]:
     return dict(_cached)
 
 
-def _put_at_once() -> None:
-    """Let JAX write a program into the cache aside, and rename it into its place.
+def _write_whole_entries() -> None:
+    """Let a program appear in the cache only once all of it is written.
 
-    It writes into the place itself: another worker of the machine may read half a program then, and
-    half a one that a killed worker has left stays there for ever, to be compiled in every process.
+    JAX writes an entry in place. A process that reads it at that moment warns and compiles again,
+    and so does every later one if the writer was killed: the entry is never replaced. A cache with
+    a maximum size is left alone, since JAX locks that one. The class is private to JAX; where it is
+    missing, entries are written as JAX does it.
     """
-    try:
-        from jax._src import lru_cache
+    with contextlib.suppress(ImportError):
+        from jax._src.lru_cache import LRUCache
 
-        cache: Any = lru_cache.LRUCache
-        put, suffix = cache.put, lru_cache._CACHE_SUFFIX
-    except (ImportError, AttributeError):  # another version of JAX, which may do it by itself
-        return
+        private: Any = LRUCache
+        in_place = private.put
 
-    def put_at_once(self: Any, key: str, value: bytes) -> None:
-        if getattr(self, "eviction_enabled", True) or not key:
-            put(self, key, value)
-            return
-        target = os.path.join(os.fspath(self.path), f"{key}{suffix}")
-        if not os.path.exists(target):
-            aside = f"{target}.{os.getpid()}.{secrets.token_hex(4)}"
-            try:
-                with open(aside, "xb") as file:
-                    file.write(value)
-                os.replace(aside, target)
-            except OSError:  # a full disk, or another one's cache: it is compiled again next time
-                with contextlib.suppress(OSError):
-                    os.unlink(aside)
+        def put(cache: Any, key: str, value: bytes) -> None:
+            entry = cache.path / f"{key}-cache"
+            if cache.eviction_enabled or not isinstance(entry, pathlib.Path):
+                in_place(cache, key, value)
+            elif not entry.exists():
+                name = f"{key}.{os.getpid()}.{threading.get_ident()}"
+                part = entry.with_name(f"{name}-cache")
+                part.unlink(missing_ok=True)  # of a killed process that had the same number
+                in_place(cache, name, value)
+                part.replace(entry)
 
-    cache.put = put_at_once
+        private.put = put
 
 
-_put_at_once()
+_write_whole_entries()
 
 
 def compile_seconds() -> float:

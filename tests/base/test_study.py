@@ -47,6 +47,7 @@ def test_entries_of_a_row_go_into_its_learners(tmp_path: pathlib.Path) -> None:
     assert study.rows[0].published == {"A": Published(0.5, 0.1), "human": Published(1.0, None)}
     assert [row.label for row in study.only(["*/qa"]).rows] == ["5 qa"]
     assert [row.label for row in study.only(["1 *"]).rows] == ["1 periodic"]
+    assert [row.label for row in study.only(["qa"]).rows] == ["5 qa"]
     with pytest.raises(UsageError, match=r"language/qa \(5 qa\), language/periodic"):
         study.only(["grammar/*"])
 

@@ -3,8 +3,8 @@ traceback.
 """
 
 import json
-import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -56,7 +56,7 @@ def files(tmp_path, task_file):
     (tmp_path / "raises.py").write_text(RAISES)
     (tmp_path / "mute.py").write_text(MUTE)
     (tmp_path / "reverse.py").write_text(task_file)
-    (tmp_path / "homeless.py").write_text(task_file.replace(', protocol="language"', ""))
+    (tmp_path / "homeless.py").write_text(task_file.replace('    protocol="language",\n', ""))
     (tmp_path / "wordless.py").write_text(task_file.replace(', "|"]', "]"))
     (tmp_path / "study.toml").write_text(STUDY.replace('"wade"', '"max-accuracy"'))
     return tmp_path
@@ -170,7 +170,7 @@ def test_a_mistake_is_one_line_and_status_2(here, files, results, arguments, wor
         ),
         (
             ["sample", "mine/reverse:longest=0", "--include", "reverse.py"],
-            "mine/reverse: sample raised ValueError: low >= high (reverse.py:20)",
+            "mine/reverse: sample raised ValueError: low >= high (reverse.py:26)",
         ),
         (
             ["sample", "mine/reverse", "--include", "wordless.py"],
@@ -279,8 +279,7 @@ def test_a_study_that_runs_nothing_or_not_that_often_says_so(quickstudy, tmp_pat
     assert few.status == 0, few.err
     assert "study runs 1 of each whatever --seeds says, got 5" in few.err
     none = quickstudy("reproduce", "wade-grid", "--seeds", 5)
-    assert "nothing has to be run for this" in none.err
-    assert "wade-grid runs nothing whatever --seeds says, got 5" in none.err
+    assert (none.status, none.err) == (0, "wade-grid runs nothing whatever --seeds says, got 5\n")
 
 
 def test_the_score_says_its_thresholds_and_what_it_left_out(here, files):
@@ -382,7 +381,7 @@ def test_a_report_that_cannot_be_written_does_not_spoil_what_is_found(
     quickstudy, results, tmp_path
 ):
     (tmp_path / "out" / "report.html" / "report.html").mkdir(parents=True)
-    os.symlink(results / "runs", tmp_path / "out" / "runs")
+    shutil.copytree(results / "runs", tmp_path / "out" / "runs")
     command = (
         "run",
         "language/qa",

@@ -67,6 +67,14 @@ def in_file(tmp_path, text, name="mine.py"):
             ),
             "parameter width has no default; type mine.py:M:width=...",
         ),
+        (
+            (
+                "import quickstudy as qs\n@qs.control('mine-oracle', version=1, role='oracle')\n"
+                "class M:\n    def __init__(self, task, brief, seed): pass\n    learn = predict ="
+                " print\n"
+            ),
+            "made for a task, as its oracle; name it by its id: mine-oracle --include mine.py",
+        ),
     ],
 )
 def test_what_a_class_lacks_is_said_with_and_without_its_name(tmp_path, text, message):
@@ -92,6 +100,11 @@ def test_names_are_compared_without_case_and_nothing_far_is_offered():
         nearest("zzzzqqqq", learner_names())
         == f"none of the {len(learner_names())} known names is near"
     )
+
+
+def test_a_family_that_does_not_exist_is_answered_by_those_that_do():
+    with pytest.raises(UsageError, match='no task "nothing/x"; families are continual, curriculum'):
+        catalogue.typed_task("nothing/x")
 
 
 def test_none_is_named():

@@ -145,7 +145,7 @@ def test_a_family_of_ones_own_with_a_protocol_of_its_own_is_reproduced(quickstud
     common = ("reproduce", "coins.toml", "--include", "coin.py", "--seeds", 2, "--workers", 0)
     made = quickstudy(*common, "--convention", "published")
     assert made.status == 0, made.err
-    assert re.search(r"coin 0\.9 +0\.\d{3} ±", made.out)
+    assert re.search(r"coin 0\.9 +0\.\d{3} \[0\.\d{3}, 1\.000\]", made.out)
     hint = (
         "What the corrections change is seen by: quickstudy reproduce coins.toml --include coin.py"
         " --seeds 2"

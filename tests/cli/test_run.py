@@ -192,13 +192,12 @@ def test_killed_in_the_middle_and_run_again(quickstudy, tmp_path):
     command = [
         "run",
         "language/qa",
-        "language/symbol-counting",
         "-l",
         "esn:units=60",
         "-l",
         "majority",
         "--seeds",
-        "6",
+        "4",
     ]
     command += [*SMALL, "--out", "out"]
     process = subprocess.Popen(

@@ -98,6 +98,8 @@ def test_a_failed_command_is_the_exit_status(
     page = tmp_path / "page.md"
     page.write_text(TWO)
     (tmp_path / "README.md").write_text("")
+    (tmp_path / "components.md").write_text("")
+    monkeypatch.setattr(refresh, "COMPONENTS", tmp_path / "components.md")
     for name in ("ROOT", "WORK"):
         monkeypatch.setattr(refresh, name, tmp_path)
     monkeypatch.setattr("sys.argv", ["refresh.py", str(page)])

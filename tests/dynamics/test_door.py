@@ -242,6 +242,19 @@ def test_a_missing_cell_can_be_held(command, recorded):
     )
 
 
+def test_a_row_of_separators_is_a_missing_sample_and_not_an_empty_line(command, recorded):
+    written("states.csv", recorded[2])
+    lines = pathlib.Path("states.csv").read_text().splitlines()
+    lines[9] = "," * (recorded[2].shape[1] - 1)
+    pathlib.Path("states.csv").write_text("\n".join([*lines, "", lines[9], ""]))
+    asked = ("score", "dynamics", "states.csv", "--drive", "drive.csv")
+    status, _, err = command(*asked)
+    assert (status, err.partition(":")[0]) == (2, "states.csv, row 9, column 1")
+    assert command(*asked, "--missing", "hold")[1].startswith(
+        "7,399 of 7,400 samples, 1 missing (held)"
+    )
+
+
 def twelve_nodes(volts):
     """Twelve nodes with 1 % noise."""
     states = shift_register(volts)[:, :12] / 7
@@ -317,6 +330,17 @@ def test_rows_that_are_a_sample_early_or_late_are_warned_of(command, recorded):
         _, _, err = command("score", "dynamics", "states.csv", "--drive", "drive.csv")
         assert said in err
         assert bool(said) == ("rows are a sample" in err)
+
+
+def test_shifted_rows_are_seen_on_narma_alone(command):
+    command("drive", NARMA, "-o", "drive.csv")
+    states = shift_register(read_drive("drive.csv")[1])
+    for shift, said in ((-1, "rows are a sample early"), (1, "rows are a sample late"), (0, "")):
+        written("states.csv", np.roll(states, shift, axis=0))
+        _, _, err = command("score", "dynamics", "states.csv", "--drive", "drive.csv")
+        assert said in err
+        assert bool(said) == ("rows are a sample" in err)
+        assert err.count("rows are a sample") < 2
 
 
 def test_a_memory_that_is_longer_than_twice_the_nodes_is_summed_to_its_end(command, recorded):
@@ -423,7 +447,9 @@ def test_a_drive_that_cannot_be_is_refused(command, options, said):
 
 def test_what_is_not_stated_is_named():
     stated = {name: "said" for part in WANTED.values() for name in part}
-    assert verdict(stated) == "checklist: everything is stated"
+    assert verdict(stated) == (
+        "checklist: everything is stated (the statements themselves are not checked)"
+    )
     assert list(missing({**stated, "washout": None, "noise": 0})) == ["washout"]
     assert verdict({**stated, "noise": ""}, ["noise"]).endswith(
         "not comparable until --noise is given"

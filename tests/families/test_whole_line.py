@@ -192,7 +192,8 @@ def test_reproduce_runs_a_study_of_it(place):
     scores = json.dumps([family.score, family.other])
     words = {**vars(family), "scores": scores}
     (place.folder / "mine.toml").write_text(STUDY.format(**words), encoding="utf-8")
-    (found,) = place.json("reproduce", "mine.toml", "-o", "study", "--convention", "corrected")
+    more = ("-o", "study", "--convention", "corrected", "--trust")
+    (found,) = place.json("reproduce", "mine.toml", *more)
     cells = found[family.score]["rows"]["1"]
     assert cells["good"]["published"][0] == family.published
     assert cells["good"]["measured"] == pytest.approx(family.published, rel=0.3)

@@ -17,7 +17,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.protocols.grammar import GrammarProtocol
 from quickstudy.runs.setting import make_task
-from quickstudy.tasks.grammar import released
+from quickstudy.tasks.grammar import following, released
 from quickstudy.tasks.grammar.derivation import Derivation
 from quickstudy.tasks.grammar.languages import Written
 from quickstudy.tasks.grammar.lists import TestList
@@ -480,13 +480,15 @@ def test_brackets_that_may_go_on_in_two_ways_take_no_longer_the_deeper_they_are(
     assert np.log(grammar.likely(string)).sum() == pytest.approx(np.log(0.4) + 60 * np.log(0.2))
 
 
-def test_a_prefix_with_too_many_derivations_is_refused():
+def test_a_prefix_with_too_many_derivations_is_refused(monkeypatch):
+    """With a limit that is soon reached: the 16,384 of the package take ten seconds."""
+    monkeypatch.setattr(following, "MOST_STACKS", 256)
     grammar = Derivation(
         "S -> b U U T [1/3] | [2/5] | b [4/15]\nT -> a a b [1/2] | [1/2]\n"
         "U -> T b b b [4/11] | S T S [1/11] | a [4/11] | a S b S [2/11]"
     )
     string = np.array([0, *[grammar.numbers["b"]] * 12])
-    with pytest.raises(UsageError, match="more than 16,384 ways"):
+    with pytest.raises(UsageError, match="more than 256 ways"):
         grammar.conditionals(string)
 
 
@@ -562,6 +564,11 @@ def test_a_grammar_file_may_have_comments(tmp_path):
         "# centre embedding\nS -> n S v [0.4] | n v [0.6]  # nouns, then verbs\n\n"
     )
     assert Written(rules=str(tmp_path / "mine.txt")).rules == "S -> n S v [0.4] | n v [0.6]"
+
+
+def test_a_text_of_several_lines_may_have_comments_and_is_the_same_task():
+    text = "\n# a sentence\nS -> the N [1]\nN -> cat [0.5] | dog [0.5] # nouns\n"
+    assert Written(rules=text).rules == "S -> the N [1]\nN -> cat [0.5] | dog [0.5]"
 
 
 def test_a_finite_language_is_refused_before_anything_is_run():

@@ -56,6 +56,32 @@ def test_weights_and_candidates():
     assert Strategy(10, 2).weights.tolist() == [1.0]
 
 
+def test_candidates_do_not_depend_on_which_eigenvectors_a_library_gives(monkeypatch):
+    """After one generation most eigenvalues are equal, and any rotation of their eigenvectors is
+    right.
+    """
+    strategy = Strategy(7)
+
+    def second(library):
+        monkeypatch.setattr(np.linalg, "eigh", library)
+        cloud, rng = strategy.start(0.5), np.random.default_rng(0)
+        first = strategy.drawn(cloud, rng)
+        return strategy.drawn(strategy.judged(cloud, first, np.square(first - 1).sum(axis=1)), rng)
+
+    usual = np.linalg.eigh
+
+    def turned(matrix):
+        squares, axes = usual(matrix)
+        equal = np.flatnonzero(np.isclose(squares, squares[0]))
+        assert len(equal) > 1
+        rotation = np.linalg.qr(np.random.default_rng(1).normal(size=(len(equal),) * 2))[0]
+        axes = axes.copy()
+        axes[:, equal] = axes[:, equal] @ rotation
+        return squares, axes
+
+    np.testing.assert_allclose(second(usual), second(turned), rtol=1e-9)
+
+
 def material(loss="squared"):
     rng = np.random.default_rng(0)
     inputs = rng.uniform(-1, 1, (260, 1))

@@ -1,4 +1,6 @@
-"""Every training that is not usual in a family, every learner of the package, every protocol."""
+"""Every training that is not usual in a family, every learner of the package, every protocol, and
+further forms of cores and trainings.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,10 @@ import pytest
 
 from quickstudy.base import catalogue
 from quickstudy.learners.trained import default_training
-from tiny_runs import LEARNERS, OUTSIDE, PROTOCOLS, TRAININGS, ids, outcome
+from tiny_runs import CORES, LEARNERS, OUTSIDE, PROTOCOLS, TRAININGS, ids, outcome
 
 RUNS = [
+    *((f"core {name}", run) for name, runs in CORES.items() for run in runs),
     *((f"training {name}", run) for name, runs in TRAININGS.items() for run in runs),
     *((f"learner {name}", run) for name, run in LEARNERS.items()),
     *((f"protocol {name}", run) for name, run in PROTOCOLS.items()),

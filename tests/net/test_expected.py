@@ -108,6 +108,20 @@ def test_a_component_is_not_blamed_for_what_another_explains():
     ]
 
 
+def test_a_change_that_only_entries_of_its_own_show_is_blamed_on_their_component():
+    own = f"training t{store.OWN}"
+    ordinary = [({"core a", "training t"}, True), ({"core a", "training s"}, True)] * 3
+    forms = [({"core a", "training t", own}, held) for held in (False, True, True)]
+    assert blamed([*ordinary, *forms]) == [f"{own}: 1 of 3 entries differ"]
+    alone = [({"learner x", f"learner x{store.OWN}"}, False)]
+    assert blamed(alone) == ["learner x: 1 of 1 entries differ"]
+    noted = []
+    Expected(True, False, lambda _, names: noted.append(names)).check(
+        "f", "core a: run", {"task x": 1, "core a": 1}, 1
+    )
+    assert noted == [["core a", "task x", f"core a{store.OWN}"]]
+
+
 def test_other_code_is_told_and_renewed_without_a_version():
     was, now = {"core x": {"version": 1, "code": "a"}}, {"core x": {"version": 1, "code": "b"}}
     Expected(True, False).code("c", was)

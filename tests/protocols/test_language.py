@@ -234,6 +234,7 @@ def test_the_published_order_of_a_readout(published):
 
 
 @pytest.mark.parametrize("changes", [{"length": 20}, {"shortest": 11, "longest": 12}])
+@pytest.mark.slow
 def test_a_task_of_ones_own_gives_the_unit_itself(published, changes):
     """Parameters that do not fit the package's longest period are no fault: they have no published
     unit.

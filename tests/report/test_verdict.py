@@ -131,6 +131,28 @@ def test_a_control_with_too_few_runs_is_named(scored: Make, make_report: Make) -
     )
 
 
+@pytest.mark.parametrize(
+    ("controls", "runs", "told"), [(3, 6, True), (2, 6, False), (3, 40, False)]
+)
+def test_more_runs_of_several_controls_are_advised_where_they_may_show_more(
+    scored: Make, make_report: Make, controls: int, runs: int, told: bool
+) -> None:
+    rules = [
+        record
+        for place in range(controls)
+        for record in scored(f"rule{place}", *around(0.2, 0.2, runs), role="control")
+    ]
+    ahead = scored("mine", *around(0.3, 0.1)[::-1])
+    remarks = make_report([*rules, *ahead]).tables[0].verdict.remarks
+    advice = [one for one in remarks if "--control-seeds 200" in one]
+    assert bool(advice) == told
+    if told:
+        assert advice[0].startswith("mine is ahead of the best of 3 controls, but not signif")
+        behind = scored("mine", *around(0.1, 0.1)[::-1])
+        others = make_report([*rules, *behind]).tables[0].verdict.remarks
+        assert not any("--control-seeds" in one for one in others)
+
+
 def test_overlapping_intervals_have_no_winner(scored: Make, make_report: Make) -> None:
     table = make_report(
         [*scored("a", *around(0.5, 0.1)), *scored("b", *around(0.505, 0.05))]

@@ -40,6 +40,7 @@ def test_a_plan_knows_what_may_run_beside_what():
     assert max(map(len, execute.cut(plan.cells, 1, on_gpu=True))) == 6
 
 
+@pytest.mark.slow
 def test_each_has_the_numbers_it_has_alone(monkeypatch):
     whole = [(setting, repetition) for setting in SETTINGS for repetition in (0, 1)]
     alone = [outcome for setting in SETTINGS for outcome in examine(setting, [0, 1])]

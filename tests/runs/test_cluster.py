@@ -206,6 +206,7 @@ def wait_until(true, process, seconds=60):
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_a_command_or_a_scheduler_that_dies_stops_the_work_and_keeps_what_is_done(slow, tmp_path):
     with cluster_of_its_own(tmp_path) as (started, file):
         # The command dies: its worker stops what it does, and goes on with what others want.

@@ -36,6 +36,7 @@ def journal_pids(folder):
     return {int(path.stem.split("-")[-2]) for path in (folder / "runs").glob("*.jsonl")}
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_and_run_again(lab, tmp_path, rng):
     work = TASKS, ["slow", "good"], 8
     lab.run(tmp_path / "whole", work[1], work[2], tasks=TASKS)
@@ -71,6 +72,7 @@ def test_workers_leave_when_their_driver_is_killed(lab, tmp_path):
     assert not alive(pid)
 
 
+@pytest.mark.slow
 def test_two_runs_into_one_folder_never_show_anything_twice(lab, tmp_path):
     lab.run(tmp_path / "alone", ["slow"], 15, tasks=TASKS)
     both = [lab.driver(tmp_path / "shared", 1, TASKS, ["slow"], 15, **PIPES) for _ in range(2)]

@@ -296,6 +296,7 @@ def test_an_object_of_this_process_runs_here_and_not_in_workers(tmp_path):
     assert counts(execute(plan, tmp_path, ExecuteOptions(workers=0))) == (1, 0, 0)
 
 
+@pytest.mark.slow
 def test_real_learners_have_the_same_numbers_whatever_the_workers(lab, tmp_path):
     learners = ["majority", "uniform"]
     settings = [Setting("language/qa", learner) for learner in learners]

@@ -61,6 +61,7 @@ class Hungry:
 @pytest.mark.parametrize(
     ("room", "begun"), [(3, [6, 3, 3]), (2, [6, 3, 2, 2, 2]), (0, [6, 3, 2, *[1] * 5])]
 )
+@pytest.mark.slow
 def test_a_call_that_does_not_fit_is_halved_and_the_record_says_its_lanes(
     gpu, tmp_path, room, begun
 ):
@@ -119,6 +120,7 @@ def test_what_is_missing_has_the_lanes_that_the_whole_has(gpu, tmp_path):
     assert {lanes for _, lanes in scores[0].values()} == {6}
 
 
+@pytest.mark.slow
 def test_features_that_would_fill_the_memory_are_held_in_fewer_lanes(gpu, monkeypatch):
     """Published order: a readout holds the features of the whole lesson."""
     asked = []

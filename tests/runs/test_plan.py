@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import Record
+from quickstudy.runs.asking import Asked
 from quickstudy.runs.execute import cut
 from quickstudy.runs.plan import Cell, make_plan
 from quickstudy.runs.setting import Setting
@@ -216,3 +217,10 @@ def test_controls_may_be_run_more_often_than_learners():
     }
     few = make_plan(settings, 2).cells
     assert {cell.key for cell in few} < {cell.key for cell in cells}
+
+
+def test_what_one_run_asks_is_in_the_singular():
+    assert "1 question to language models and about 7 tokens at most, in 1 run;" in str(
+        Asked(runs=1, questions=1, tokens=7)
+    )
+    assert "1,200 questions" in str(Asked(runs=2, questions=1200, tokens=7))

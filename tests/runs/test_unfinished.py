@@ -102,6 +102,7 @@ LEARNERS = {
 
 
 @pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.slow
 def test_every_way_of_learning_goes_on_where_it_was(name, tmp_path, handed, rng):
     task, learner, convention = LEARNERS[name]
     setting = Setting(task, learner, convention, protocol=SMALL)
@@ -133,6 +134,7 @@ def the_last_alone(self, *arguments, points=LanguageProtocol._points):
 
 
 @pytest.mark.parametrize("name", [name for name in LEARNERS if name != "relearning"])
+@pytest.mark.slow
 def test_a_long_lesson_with_a_single_test_goes_on_between_its_items(
     name, tmp_path, handed, monkeypatch
 ):
@@ -257,6 +259,7 @@ def noted(notes):
     return len(notes.read_text().splitlines()) if notes.exists() else 0
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_and_run_again(tmp_path, lab, rng):
     long = include(LONG)
     execute(long.plan(2), tmp_path / "whole", ExecuteOptions(workers=0))
@@ -421,6 +424,7 @@ def test_writing_takes_a_small_part_of_the_time(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("search", ["tempering", "evolution"])
+@pytest.mark.slow
 def test_a_search_that_is_one_long_item_goes_on_in_the_midst_of_it(search, tmp_path, handed):
     """Of a description-length search of a second, killed three times, no round is made twice."""
     learner = (

@@ -31,6 +31,8 @@ instead of this machine's instructions. Of 66 runs one differed by 3e-5 and two 
 in tiny_runs.py), the others by less than 2e-5. The other files were not compared, nor was another
 machine.
 """
+OWN = " (entries of its own)"
+"""After the name of a component: the entries that are named after it."""
 _DIGITS = 8
 _SHOWN = 6
 _FLOAT = re.compile(r"-?\d+\.\d{6,}(e[+-]?\d+)?|-?\d+(\.\d+)?e[+-]?\d+")
@@ -152,7 +154,8 @@ class Expected:
         tells: whether the entry would show other numbers of these; the key of a run would not.
         """
         if tells and self._note is not None:
-            self._note("components", sorted(versions))
+            own = [f"{one}{OWN}" for one in versions if one == name.partition(":")[0]]
+            self._note("components", [*sorted(versions), *own])
         entries = read(file)
         found = {"versions": dict(versions), "value": summary(value)}
         told = ", ".join(
@@ -267,7 +270,8 @@ def blamed(outcomes: Iterable[tuple[Iterable[str], bool]]) -> list[str]:
     The likeliest has the largest Ochiai coefficient, failed / sqrt(all failed * all of its
     entries): most of what failed rests on it, and most of what rests on it failed. What it explains
     is set aside, and the next one is looked for. Of several that explain the same entries, all are
-    named.
+    named. The entries that are named after a component count as one more candidate: a change that
+    only they show is its own, though most of what rests on it holds.
     outcomes: of each entry the components that it rests on, and whether it held.
     """
     seen: dict[str, set[int]] = {}
@@ -280,7 +284,8 @@ def blamed(outcomes: Iterable[tuple[Iterable[str], bool]]) -> list[str]:
     while left:
         likely = {name: len(one & left) / math.sqrt(len(one)) for name, one in seen.items()}
         best = max(likely, key=lambda name: (likely[name], name))
-        names = sorted(name for name, one in seen.items() if one == seen[best])
+        equal = {name for name, one in seen.items() if one == seen[best]}
+        names = sorted(name for name in equal if name.removesuffix(OWN) not in equal - {name})
         lines.append(
             f"{' or '.join(names)}: {len(seen[best] & failed)} of {len(seen[best])} entries differ"
         )

@@ -156,7 +156,25 @@ def components(parts: Any) -> dict[str, Any]:
 LISTENER = "games/listener:most=2,words=3"
 PLAYED, LONGER = "observations=60,tests=1,episodes=4", "observations=300,tests=1,episodes=4"
 REVIEWS = "reviews/imdb:pieces=200"
+NARMA = "dynamics/narma-10:washout=5,training=100,validation=10,test=20"
+CORES = {
+    "esn": [
+        *(Run(NARMA, f"esn:units=12,topology={one}") for one in ("ring", "line", "lattice")),
+        Run(NARMA, "esn:units=12,input_noise=0.1,state_noise=0.1,direct=true,late=true"),
+    ],
+}
+"""Further forms of a core."""
+SHORT_GRU = "gru+adam:units=6,batch=2,rate=0.02,passes=6"
 TRAININGS = {
+    "adam": [
+        Run("language/periodic", f"{SHORT_GRU},schedule=cosine,clip=0.5", "sequences=15"),
+        Run("language/periodic", f"{SHORT_GRU},schedule=late,l1=0.1,l2=0.1", "sequences=15"),
+        Run(
+            LISTENER,
+            "gru+adam:units=6,batch=2,passes=1,rebuild=1,foretell=1,numbers=3,bits=2",
+            PLAYED,
+        ),
+    ],
     "bandit": [Run(LISTENER, "gru+bandit:units=6,batch=2", f"teaching=payoff,{LONGER}")],
     "channel": [
         Run("games/pair:most=2,words=3,samples=2", "gru+channel:units=6,batch=2,games=4", LONGER)
@@ -199,10 +217,15 @@ LEARNERS = {
     "sieve": Run("language/qa", "sieve", "sequences=15"),
 }
 OUTSIDE = {
+    "fla": "a library",
     "hf": "a folder with weights",
+    "hf-config": "a library",
     "lines": "a program",
+    "memax": "a library",
     "openai": "a server",
     "recorded": "a file of answers",
+    "reservoirpy": "a library",
+    "torch": "a library",
     "zeromq": "a program",
 }
 """Learners that are nothing without something of the user's, and what that is."""
@@ -229,6 +252,7 @@ PROTOCOLS = {
         "degrees=2,budget=20,streams=4,length=20,shared=10,delays=5",
     ),
     "reviews": Run(REVIEWS, "majority", "stride=20"),
+    "sentences": Run("grammar/sentences", "bigram", "sequences=40,asked=10"),
     "span": Run("span/lookup:longest=4", "among-shown", "sequences=20,tests=6"),
     "span-series": Run("span/delay:longest=4,training=200,test=100", "last-input"),
     "span-world": Run("span/keep:block=20,longest=3", "random-action"),

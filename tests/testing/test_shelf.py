@@ -88,7 +88,8 @@ def test_what_is_asked_in_vain_is_said_and_no_fault():
         " whole episodes: it has no rehearse and no perform)"
     )
     assert faces(faulty.FaultySpeaker(reals=True)).startswith(
-        "answers; not found: steps, shows, keeps, answers (it answers with real numbers)"
+        "answers; not found: steps, shows, keeps, answers with symbols (it answers with real"
+        " numbers)"
     )
     assert faces(faulty.FaultyPlayer(), PureLevers()) == "rehearses, keeps"
     assert faces(faulty.FaultyPuller).endswith(
@@ -117,7 +118,7 @@ def test_a_class_need_not_know_of_symbols():
     assert "real numbers: same seed, same answers" in [finding.what for finding in findings]
     assert "same seed, same answers" not in [finding.what for finding in findings]
     (faces,) = [finding.detail for finding in findings if finding.what == "its faces"]
-    assert "answers (IndexError" in faces
+    assert "answers with symbols (IndexError" in faces
 
 
 def test_fixed_data_are_no_fault_where_they_are_said():

@@ -139,6 +139,15 @@ class SequenceModel(Built):
             scores = self.scores(self.given(_padded(inputs, 0)))
             self.update(self._loss(scores, _padded(targets, nothing)))
 
+    def count_work(self, sequences: Sequence[NDArray[Any]]) -> dict[str, float]:
+        """Multiplications of one step, mean over the steps of these sequences; see
+        `quickstudy.adapters.torch_work`.
+        """
+        from quickstudy.adapters.torch_work import counted_work
+
+        with self.asking():
+            return counted_work(lambda inputs: self.scores(self.given(inputs[:, None])), sequences)
+
     def update(self, loss: Any) -> None:
         """One step of the optimizer."""
         if self._optimizer is None:

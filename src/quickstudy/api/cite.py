@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import re
 from collections.abc import Iterable, Iterator
 
@@ -39,7 +40,7 @@ def cite(folder: str | os.PathLike[str] | None = None) -> str:
     """
     if folder is None:
         return "\n\n".join([_TOOL, *(_entry(key, PAPERS[key]) for key in FAMILIES.values())]) + "\n"
-    named = dict.fromkeys(_sources(Results(folder).records))
+    named = dict.fromkeys(_sources(Results(pathlib.Path(folder)).records))
     known = [key for key in named if key in PAPERS]
     rest = [f"% {name.title()} {year}" for name, year in named if (name, year) not in PAPERS]
     missing = ["% Named on spec sheets, without an entry here:\n" + "\n".join(rest)] if rest else []

@@ -16,8 +16,8 @@ from quickstudy.api.options import RunOptions, gather_options, takes_options
 from quickstudy.api.study import run_stages
 from quickstudy.base.blocks import Page, Strips, Text
 from quickstudy.base.canonical import plain
+from quickstudy.base.energy import read_energy, spent
 from quickstudy.base.errors import UsageError, nearest
-from quickstudy.base.machine import energy_joules
 from quickstudy.base.parameters import alternatives, check_convention
 from quickstudy.base.study import Study, StudyRow, find_study
 from quickstudy.learners.naming import bring, choose_learner, fitted, place, without_place
@@ -96,15 +96,17 @@ def profile(learner: Any, options: RunOptions | None = None, **named: Any) -> Ca
     settings = request.study.settings
     prepare_folder(request.folder)
     _note(request)
-    before = energy_joules()
+    before = read_energy()
+    options = dataclasses.replace(options, measure_cost=True)
     if options.limit_seconds is None:
         options = dataclasses.replace(options, limit_seconds=settings.get("limit_seconds"))
     if not isinstance(learner, str):
         options = options.in_this_process()
     execution, _ = run_stages(request, options)
-    after = energy_joules()
-    if before is not None and after is not None and execution.ok:
-        request = _with(request, energy=_note(request, max(0.0, after - before)))
+    after = read_energy()
+    request = _with(request, energy_unknown=dict(after.unknown))
+    if execution.ok:
+        request = _with(request, energy=_note(request, spent(before, after)))
     page = page_of(request, options.command)
     page = dataclasses.replace(
         page,
@@ -232,24 +234,29 @@ def _with(request: Request, **settings: Any) -> Request:
     return dataclasses.replace(request, study=study)
 
 
-def _note(request: Request, energy: float = 0.0) -> float | None:
-    """Write down who was examined, and what energy that took; gives the energy of all its runs."""
+def _note(request: Request, energy: Mapping[str, float] | None = None) -> dict[str, float]:
+    """Write down who was examined, and what energy that took, in joules by source; gives the energy
+    of all its runs.
+    """
     study = request.study
     learner = study.settings["examined"]
     with _alone_in(request.folder):
         index = read_index(request.folder)
-        spent = dict(index.get("energy", {}))
-        if energy:
-            spent[learner] = float(spent.get(learner) or 0.0) + energy
+        known = dict(index.get("energy", {}))
+        total = dict(known.get(learner, {}))
+        for source, joules in (energy or {}).items():
+            total[source] = total.get(source, 0.0) + joules
+        if total:
+            known[learner] = total
         facts = {
             "study": study.id,
             "version": study.version,
             "ruleset": study.settings["ruleset"],
             "learners": list(dict.fromkeys([*index.get("learners", []), learner])),
-            "energy": spent,
+            "energy": known,
         }
         _write(request.folder / INDEX, json.dumps(facts, indent=1).encode())
-    return spent.get(learner)
+    return total
 
 
 def _write(path: pathlib.Path, content: bytes) -> None:

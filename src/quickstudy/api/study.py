@@ -108,6 +108,8 @@ def run_stages(request: Request, options: RunOptions) -> tuple[Execution, list[i
     from quickstudy.runs.execute import Execution
 
     execution, repetitions = Execution(), list[int]()
+    if request.study.settings.get("measure_cost"):
+        options = replace(options, measure_cost=True)
     for stage in (stage for stage in stages_of(request) if stage.settings):
         # Here: a study of computed quantities runs nothing, and needs none of it.
         from quickstudy.api.run import defined_here

@@ -103,6 +103,10 @@ def nearest(name: str, known: Iterable[str]) -> str:
     if close:
         return f'did you mean "{spelled[close[0]]}"?'
     if len(known) > MOST_NAMED:
+        families = sorted({one.partition("/")[0] for one in known if "/" in one})
+        family, slash, _ = name.partition("/")
+        if slash and families and family not in families:
+            return f"families are {', '.join(families)}"
         near = difflib.get_close_matches(name.lower(), spelled, n=MOST_NAMED // 2, cutoff=FAR)
         listed = ", ".join(spelled[one] for one in near)
         return (

@@ -16,7 +16,7 @@ import tempfile
 from quickstudy.base.errors import UsageError
 
 MEMORY_VARIABLE = "QUICKSTUDY_GPU_MEMORY"
-"""The environment variable with the number of GB of the GPU all workers together may take; default:
+"""The environment variable that says how many GB of the GPU all workers together may take; default:
 all there are.
 """
 BESIDE_BYTES = 0.75e9
@@ -24,13 +24,13 @@ BESIDE_BYTES = 0.75e9
 own.
 """
 FRACTIONS = ("XLA_CLIENT_MEM_FRACTION", "XLA_PYTHON_CLIENT_MEM_FRACTION")
-"""With JAX's share of the memory: the present name, and the former one."""
+"""By which JAX is told its share of the memory: the name of today, and the former one."""
 SMALL_SHARE_BYTES = 16e9
 """A share up to this is taken at once: grown piece by piece, it ends in pieces none of which holds
 a large array.
 """
 
-# Asked before anything of ours sets it: what this process set is not what the user
+# Asked before anything of ours sets it: what this process has taken for itself is not what the user
 # wants for workers.
 _user_set = any(name in os.environ for name in FRACTIONS)
 _NUMERICAL = (
@@ -49,7 +49,7 @@ _NETWORK_DISKS = frozenset(
 
 CROWDED = 16_000
 """Memory maps after which a process makes room for further compiled programs. A compiled shape
-takes 200 to 390 maps and 24 MB that are not released; at Linux's usual limit of 65,530 maps the
+takes 200 to 390 maps and 24 MB that are not given back; at Linux's usual limit of 65,530 maps the
 process dies. 16,000 are some 40 shapes, about 1.2 GB."""
 
 
@@ -107,7 +107,7 @@ def gpu_memory(workers: int) -> dict[str, str]:
 
 
 def _gpu_bytes() -> float | None:
-    """The memory of the first GPU, as its driver's own program reports; None if that cannot be
+    """The memory of the first GPU, as its driver's own program says; None if that cannot be
     asked.
     """
     import subprocess
@@ -199,18 +199,3 @@ def pin_threads() -> bool:
     """
     os.environ.update(one_thread())
     return "numpy" not in sys.modules
-
-
-def energy_joules() -> float | None:
-    """What the processor's own counters have counted so far, of all its packages; None where they
-    cannot be read, as in most containers and for most users. They count what all programs on the
-    machine does, and start again at a bound.
-    """
-    try:
-        packages = sorted(pathlib.Path("/sys/class/powercap").glob("intel-rapl:[0-9]*"))
-        found = [
-            int((one / "energy_uj").read_text()) for one in packages if one.name.count(":") == 1
-        ]
-    except (OSError, ValueError):
-        return None
-    return sum(found) / 1e6 if found else None

@@ -252,6 +252,22 @@ def parse_assignments(text: str) -> dict[str, str]:
     return assignments
 
 
+def with_first(component: Any, text: str) -> str:
+    """The assignments in a name, where what stands first may lack its name: `first` of a component
+    says of which parameter it is the value.
+
+    >>> class Layer:
+    ...     first = "layer"
+    >>> with_first(Layer, "torch.nn.GRU:width=8"), with_first(Layer, "width=8")
+    ('layer=torch.nn.GRU,width=8', 'width=8')
+    """
+    first = getattr(component, "first", "")
+    value, _, rest = text.partition(":")
+    if not first or not value or "=" in value or "," in value:
+        return text
+    return f"{first}={value},{rest}".rstrip(",")
+
+
 def cut_assignments(text: str, sign: str = ",") -> list[str]:
     """The parts of a text between commas outside double quotes. UsageError for a quote
     that has no end.

@@ -171,28 +171,29 @@ class Study:
         )
 
     def only(self, patterns: Sequence[str]) -> Study:
-        """The study with only the rows whose task or label fits one of the patterns, and of these
-        only the learners whose column, or model, fits one; all rows, or all learners, where no
-        pattern fits any.
+        """The study with only the rows whose task, with or without its family, or label fits one of
+        the patterns, and of these only the learners whose column, or model, fits one; all rows, or
+        all learners, where no pattern fits any.
         """
 
         def fits(names: Iterable[str], patterns: Sequence[str]) -> bool:
             return any(fnmatch.fnmatch(name, pattern) for name in names for pattern in patterns)
 
+        def names_of(row: StudyRow) -> tuple[str, ...]:
+            return row.task, row.task.partition("/")[2], row.label
+
         named = {
             column: [column, *(m for m, own in self.together.items() if column in own)]
             for column in self.columns
         }
-        of_rows = [
-            one for one in patterns if any(fits((row.task, row.label), [one]) for row in self.rows)
-        ]
+        of_rows = [one for one in patterns if any(fits(names_of(row), [one]) for row in self.rows)]
         of_columns = [
             one for one in patterns if any(fits(names, [one]) for names in named.values())
         ]
         if lost := [one for one in patterns if one not in (*of_rows, *of_columns)]:
             known = ", ".join(f"{row.task} ({row.label})" for row in self.rows)
             raise UsageError(f"no task of {self.id} fits {' or '.join(lost)}; it has {known}")
-        rows = [row for row in self.rows if not of_rows or fits((row.task, row.label), of_rows)]
+        rows = [row for row in self.rows if not of_rows or fits(names_of(row), of_rows)]
         if of_columns:
             kept = {column for column, names in named.items() if fits(names, of_columns)}
             rows = [

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from quickstudy.base.errors import UsageError
+from quickstudy.base.wording import counted
 from quickstudy.cli.output import (
     CONVENTION,
     DATA,
@@ -101,7 +102,7 @@ def _say_questions(done: Questions, first: str, out: pathlib.Path, repetitions: 
     from quickstudy.base.study import find_study, study_names
 
     waiting = f"{done.without_answers:,} of them wait for answers"
-    say(f"wrote {out}: {done.runs} runs, {done.lines:,} lines, {waiting}")
+    say(f"wrote {out}: {counted(done.runs, 'run')}, {counted(done.lines, 'line')}, {waiting}")
     for reason in done.left_out:
         say(f"left out: {reason}")
     then = f"run TASK --learner recorded:file={out}"

@@ -183,7 +183,8 @@ def preview(plan: Plan, options: RunOptions, json: bool) -> None:
     engine = options.chosen_engine
     workers, here = engine.planned_workers(), engine.here
     say(
-        f"{counted(summary.cells, 'run')}: {summary.found} found, {summary.to_do} to do,"
+        f"{counted(summary.cells, 'run')}: {summary.found:,} found,"
+        f" {summary.to_do:,} to do,"
         f" {'in this process' if here else f'on {workers} workers'}"
     )
     if not summary.to_do:

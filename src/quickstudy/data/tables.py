@@ -111,10 +111,14 @@ EMPTY = ("", "nan")
 
 def _written(path: str | pathlib.Path, content: bytes, gaps: bool) -> NDArray[np.float64]:
     try:
+        lines = list(csv.reader(content.decode("utf-8").splitlines()))
+        filled = [any(map(str.strip, line)) for line in lines]
+        # A row of separators alone is one with gaps, unless it is at the end of a sheet.
+        last = max((place for place, any_cell in enumerate(filled) if any_cell), default=-1)
         lines = [
             line
-            for line in csv.reader(content.decode("utf-8").splitlines())
-            if any(map(str.strip, line))
+            for place, line in enumerate(lines)
+            if filled[place] or (gaps and len(line) > 1 and place < last)
         ]
     except (UnicodeDecodeError, csv.Error):
         raise UsageError(f"{path} is neither CSV in UTF-8 nor an NPY file") from None

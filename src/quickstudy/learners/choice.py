@@ -165,6 +165,8 @@ def whole_learner(
         "version": version,
         "parameters": {**defaults, **{n: _plain(v) for n, v in changed.items()}},
     }
+    if hasattr(found, "imported_code"):  # by a parameter that names a layer or a module
+        what["imported"] = found.imported_code({**defaults, **parameters})
     pace = _pace(found, {**defaults, **parameters}, asked)  # one that makes no sense is refused now
     hosted = Hosted(lambda brief, seed: found(brief, seed, **parameters), found, given=pace)
     return Choice(labelled(name, changed), what, "learner", lambda _: hosted)
@@ -291,6 +293,13 @@ def _check_made(name: str, found: Any, given: Mapping[str, Any]) -> None:
     """Raises UsageError for what cannot be called with (brief, seed) and the parameters that have
     no default.
     """
+    role = getattr(found, "role", "")
+    if role in ("control", "oracle"):
+        file = name.partition(":")[0]
+        raise UsageError(
+            f"{name} is made for a task, as its {role}; name it by its id: {found.id} --include"
+            f" {file}"
+        )
     signature = inspect.signature(found)
     required = [
         one

@@ -32,7 +32,7 @@ from quickstudy.learners.strategy import Strategy
 from quickstudy.learners.trained import Usual
 
 
-@training("cma", version=1)
+@training("cma", version=2)
 @dataclass(frozen=True)
 class Evolved:
     """CMA-ES on a readout: each generation samples candidates and uses only their fitness.

@@ -29,6 +29,7 @@ from quickstudy.base.parameters import (
     parameters_of,
     parse_assignments,
     recorded_id,
+    with_first,
     write_assignments,
 )
 from quickstudy.base.registry import include, included_files
@@ -111,6 +112,8 @@ def choose_learner(text: str, convention: str, task: Any = None, asked: str = "s
         ".py" in text and name not in catalogue.learner
     ):  # a parameter of one of ours may name a file as well
         return _from_file(text, convention, asked)
+    if name in catalogue.learner:
+        assignments = with_first(catalogue.learner.get(name), assignments)
     return choose_named(name, parse_assignments(assignments), convention, task, asked)
 
 

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from quickstudy.base import catalogue
-from quickstudy.base.parameters import parse_assignments
+from quickstudy.base.parameters import parse_assignments, with_first
 from quickstudy.base.registry import included_files
 from quickstudy.base.study import Study
 
@@ -48,6 +48,8 @@ def reached(text: str) -> list[str]:
         return [] if _is_included(path) else [f"{path} (its code is run)"]
     if name not in catalogue.learner and name not in catalogue.task:
         return []
+    if name in catalogue.learner:
+        assignments = with_first(catalogue.learner.get(name), assignments)
     return reached_with(name, parse_assignments(assignments))
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 MOST_TURNED = 100
-"""Numbers of a candidate up to which the whole covariance is learned: its eigenvectors then take 2
+"""Numbers of a candidate up to which the whole covariance is learned: its square root then takes 2
 ms a generation.
 """
 
@@ -73,8 +73,8 @@ class Strategy:
             "mean": np.zeros(n),
             "spread": np.float64(spread),
             "shape": np.eye(n) if self.turned else np.ones(n),
-            "axes": np.eye(n) if self.turned else np.empty((0, 0)),
-            "lengths": np.ones(n),
+            "root": np.eye(n) if self.turned else np.ones(n),
+            "inverse": np.eye(n) if self.turned else np.ones(n),
             "path": np.zeros(n),
             "step_path": np.zeros(n),
             "generation": np.int64(0),
@@ -85,8 +85,7 @@ class Strategy:
     def drawn(self, cloud: Mapping[str, Any], rng: np.random.Generator) -> Floats:
         """(candidate, number): a generation."""
         normal = rng.standard_normal((self.population, self.size))
-        away = normal * cloud["lengths"]
-        away = away @ cloud["axes"].T if self.turned else away
+        away = normal @ cloud["root"] if self.turned else normal * cloud["root"]
         return np.asarray(cloud["mean"] + cloud["spread"] * away)
 
     def judged(
@@ -99,8 +98,7 @@ class Strategy:
         order = np.argsort(losses, kind="stable")
         chosen = (candidates[order[: len(self.weights)]] - cloud["mean"]) / cloud["spread"]
         moved = self.weights @ chosen
-        axes, lengths = cloud["axes"], cloud["lengths"]
-        whitened = axes @ ((axes.T @ moved) / lengths) if self.turned else moved / lengths
+        whitened = cloud["inverse"] @ moved if self.turned else cloud["inverse"] * moved
         step_path = (1 - of_step) * cloud["step_path"] + np.sqrt(
             of_step * (2 - of_step) * effective
         ) * whitened
@@ -120,7 +118,7 @@ class Strategy:
         else:
             added = one * path**2 + all_of_them * self.weights @ chosen**2
         shape = kept * cloud["shape"] + added
-        axes, lengths = self._axes(shape)
+        root, inverse = self._roots(shape)
         better = losses[order[0]] <= cloud["least"]
         return {
             "mean": cloud["mean"] + cloud["spread"] * moved,
@@ -128,8 +126,8 @@ class Strategy:
                 cloud["spread"] * np.exp(min(1.0, of_step / damping * (length / usual - 1)))
             ),
             "shape": shape,
-            "axes": axes,
-            "lengths": lengths,
+            "root": root,
+            "inverse": inverse,
             "path": path,
             "step_path": step_path,
             "generation": np.int64(generation),
@@ -137,9 +135,14 @@ class Strategy:
             "least": np.float64(losses[order[0]]) if better else cloud["least"],
         }
 
-    def _axes(self, shape: Floats) -> tuple[Floats, Floats]:
-        """The axes of a cloud as columns, and their lengths; without turning, the lengths alone."""
+    def _roots(self, shape: Floats) -> tuple[Floats, Floats]:
+        """The symmetric square root of a covariance and its inverse; without turning, those of its
+        diagonal. Unlike eigenvectors, which any rotation among equal eigenvalues leaves as good, it
+        is unique, and candidates do not depend on the linear algebra library or the processor.
+        """
         if not self.turned:
-            return np.empty((0, 0)), np.sqrt(np.maximum(shape, 1e-30))
+            root = np.sqrt(np.maximum(shape, 1e-30))
+            return root, 1 / root
         squares, axes = np.linalg.eigh((shape + shape.T) / 2)
-        return axes, np.sqrt(np.maximum(squares, 1e-30))
+        lengths = np.sqrt(np.maximum(squares, 1e-30))
+        return (axes * lengths) @ axes.T, (axes / lengths) @ axes.T

@@ -61,7 +61,7 @@ def verdict(stated: Mapping[str, Any], options: Iterable[str] = ()) -> str:
     """In words. options: the names that can be given as an option of the command that asks."""
     left_out, given = missing(stated), set(options)
     if not left_out:
-        return "checklist: everything is stated"
+        return "checklist: everything is stated (the statements themselves are not checked)"
     how = [f"--{name}" for name in left_out if name in given]
     until = f" until {', '.join(how)} {'is' if len(how) == 1 else 'are'} given" if how else ""
     stated_of = f"{len(WANTED_NAMES) - len(left_out)} of {len(WANTED_NAMES)} things stated"

@@ -14,7 +14,7 @@ from quickstudy.base.study import Published
 from quickstudy.pages.cells import EMPTY, counts, first_by
 from quickstudy.pages.published import FAR, Best, Reproduced, Reproduction, measured, reproduction
 from quickstudy.pages.request import CONVENTIONS, Request, Stage
-from quickstudy.render.numbers import scored, spoken
+from quickstudy.render.numbers import HALVES, scored, spoken
 from quickstudy.report.statistics import FEWEST
 from quickstudy.report.words import counted, described
 
@@ -164,11 +164,7 @@ def marks(found: Reproduction) -> str:
     title = " or ".join(dict.fromkeys(map(described, reads)))
     if any(cell.n > 1 for *_, cell in found.every()):
         halves = {LOG: "mean ×÷ the factor to either end of the 95 % interval"}
-        means = (
-            halves.get(read.read, "mean ± half the 95 % interval")
-            for read in reads
-            if read.shown == MEAN
-        )
+        means = (halves.get(read.read, f"mean {HALVES}") for read in reads if read.shown == MEAN)
         median = ["median"] if any(read.shown != MEAN for read in reads) else []
         shown = " or ".join(dict.fromkeys([*means, *median]))
     else:

@@ -14,6 +14,7 @@ from quickstudy.base.blocks import Cell, Made, Name, Number, Section, Text
 from quickstudy.base.measure import PLAIN, Score
 from quickstudy.base.trace import Trace
 from quickstudy.pages.request import CONVENTIONS, Request
+from quickstudy.render.numbers import HALVES
 from quickstudy.report.curves import is_curve
 from quickstudy.report.statistics import FEWEST, Contrast, Values, difference, estimate
 from quickstudy.report.words import span
@@ -101,7 +102,7 @@ def halves(rows: Sequence[Sequence[Cell]]) -> str:
     has.
     """
     known = any(isinstance(cell, Number) and cell.interval for row in rows for cell in row)
-    return " ± half the 95 % interval" if known else " (no interval: one run)"
+    return f" {HALVES}" if known else " (no interval: one run)"
 
 
 def a_cell(cells: Counted) -> str:

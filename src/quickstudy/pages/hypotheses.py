@@ -21,6 +21,7 @@ from quickstudy.base.study import StudyRow
 from quickstudy.pages.cells import compare, gap
 from quickstudy.pages.claims import CANNOT, CONTRADICTED, FALLS, HOLDS, NOT_RUN, OPEN, STANDS
 from quickstudy.pages.request import CONVENTIONS, Request, Stage
+from quickstudy.render.numbers import HALVES
 from quickstudy.report.statistics import ABOVE, BELOW, Contrast, Values
 
 
@@ -98,7 +99,7 @@ class Hypotheses:
             lines += [[Name(pair), *own] for pair, own in cells.items()]
             facts.append(said)
         title = request.score(request.study.score).title
-        caption = f"differences of {title} ± half the 95 % interval"
+        caption = f"differences of {title} {HALVES}"
         made = table(f"{request.study.id}-hypotheses", caption, ("rows", *CONVENTIONS), lines)
         return Made(
             [Section("What was expected", [Text(" ".join(sentences)), made], "expected")],

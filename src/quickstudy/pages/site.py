@@ -34,6 +34,7 @@ from quickstudy.pages.profile.index import card_name, one_ruleset
 from quickstudy.pages.profile.overview import overview, profiles_in, span_table
 from quickstudy.pages.profile.spans import Profile
 from quickstudy.render.files import write_page
+from quickstudy.render.numbers import HALVES
 from quickstudy.report.build import build_report, days_of, gather
 from quickstudy.report.compare import folders_in
 from quickstudy.report.model import LEARNING, Row, TaskTable
@@ -201,7 +202,7 @@ def _board(family: str, tables: Sequence[TaskTable]) -> Table:
             Line([Name(learner, note="replay" if replay else ""), overall, *cells])
         )
     without = [table.task for table in tables if table not in scaled]
-    caption = f"{family}: scaled, ± half the 95 % interval over seeds"
+    caption = f"{family}: scaled, {HALVES}, over seeds"
     caption += f". Without a scale: {listing(without)}" if without else ""
     scores = ["all tasks", *(table.task for table in tables)]
     if len(groups) > 1:

@@ -12,6 +12,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Cost
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
+from quickstudy.base.wording import counted
 from quickstudy.play.seat import Said, Seat, Shown
 from quickstudy.protocols.curriculum import Diary, perfect_steps
 from quickstudy.tasks.curriculum.recordings import Recorder
@@ -127,7 +128,8 @@ class BytesSeat(Seat):
         over = "all passed" if self.diary.over else "stopped"
         solved = sum(success for _, _, success, _, _ in self.diary.ends)
         instances = f"instances solved: {solved} of {len(self.diary.ends)}"
-        return f"{over} after {self.diary.lived} steps; {instances}; reward {self.diary.reward:+d}"
+        steps = counted(self.diary.lived, "step")
+        return f"{over} after {steps}; {instances}; reward {self.diary.reward:+d}"
 
     def traces(self) -> list[Trace]:
         """The life, with every reply."""

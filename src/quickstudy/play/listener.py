@@ -16,6 +16,7 @@ from quickstudy.base.blocks import CONTROL, POINTS, Axis, Mark, Panel, Plot, Plo
 from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
+from quickstudy.base.wording import counted
 from quickstudy.play.seat import Said, Seat, Shown
 
 NONE = "none"
@@ -231,7 +232,7 @@ class ListenerSeat(Seat):
             for name, own in (("support", ~query), ("query", query))
         ]
         over = "all played" if len(right) == len(self._games) else "stopped"
-        return f"{over} after {len(right)} games; right: {', '.join(parts)}"
+        return f"{over} after {counted(len(right), 'game')}; right: {', '.join(parts)}"
 
     def traces(self) -> list[Trace]:
         """Every decision, as of a test; nothing was learned before."""

@@ -10,6 +10,7 @@ import numpy as np
 from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
+from quickstudy.base.wording import counted
 from quickstudy.play.seat import Said, Seat, Shown, renamed
 from quickstudy.protocols.marking import Marking, Row
 from quickstudy.protocols.strings import seen_strings, usual_metric
@@ -176,8 +177,8 @@ class SymbolsSeat(Seat):
         """Strings without a mistake."""
         over = "all asked" if len(self._wrong) == len(self._strings) else "stopped"
         return (
-            f"{over} after {len(self._wrong)} strings, {sum(not wrong for wrong in self._wrong)}"
-            " without a mistake"
+            f"{over} after {counted(len(self._wrong), 'string')},"
+            f" {sum(not wrong for wrong in self._wrong)} without a mistake"
         )
 
     def traces(self) -> list[Trace]:

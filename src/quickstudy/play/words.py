@@ -21,6 +21,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import ExampleTask, spaces_of
 from quickstudy.base.trace import Trace
+from quickstudy.base.wording import counted
 from quickstudy.measures.wade import wade_preset
 from quickstudy.play.seat import LETTERS, Said, Seat, Shown, renamed
 
@@ -201,7 +202,7 @@ class WordsSeat(Seat):
         """How many were right, and WADE."""
         over = f"{self.game.series} in a row" if self._full else "stopped"
         score = f"{sum(self.right)} right; WADE {self.game.score(self.right):.4f}"
-        return f"{over} after {len(self.right)} sequences, {score}"
+        return f"{over} after {counted(len(self.right), 'sequence')}, {score}"
 
     def traces(self) -> list[Trace]:
         """The session as a learning curve."""

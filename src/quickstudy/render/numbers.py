@@ -162,6 +162,8 @@ def half_width(number: Number) -> str:
     )
 
 
+HALVES = "± half the 95 % interval, or its ends"
+"""What `half_width` writes next to a mean, for captions."""
 LOPSIDED = 0.2
 """The difference of an interval's two sides, as a share of its width, from which its ends are
 written.

@@ -23,6 +23,7 @@ from quickstudy.base.measure import LOG, MEAN, MEDIAN, PLAIN, Score
 from quickstudy.base.parameters import CONVENTIONS
 from quickstudy.base.record import OK, Record
 from quickstudy.base.task import ASKED
+from quickstudy.base.wording import counted
 from quickstudy.learners.naming import choose_learner, fitted
 from quickstudy.measures.span import SHARE, SPAN
 from quickstudy.render.numbers import magnitude, scored, span_text, written
@@ -111,7 +112,7 @@ class Comparison:
             f"{effect} {self.effect:+.2f}"
             if not math.isnan(self.effect)
             else f"{effect} undefined",
-            f"{self.pairs} pairs",
+            counted(self.pairs, "pair"),
             self._seen(),
             self.remark,
         )

@@ -36,7 +36,7 @@ from quickstudy.base.measure import LOG, MEDIAN, PLAIN, Score
 from quickstudy.render.numbers import scored, written
 from quickstudy.report.model import LEARNING, Change, ReportData, Row, TaskTable
 from quickstudy.report.statistics import FEWEST, Contrast, Estimate
-from quickstudy.report.words import COST_TITLES, MODEL_TITLES, counted
+from quickstudy.report.words import COST_TITLES, MODEL_TITLES, RUNNING_TITLES, counted
 
 Marks = Mapping[tuple[str, str], Mark]
 """How everybody is drawn, by (role, learner)."""
@@ -158,7 +158,7 @@ def _named(row: Row, marks: Marks, strong: bool = False) -> Name:
 
 def cost_table(table: TaskTable, marks: Marks, name: str) -> Table | None:
     """The mean cost of a run; costs that nobody has are left out."""
-    titles = {**COST_TITLES, **MODEL_TITLES}
+    titles = {**COST_TITLES, **MODEL_TITLES, **RUNNING_TITLES}
     names = [cost for cost in titles if any(row.cost.get(cost) for row in table.rows)]
     lines = [
         Line([_named(row, marks), *(_cost(cost, row) for cost in names)], row.role)

@@ -26,6 +26,8 @@ from quickstudy.report.words import counted, listing, span
 
 PER_STEP = "per step"
 """How the unit of a rate ends."""
+KNOWN = 30
+"""Runs of a control from which more of them change a verdict little."""
 
 
 def judge(table: TaskTable) -> Verdict:
@@ -106,12 +108,36 @@ def _remarks(table: TaskTable) -> Iterator[str]:
             else ""
         )
         yield f"{listing(names)} could not be checked for looking ahead: {reason}{again}."
+    yield from _of_controls(table)
     scored_rows = [row for role in LEARNING for row in _ranked(table, role)]
     reasons = dict.fromkeys(row.scaled.reason for row in scored_rows if row.scaled.reason)
     yield from (f"No scaled score: {reason}." for reason in reasons)
     silent = [row.learner for row in table.rows if row.finished and not row.scores]
     if silent:
         yield f"Finished, but without any score: {listing(silent)}."
+
+
+def _of_controls(table: TaskTable) -> Iterator[str]:
+    """Which learners are ahead of several controls by enough to matter, but by too few runs of
+    these. To be above all of seven that have six runs each, where two standard deviations separate
+    them, is shown in one experiment of ten; with 200 runs of each, in eight.
+    """
+    name = table.headline or ""
+    runs = [row.scores[name].n for row in table.of_role(CONTROL) if name in row.scores]
+    ahead = [
+        row.learner
+        for role in LEARNING
+        for row in _ranked(table, role)
+        if row.advantage.standing == LEVEL
+        and (row.advantage.value or 0.0) > 0
+        and row.advantage.matters(table.judged)
+    ]
+    if ahead and len(runs) > 2 and max(runs) < KNOWN:
+        yield (
+            f"{listing(ahead)} {'is' if len(ahead) == 1 else 'are'} ahead of the best of"
+            f" {len(runs)} controls, but not significantly; with run --control-seeds 200 the"
+            " same runs of a learner may show more."
+        )
 
 
 def _asked(row: Row) -> str:

@@ -57,6 +57,14 @@ COST_TITLES = {
 }
 MODEL_TITLES = {"tokens": "tokens", "answers": "answers", "understood": "understood"}
 """Costs that only language models have."""
+RUNNING_TITLES = {
+    "state_bytes": "state bytes",
+    "macs": "MACs a step",
+    "matrix_macs": "in matrix products",
+    "effective_macs": "effective MACs",
+    "peak_bytes": "peak memory bytes",
+}
+"""What a trained learner costs to run, where it was measured (`quickstudy.learners.footprint`)."""
 TERMS = (
     (
         "Interval",

@@ -8,6 +8,7 @@ from typing import Any
 
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.seeds import Streams
+from quickstudy.base.wording import counted
 from quickstudy.runs.plan import Cell
 from quickstudy.runs.setting import Setting
 
@@ -26,8 +27,9 @@ class Asked:
     def __str__(self) -> str:
         """How much that is, in a line."""
         return (
-            f"{self.questions:,} questions to language models and about {self.tokens:,} tokens at"
-            f" most, in {self.runs} runs; answers that are kept are not asked again"
+            f"{counted(self.questions, 'question')} to language models and about {self.tokens:,}"
+            f" tokens at most, in {counted(self.runs, 'run')}; answers that are kept are not asked"
+            " again"
         )
 
 

@@ -174,6 +174,7 @@ def _bundle(cells: Sequence[Cell], plan: Plan, folder: str, options: ExecuteOpti
         if len({id(cell.setting) for cell in cells}) > 1
         else (),
         seconds=sum(cell.seconds for cell in cells),
+        measure_cost=options.measure_cost,
     )
 
 

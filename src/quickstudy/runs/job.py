@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from quickstudy.base.canonical import digest
 from quickstudy.base.code_identity import Origin, is_ours, origin_of
+from quickstudy.base.energy import forget_peak_memory, peak_memory
 from quickstudy.base.errors import (
     LearnerFault,
     MissingExtra,
@@ -63,6 +64,7 @@ def examine(
     journal: Journal | None = None,
     keep_answers: bool = False,
     beside: Sequence[Setting] = (),
+    measure_cost: bool = False,
 ) -> Iterator[Outcome]:
     """Run the repetitions, as many side by side as there are lanes, and give each outcome when its
     call ends.
@@ -71,9 +73,10 @@ def examine(
     default: these. A call that does not fit the memory of the device is made again with fewer
     lanes. journal: whose folder keeps what protocols hand in; default: nothing is kept.
     keep_answers: traces have every answer of the last test. beside: the setting of each repetition,
-    where they are several that may run side by side. A learner that raises or breaks the protocol
-    gives failed records with the reason and the traceback, one that is not made for what is asked
-    gives not-applicable ones; neither stops the run.
+    where they are several that may run side by side. measure_cost: what the trained learner costs
+    to run is measured too (`quickstudy.learners.footprint`). A learner that raises or breaks the
+    protocol gives failed records with the reason and the traceback, one that is not made for what
+    is asked gives not-applicable ones; neither stops the run.
     """
     resolved = {id(one): one.resolve() for one in (setting, *beside)}
     lanes = resolved[id(setting)].learner.lanes(wanted or len(repetitions))
@@ -83,7 +86,9 @@ def examine(
     ]
     while left:
         try:
-            yield from _call(left[:lanes], lanes, keep_learners, journal, keep_answers)
+            yield from _call(
+                left[:lanes], lanes, keep_learners, journal, keep_answers, measure_cost
+            )
             left = left[lanes:]
         except TooManyLanes as error:
             lanes = fewer_lanes(lanes, error.fit)
@@ -108,8 +113,10 @@ def _call(
     keep_learners: bool,
     journal: Journal | None,
     keep_answers: bool,
+    measure_cost: bool,
 ) -> Iterator[Outcome]:
     started = time.time()
+    from_now = measure_cost and forget_peak_memory()
     setting, parts = seats[0].setting, seats[0].parts
     # A short call is filled up with lanes whose results are dropped: the program, and so the
     # numbers, stay the same.
@@ -133,6 +140,8 @@ def _call(
     traces: list[Trace] = []
     kept: list[Snapshot] = []
     snapshots: list[Snapshot] = []
+    measured: dict[str, float] = {}
+    unmeasured: dict[str, str] = {}
     try:
         made = parts.learner.make_beside([seat.parts.learner for seat in filled], parts.task)
         learner = _Remembering(made, parts.brought and parts.learner.role == "learner")
@@ -149,6 +158,8 @@ def _call(
         traces, snapshots = list(examination.traces), kept
         if keep_answers and examination.last is not None:
             traces = [examination.last.kept_in(trace, lane) for lane, trace in enumerate(traces)]
+        if measure_cost:
+            measured, unmeasured = _measured(examination, from_now)
     except NotApplicable as error:
         status, reason = NOT_APPLICABLE, words_of(error)
     except TooManyLanes:
@@ -170,6 +181,8 @@ def _call(
     place["fingerprints"] = provenance.fingerprints(built_in(parts), measures)
     place |= provenance.compiled_since(compiled_before)
     noted: dict[str, Any] = {"look_ahead": look_ahead, "remark": remark, "passing": passing}
+    if unmeasured:
+        noted["unmeasured"] = unmeasured
     noted = {name: value for name, value in noted.items() if value}
     for lane, (seat, what) in enumerate(zip(seats, whats, strict=True)):
         trace = traces[lane] if traces else None
@@ -178,7 +191,7 @@ def _call(
             status=status,
             reason=reason,
             where={**_where(place, started, unfinished), **noted},
-            cost=trace.cost.as_facts() if trace else {},
+            cost={**trace.cost.as_facts(), **measured} if trace else {},
             scores=score_trace(trace, measures, setting.convention) if trace else {},
             labels=labels(seat.setting, seat.parts),
             legend=legend,
@@ -186,6 +199,21 @@ def _call(
         )
         last = unfinished if lane == len(whats) - 1 else None
         yield Outcome(record, trace, snapshots[lane] if snapshots else None, last)
+
+
+def _measured(examination: Any, from_now: bool) -> tuple[dict[str, float], dict[str, str]]:
+    """What the trained learner costs to run, and why some of it is not known."""
+    from quickstudy.learners.footprint import footprint, test_sequences
+
+    # Before anything else is computed: what the measurement itself takes does not count.
+    peak = peak_memory() if from_now else None
+    last = examination.last
+    sequences = test_sequences(last.exam) if last is not None else []
+    found = footprint(examination.pupil, examination.brief, sequences)
+    if peak is not None:
+        return {**found.known, "peak_bytes": peak}, dict(found.unknown)
+    reason = "this system cannot tell the peak of one run"
+    return dict(found.known), {**found.unknown, "peak_bytes": reason}
 
 
 def _no_memory(error: Exception) -> bool:

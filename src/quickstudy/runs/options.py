@@ -85,6 +85,13 @@ class ExecuteOptions:
     keep_answers: bool = option(
         False, "Keep every answer of the last test of a run.", "--keep-answers", verbs=("run",)
     )
+    measure_cost: bool = option(
+        False,
+        "Measure what each trained learner costs: bytes of state, multiplications for a step, peak"
+        " memory. A profile always does.",
+        "--measure-cost",
+        verbs=("run",),
+    )
     progress: bool | Report | None = option(
         None,
         "Lines on standard error (True), none (False), or a function of the events; default: lines"

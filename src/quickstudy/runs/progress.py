@@ -292,7 +292,10 @@ def found_line(event: Started) -> str:
         return "nothing has to be run for this"
     if not to_do:
         return f"all {counted(event.found, 'run')} found, nothing to do"
-    return f"{event.found} of {counted(event.found + to_do, 'run')} found, {to_do} to do, {workers}"
+    return (
+        f"{event.found:,} of {counted(event.found + to_do, 'run')} found, {to_do:,} to do,"
+        f" {workers}"
+    )
 
 
 def end_line(event: Execution, seconds: float) -> str:

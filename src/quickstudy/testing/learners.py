@@ -171,8 +171,8 @@ def _described(rooms: Sequence[_Room]) -> str:
     for room in rooms:
         if not room.opened:
             asked = (
-                f"{room.face} with {room.title}"
-                if room.face == "answers" and room.title
+                f"{room.face} with {room.title or 'symbols'}"
+                if room.face == "answers" and len(rooms) > 1
                 else room.face
             )
             missing.append(f"{asked} ({room.refusal})")

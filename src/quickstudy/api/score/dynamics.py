@@ -20,6 +20,7 @@ from quickstudy.measures.checklist import one_sided, verdict
 from quickstudy.measures.memory import Harvest, ranks
 from quickstudy.measures.memory_terms import describe
 from quickstudy.tasks.dynamics.memory import BASES
+from quickstudy.tasks.dynamics.narma import Driven
 from quickstudy.tasks.dynamics.rules import is_forecast
 
 
@@ -75,14 +76,15 @@ def dynamics(
         begins += len(inputs)
         rows = changing[segment["start"] :][: len(inputs)]
         kinds += [dict(getattr(task, "taxonomy", {})).get("type", "unknown")]
+        if _is_white(task) and segment["role"] != "generalisation":
+            found["warnings"] += _shifted(rows, inputs[:, 0], segment)
+            found["warnings"] += odd_under_noise(rows, inputs[:, 0], segment["washout"], names)
         if hasattr(task, "signal"):
             _add_properties(found["properties"], segment, rows, inputs[:, 0], task)
-            if segment["role"] != "generalisation":
-                found["warnings"] += _shifted(rows, inputs[:, 0], segment)
-                found["warnings"] += odd_under_noise(rows, inputs[:, 0], segment["washout"], names)
         else:
             runs = found["tasks"].setdefault(segment["task"], [])
             runs.append(_scores(task, series, rows, segment))
+    found["warnings"] = list(dict.fromkeys(found["warnings"]))
     stated = {
         **dict.fromkeys(
             ("source", "variant", "distribution", "scaling", "washout", "training", "test"),
@@ -169,6 +171,13 @@ def _add_properties(
     properties = describe(Harvest(rows), inputs, None, segment["training"], basis)
     kernel = ranks(np.linalg.svd(rows[:count], compute_uv=False))
     found.append({"repetition": segment["repetition"], **properties, "kernel_rank": kernel})
+
+
+def _is_white(task: Any) -> bool:
+    """Whether each input is independent of those before it: those of the memory tasks, and the
+    uniform ones that drive a system such as NARMA.
+    """
+    return hasattr(task, "signal") or (isinstance(task, Driven) and task.drawn == "uniform")
 
 
 def _shifted(states: Any, inputs: Any, segment: Mapping[str, Any]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import typer
 
+from quickstudy.base.wording import counted
 from quickstudy.cli.output import JSON, print_json, say
 
 
@@ -32,7 +33,7 @@ def machine(
     if json:
         print_json(facts)
         return
-    say(f"{facts['states']} states of {facts['states_given']} in {file}{_made(facts)}")
+    say(f"{counted(facts['states'], 'state')} of {facts['states_given']} in {file}{_made(facts)}")
     say_complexity(facts)
     if "channel_complexity" in facts:
         say(

@@ -6,6 +6,7 @@ import pathlib
 
 import typer
 
+from quickstudy.base.wording import counted
 from quickstudy.cli.output import JSON, print_json, say
 
 
@@ -46,11 +47,11 @@ def sequence(
         print_json(facts)
         return
     made = f"histories of {facts['history']}, level {facts['level']:g}"
-    states = "1 state" if facts["states"] == 1 else f"{facts['states']} states"
+    states = counted(facts["states"], "state")
     say(f"{states} behind {facts['steps']:,} symbols  ({made})")
     say_complexity(facts)
     if facts["unexplained"]:
         say(
-            f"{facts['unexplained']:,} symbols are not what the machine can do: try longer"
+            f"{counted(facts['unexplained'], 'symbol')} cannot come from this machine: try longer"
             " histories, or give more data"
         )

@@ -28,6 +28,7 @@ from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
 from quickstudy.pages.profile import chart
 from quickstudy.pages.profile.chart import norms_of
+from quickstudy.pages.profile.cost import energy_text, running_table, span_by_state
 from quickstudy.pages.profile.facts import card_facts, span_rows
 from quickstudy.pages.profile.norms import Norms, load_norms
 from quickstudy.pages.profile.overview import span_number
@@ -36,7 +37,7 @@ from quickstudy.pages.profile.spans import Profile as Found
 from quickstudy.pages.profile.tuning import TUNED, tuning_seeds, tuning_settings
 from quickstudy.pages.profile.words import cautions, family_sentences, in_short, rank_text
 from quickstudy.pages.request import Request, Stage
-from quickstudy.report.words import COST_TITLES, MODEL_TITLES
+from quickstudy.report.words import COST_TITLES, MODEL_TITLES, RUNNING_TITLES
 
 
 @block("profile", version=3)
@@ -88,7 +89,12 @@ def _sections(
     yield Section("In numbers", tables, "numbers")
     if tuning := _tuning(found):
         yield Section("Tuning", [tuning], "tuning")
-    yield Section("Cost", [_cost(found, request.study.settings.get("energy"), name)], "cost")
+    settings = request.study.settings
+    energy = energy_text(settings.get("energy"), settings.get("energy_unknown"))
+    costs: list[Block] = [_cost(found, energy, name), *running_table(found, name)]
+    if by_state := span_by_state(found, norms, name):
+        costs.append(by_state)
+    yield Section("Cost", costs, "cost")
     yield Section("What this budget cannot show", [Text(_limits(request))], "limits")
 
 
@@ -165,10 +171,10 @@ def _together(found: Sequence[Found], name: str) -> Table:
     return Table(f"{name}-together", caption, heading, [Group(lines)])
 
 
-def _cost(found: Found, energy: float | None, name: str) -> Table:
+def _cost(found: Found, energy: str, name: str) -> Table:
     """Mean cost of one run on each item, and of all tuning runs together."""
     known = dict.fromkeys(one for item in found.items for one, value in item.cost.items() if value)
-    names = list(dict.fromkeys((*COSTS, *known)))
+    names = [one for one in dict.fromkeys((*COSTS, *known)) if one not in RUNNING_TITLES]
     titles = {**COST_TITLES, **MODEL_TITLES}
     groups = []
     for family in found.families:
@@ -185,12 +191,7 @@ def _cost(found: Found, energy: float | None, name: str) -> Table:
         Column("item", numeric=False),
         *(Column(titles.get(one, one.replace("_", " "))) for one in names),
     ]
-    read = (
-        "not readable on this machine"
-        if energy is None
-        else f"{energy / 1000:.3g} kJ, of the whole processor"
-    )
-    caption = f"Mean cost of one run of {found.learner}. Energy of all runs: {read}"
+    caption = f"Mean cost of one run of {found.learner}. Energy of all runs: {energy}"
     return Table(f"{name}-cost", caption, columns, groups)
 
 

@@ -16,6 +16,7 @@ from quickstudy.report.words import counted
 
 def card_facts(found: Profile, norms: Norms | None, request: Request) -> dict[str, Any]:
     """Everything on a card."""
+    energy = request.study.settings.get("energy") or {}
     return {
         "learner": found.learner,
         "ruleset": found.ruleset or AS_GIVEN,
@@ -30,7 +31,9 @@ def card_facts(found: Profile, norms: Norms | None, request: Request) -> dict[st
             if norms is None
             else {one: norms.facts[one] for one in norms.facts if one != "subjects"}
         ),
-        "energy_joules": request.study.settings.get("energy"),
+        "energy_joules": sum(energy.values()) if energy else None,
+        "energy_by_source": dict(energy),
+        "energy_unknown": dict(request.study.settings.get("energy_unknown") or {}),
     }
 
 
@@ -101,6 +104,7 @@ def item_facts(item: Item, norms: Norms | None) -> dict[str, Any]:
         },
         "seeds": len(item.spans.values),
         "cost": dict(item.cost or {}),
+        "cost_unknown": dict(item.unmeasured),
         "left_out": list(item.left_out),
         "reason": item.why,
     }

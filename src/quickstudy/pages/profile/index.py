@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from quickstudy.base.energy import PROCESSOR
 from quickstudy.base.errors import UsageError
 from quickstudy.learners.naming import without_place
 from quickstudy.pages.profile.tuning import AS_GIVEN, RULESETS
@@ -66,7 +67,26 @@ def read_index(folder: pathlib.Path) -> dict[str, Any]:
         or not all(isinstance(one, str) for one in found["learners"])
     ):
         return {}
-    return {**found, "energy": found["energy"] if isinstance(found.get("energy"), dict) else {}}
+    return {**found, "energy": _energy(found.get("energy"))}
+
+
+def _energy(found: Any) -> dict[str, dict[str, float]]:
+    """By learner and source, joules. Folders of earlier versions have those of the processor alone,
+    as a number.
+    """
+    if not isinstance(found, dict):
+        return {}
+    known = {}
+    for learner, own in found.items():
+        parts = own if isinstance(own, dict) else {PROCESSOR: own}
+        joules = {
+            name: float(one)
+            for name, one in parts.items()
+            if isinstance(one, int | float) and not isinstance(one, bool)
+        }
+        if joules:
+            known[str(learner)] = joules
+    return known
 
 
 def card_name(learner: str) -> str:

@@ -90,6 +90,7 @@ class Item:
     seeds: those of the spans.
     data: spans after fewer training sequences, by their number.
     people: spans of people who played the item, over rounds, by name.
+    unmeasured: costs that could not be measured, with the reason.
     """
 
     name: str
@@ -105,6 +106,7 @@ class Item:
     seeds: Sequence[int] = ()
     data: Mapping[int, Spans] = field(default_factory=dict)
     people: Mapping[str, Spans] = field(default_factory=dict)
+    unmeasured: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def curve(self) -> list[float]:
@@ -249,9 +251,18 @@ def _item(request: Request, row: StudyRow, typed: str, records: Mapping[str, lis
     kinds = dict.fromkeys(
         (*COSTS, *MODEL_TITLES, *(kind for record in finished for kind in record.cost))
     )
+    known = {kind: [one.cost.get(kind) for one in finished] for kind in kinds}
+    # Of runs without a count (an unknown number of parameters, a run before it was measured)
+    # there is no mean.
     cost = {
-        kind: float(np.mean([record.cost.get(kind) or 0.0 for record in finished]))
-        for kind in kinds
+        kind: float(np.mean([float(one) for one in values if one is not None]))
+        for kind, values in known.items()
+        if any(one is not None for one in values)
+    }
+    unmeasured = {
+        name: str(reason)
+        for record in finished
+        for name, reason in (record.where.get("unmeasured") or {}).items()
     }
     return Item(
         item_name(row),
@@ -273,6 +284,7 @@ def _item(request: Request, row: StudyRow, typed: str, records: Mapping[str, lis
             if (own := [one for one in _runs(request, less, name, records) if one.status == OK])
         },
         _people(request, subject, records, end),
+        unmeasured,
     )
 
 

@@ -42,6 +42,7 @@ class Bundle:
     keep_answers: bool = False
     beside: tuple[Setting, ...] = ()
     seconds: float = 0.0
+    measure_cost: bool = False
 
     def without(self, keys: Collection[str]) -> Bundle:
         """The same bundle, less some repetitions."""

@@ -78,10 +78,10 @@ def work(
     done = 0
     while done < len(bundle.keys) and not stopping():
         if outcomes is None:
-            left, more = (
-                bundle.repetitions[done:],
-                {"beside": bundle.beside[done:]} if bundle.beside else {},
-            )
+            left = bundle.repetitions[done:]
+            more: dict[str, Any] = {"beside": bundle.beside[done:]} if bundle.beside else {}
+            if bundle.measure_cost:
+                more["measure_cost"] = True
             given = (
                 bundle.setting,
                 left,

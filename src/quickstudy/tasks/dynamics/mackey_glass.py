@@ -125,7 +125,7 @@ def _kept(of: MackeyGlass, history: bytes, count: int) -> Floats:
     """x(0), x(step) ... from a history up to time 0. Kept, since the next learner gets the same."""
     h = INTERNAL[of.method]
     every = round(of.step / h)
-    solve = _by_euler if of.method == "euler-0.1" else _by_rk4
+    solve = _by_euler if of.method == "euler-0.1" else by_rk4
     fine = solve(np.frombuffer(history), of.beta, of.power, of.gamma, h, (count - 1) * every + 1)
     return np.ascontiguousarray(fine[::every])
 
@@ -144,9 +144,10 @@ def _by_euler(
 
 
 @njit
-def _by_rk4(
+def by_rk4(
     history: Floats, beta: float, power: float, gamma: float, h: float, count: int
 ) -> Floats:
+    """x(0), x(h) ... by steps of Runge and Kutta, the history interpolated by cubics."""
     lag = len(history) - 1
     x, slope = np.empty(lag + count), np.zeros(lag + count)
     x[: lag + 1] = history

@@ -302,6 +302,8 @@ class Written(StringTask):
                     f'grammar: "{self.rules}" is neither rules nor a file of them: {error}'
                 ) from error
             object.__setattr__(self, "rules", _rules_in(self.rules, text))
+        elif "\n" in self.rules and "#" in self.rules:
+            object.__setattr__(self, "rules", _rules_in("the text", self.rules))
         read_grammar(self.rules)
 
 
