@@ -30,13 +30,14 @@ bench: .venv/bench
 	$(BIN)/python benchmarks/seeds.py
 	$(BIN)/python benchmarks/reservoir.py
 
-# Bits flipped, odd records, power cuts, kills, torn tails, other orders, signals, wild learners: how many were tried, and
+# Bits flipped, odd records, power cuts, kills, torn tails, other orders, signals, wild learners, dying clusters: how many were tried, and
 # how many held. It takes an hour or more; each script can make a part of it, see tests/tally.py.
 chaos: .venv/test
 	$(BIN)/python tests/chaos.py
 	$(BIN)/python tests/powercuts.py
 	$(BIN)/python tests/kills.py
 	$(BIN)/python tests/disturbed.py
+	$(BIN)/python tests/cluster_chaos.py
 
 docs: .venv/test
 	$(BIN)/python docs/build.py

@@ -18,7 +18,7 @@ import pathlib
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
-from quickstudy.base.machine import cache_folder
+from quickstudy.base.machine import compile_cache
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -35,7 +35,7 @@ def sources_digest(folder: pathlib.Path) -> str:
     ]
 
 
-_kept = cache_folder() / "numba" / sources_digest(pathlib.Path(__file__).parent)
+_kept = compile_cache("numba", sources_digest(pathlib.Path(__file__).parent))
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_kept))
 
 numba: Any

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import importlib.metadata
 import os
 import pathlib
 import threading
 from typing import Any
 
 from quickstudy.base.errors import MissingExtra
-from quickstudy.base.machine import cache_folder, gpu_memory, has_gpu
+from quickstudy.base.machine import compile_cache, gpu_memory, has_gpu
 
 if has_gpu():
     # There, threads only compile, and no number depends on them. A worker has been told its share
@@ -42,7 +43,9 @@ os.environ.setdefault("JAX_DEFAULT_MATMUL_PRECISION", "highest")
 for _flag in ("xla_gpu_autotune_level=0", "xla_gpu_enable_triton_gemm=false"):
     if _flag.partition("=")[0] not in os.environ.get("XLA_FLAGS", ""):
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --{_flag}".strip()
-os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache_folder() / "jax"))
+with contextlib.suppress(importlib.metadata.PackageNotFoundError):  # reported below
+    _versions = [importlib.metadata.version(name) for name in ("jax", "jaxlib")]
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(compile_cache("jax", *_versions)))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
 
 try:
@@ -55,6 +58,7 @@ except ModuleNotFoundError as error:
     raise MissingExtra(error.name or "jax", "learners") from error
 
 __all__ = [
+    "cache_counts",
     "compile_seconds",
     "device_kind",
     "device_memory",
@@ -82,6 +86,24 @@ def _count(event: str, duration_secs: float, **said: str | int) -> None:
 
 
 jax.monitoring.register_event_duration_secs_listener(_count)
+
+_cached = {"hits": 0, "misses": 0}
+
+
+def _count_cached(event: str, **said: str | int) -> None:
+    kind = event.removeprefix("/jax/compilation_cache/cache_")
+    if kind in _cached:
+        _cached[kind] += 1
+
+
+jax.monitoring.register_event_listener(_count_cached)
+
+
+def cache_counts() -> dict[str, int]:
+    """Programs that this process has so far found in the cache on disk (`hits`), and those that it
+    had to compile and has put there (`misses`).
+    """
+    return dict(_cached)
 
 
 def _write_whole_entries() -> None:

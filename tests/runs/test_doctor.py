@@ -130,7 +130,10 @@ def test_every_extra_is_used_and_none_is_forgotten():
     source = "\n".join(path.read_text() for path in (root / "src").rglob("*.py"))
     own = {name: libraries for name, libraries in extras.items() if name not in ("all", "dev")}
     for name, libraries in own.items():
-        for library in (re.split("[<>=]", text)[0].replace("pyzmq", "zmq") for text in libraries):
+        for library in (
+            re.split("[<>=]", text)[0].replace("pyzmq", "zmq").replace("-", "_")
+            for text in libraries
+        ):
             assert re.search(rf"\b(import|from) {library}\b|import_module\(.{library}\b", source), (
                 f"{name}: {library}"
             )

@@ -5,9 +5,13 @@ it.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import pathlib
+import platform
+import stat
 import sys
+import tempfile
 
 from quickstudy.base.errors import UsageError
 
@@ -37,6 +41,10 @@ _NUMERICAL = (
     "VECLIB_MAXIMUM_THREADS",
 )
 _COMPILER = ("NPROC", "PJRT_NPROC")
+_NETWORK_DISKS = frozenset(
+    ("nfs", "nfs4", "cifs", "smb3", "lustre", "gpfs", "beegfs", "ceph", "glusterfs", "fuse.sshfs")
+)
+"""Kinds of disks that are those of another machine."""
 
 
 CROWDED = 16_000
@@ -118,6 +126,58 @@ def cache_folder() -> pathlib.Path:
     """The user's cache: what can be made or fetched again."""
     home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
     return pathlib.Path(home) / "quickstudy"
+
+
+def compile_cache(kind: str, *versions: str) -> pathlib.Path:
+    """Where compiled programs are kept: apart by the features of the processor and by versions, so
+    that machines of several kinds can share a home folder; on a local disk, where the home folder
+    is on a network.
+    """
+    folder = cache_folder()
+    if _on_network(folder):
+        folder = _local_folder() or folder
+    marks = " ".join((_processor_features(), platform.machine(), *versions))
+    return folder / kind / hashlib.sha256(marks.encode()).hexdigest()[:16]
+
+
+def _local_folder() -> pathlib.Path | None:
+    """A folder of this user alone on a local disk; None if somebody else has it: who can write
+    there decides what is run.
+    """
+    try:
+        folder = pathlib.Path(tempfile.gettempdir()) / f"quickstudy-{os.getuid()}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        facts = folder.lstat()
+    except (OSError, AttributeError):
+        return None
+    own = stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.getuid() and not facts.st_mode & 0o22
+    return folder if own and not _on_network(folder) else None
+
+
+def _processor_features() -> str:
+    """What the first processor can do, as Linux lists it; its name elsewhere."""
+    try:
+        for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() in ("flags", "Features"):
+                return " ".join(sorted(value.split()))
+    except (OSError, UnicodeDecodeError):
+        pass
+    return platform.processor()
+
+
+def _on_network(folder: pathlib.Path) -> bool:
+    """Whether a folder is on a disk of another machine, by the mounts that Linux lists."""
+    try:
+        mounts = [line.split() for line in pathlib.Path("/proc/mounts").read_text().splitlines()]
+    except (OSError, UnicodeDecodeError):
+        return False
+    around = [
+        (len(place), kind)
+        for _, place, kind, *_ in mounts
+        if folder.is_relative_to(place.replace("\\040", " "))
+    ]
+    return max(around, default=(0, ""))[1] in _NETWORK_DISKS
 
 
 def cores() -> int:

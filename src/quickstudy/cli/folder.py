@@ -47,6 +47,8 @@ def doctor(
         return
     from quickstudy.runs.doctor import examine_folder
     from quickstudy.runs.doctor import repair as repair_folder
+    from quickstudy.runs.provenance import compiled_on
+    from quickstudy.runs.reader import read_results
     from quickstudy.runs.scoring import compare_scores
 
     damage = [str(found) for found in examine_folder(folder)]
@@ -60,14 +62,21 @@ def doctor(
             print_json({"damage": damage, "repaired": []})
         raise
     compared = compare_scores(folder) if scores else None
+    compiled = compiled_on(read_results(folder).records.values())
     if json:
-        more = {"scores": compared._asdict()} if compared else {}
+        more: dict[str, Any] = {"scores": compared._asdict()} if compared else {}
+        more |= {"programs": compiled} if compiled else {}
         print_json({"damage": damage, "repaired": done, **more})
     else:
         for line in done:
             say(line)
         if not damage and not done:
             say(f"{folder} is sound")
+        for host, counts in sorted(compiled.items()):
+            say(
+                f"programs on {host}: {counts['hits']} found in the cache, {counts['misses']}"
+                " compiled"
+            )
         if compared:
             _say_compared(compared)
     differ = compared is not None and compared.differences

@@ -180,7 +180,8 @@ def preview(plan: Plan, options: RunOptions, json: bool) -> None:
             }
         )
         return
-    workers, here = options.chosen_engine.planned_workers(), options.chosen_engine.here
+    engine = options.chosen_engine
+    workers, here = engine.planned_workers(), engine.here
     say(
         f"{counted(summary.cells, 'run')}: {summary.found:,} found,"
         f" {summary.to_do:,} to do,"
@@ -199,7 +200,8 @@ def preview(plan: Plan, options: RunOptions, json: bool) -> None:
         say("time unknown: nothing of this has been run here before")
         return
     # A run is on one core: more workers than runs or cores do not make it faster.
-    side_by_side = max(1, min(workers, summary.to_do, cores()))
+    most = cores() if engine.id == "process" else workers
+    side_by_side = max(1, min(workers, summary.to_do, most))
     rest = summary.to_do - summary.measured
     about = duration(summary.seconds / min(side_by_side, summary.measured))
     some = (

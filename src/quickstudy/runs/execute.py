@@ -16,8 +16,8 @@ from typing import Any
 
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK
-from quickstudy.runs.engines import Engine
-from quickstudy.runs.engines.messages import Begun, Broken, Bundle, Done, Lost, Tick
+from quickstudy.runs.engines import Engine, choose_engine
+from quickstudy.runs.engines.messages import Begun, Broken, Bundle, Done, Lost, Note, Tick
 from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.options import ExecuteOptions
@@ -80,7 +80,7 @@ class Execution:
         )
 
 
-Event = Started | Begun | Done | Tick | Stopping | Execution
+Event = Started | Begun | Done | Tick | Note | Stopping | Execution
 Report = Callable[[Event], None]
 
 
@@ -117,7 +117,8 @@ def execute(
     statuses = {} if options.rerun else reading.statuses()
     missing = plan.missing(statuses, retry_failed=options.retry_failed)
     check_data(missing)  # before anything is written or put aside
-    engine = options.chosen_engine.open()
+    # Nothing to do needs no cluster.
+    engine = (options.chosen_engine if missing else choose_engine(engine="serial")).open()
     prepare_folder(folder)
     if options.rerun and forget(folder, {cell.key for cell in plan.cells}):
         reading = read_results(folder)
@@ -172,13 +173,14 @@ def _bundle(cells: Sequence[Cell], plan: Plan, folder: str, options: ExecuteOpti
         beside=tuple(cell.setting for cell in cells)
         if len({id(cell.setting) for cell in cells}) > 1
         else (),
+        seconds=sum(cell.seconds for cell in cells),
         measure_cost=options.measure_cost,
     )
 
 
 def _watch(
     engine: Engine, cells: dict[str, Cell], journal: Journal, interrupts: Interrupts
-) -> Iterator[Begun | Done | Tick | Stopping]:
+) -> Iterator[Begun | Done | Tick | Note | Stopping]:
     announced = False
     for message in engine.results():
         if interrupts.came and not announced:
@@ -199,7 +201,7 @@ def _watch(
                     )
                 )
                 yield Done(key, FAILED, message.reason, seconds)
-        elif isinstance(message, Begun | Done | Tick):
+        elif isinstance(message, Begun | Done | Tick | Note):
             yield message
 
 

@@ -135,6 +135,7 @@ def _call(
         else UnfinishedCall(journal, [digest(what) for what in whats], place)
     )
     learner: _Remembering | None = None
+    compiled_before = provenance.cache_counts()
     status, reason, look_ahead, remark, traceback, passing = OK, "", "", "", "", False
     traces: list[Trace] = []
     kept: list[Snapshot] = []
@@ -178,6 +179,7 @@ def _call(
     # Libraries that were loaded on the way are there now.
     place = {**place, "versions": provenance.versions(origins), **provenance.code(origins, journal)}
     place["fingerprints"] = provenance.fingerprints(built_in(parts), measures)
+    place |= provenance.compiled_since(compiled_before)
     noted: dict[str, Any] = {"look_ahead": look_ahead, "remark": remark, "passing": passing}
     if unmeasured:
         noted["unmeasured"] = unmeasured

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 from quickstudy.base.record import FAILED, NOT_APPLICABLE
 from quickstudy.base.wording import counted, visible
 from quickstudy.runs.asking import asked_of
-from quickstudy.runs.engines import Begun, Done
+from quickstudy.runs.engines import Begun, Done, Note, Tick
 from quickstudy.runs.execute import Event, Execution, Report, Started, Stopping
 from quickstudy.runs.plan import Cell
 from quickstudy.runs.timing import SHORT_SECONDS, Remaining, duration
@@ -67,9 +67,15 @@ class Tally:
         self.cells = {cell.key: cell for cell in event.cells}
         self.remaining = Remaining.of(event.cells, event.workers)
 
+    def employ(self, event: Tick) -> None:
+        """Workers may have come or gone."""
+        if event.workers is not None:
+            self.remaining.workers = max(1, event.workers)
+
     def begin(self, event: Begun) -> None:
         """A call begins."""
-        self._calls.append(event.keys)
+        # One that was lost with its worker may begin a second time.
+        self._calls = [keys for keys in self._calls if keys != event.keys] + [event.keys]
         self.remaining.begun(event.keys, self._clock())
 
     def count(self, event: Done) -> str:
@@ -140,6 +146,10 @@ class _Progress:
                 self._say(str(asked))
         elif isinstance(event, Stopping):
             self._say(STOPPING)
+        elif isinstance(event, Note):
+            self._say(event.text)
+        elif isinstance(event, Tick):
+            self._tally.employ(event)
         elif isinstance(event, Begun):
             self._tally.begin(event)
         elif isinstance(event, Done):

@@ -26,6 +26,7 @@ from quickstudy.base.machine import cores
 from quickstudy.runs.folder import SOURCES, write_aside
 
 if TYPE_CHECKING:
+    from quickstudy.base.record import Record
     from quickstudy.runs.journal import Journal
 
 _LIBRARIES = ("numpy", "scipy", "jax", "equinox", "optax", "numba")
@@ -95,6 +96,38 @@ def code(origins: Sequence[Origin], journal: Journal | None) -> dict[str, Any]:
         found["sources"] = {name: _keep(text, journal) for name, text in texts.items()}
     repository = _repository(tuple(file for origin in origins for file in origin.files))
     return {**found, "repository": repository} if repository else found
+
+
+def cache_counts() -> dict[str, int]:
+    """How many compiled programs this process has found on disk, and how many it has put there;
+    nothing as long as it has compiled nothing.
+    """
+    gateway = sys.modules.get("quickstudy.gateway")
+    return gateway.cache_counts() if gateway is not None else {}
+
+
+def compiled_since(before: Mapping[str, int]) -> dict[str, dict[str, int]]:
+    """The same since then, as a part of a record: `programs`; nothing where there is none."""
+    found = {name: count - before.get(name, 0) for name, count in cache_counts().items()}
+    return {"programs": found} if any(found.values()) else {}
+
+
+def compiled_on(records: Iterable[Record]) -> dict[str, dict[str, int]]:
+    """The sums over the calls of a folder, by machine. The runs of a call have the same numbers,
+    and count once.
+    """
+    calls: dict[tuple[str, Any], Mapping[str, int]] = {}
+    for record in records:
+        programs = record.where.get("programs")
+        host = record.where.get("machine", {}).get("host", "unknown")
+        if isinstance(programs, Mapping):
+            calls[str(host), record.where.get("started")] = programs
+    found: dict[str, dict[str, int]] = {}
+    for (host, _), programs in calls.items():
+        sums = found.setdefault(host, {"hits": 0, "misses": 0})
+        for name in sums:
+            sums[name] += int(programs.get(name, 0))
+    return found
 
 
 def fingerprints(components: Mapping[str, Any], measures: Iterable[Any]) -> dict[str, str]:

@@ -32,7 +32,8 @@ are no more. These rules make it safe:
   into `bundle.folder`, which must be the same folder on the worker's machine.
 - An engine yields `Begun` and `Done` for every call and repetition, and `Lost` with the reason for
   repetitions whose worker is gone: the driver records those as failed. It may yield `Tick` at any
-  time. `Broken` ends the run.
+  time, with the number of workers if that can change, and `Note` with a line for the user. `Broken`
+  ends the run.
 - A process that has imported a user's file (`bundle.room`) runs no bundle with another room.
 - A call that takes longer than `bundle.limit_seconds` is stopped, and its keys are `Lost`.
 - Running a bundle twice is harmless: records are merged by key. `bundle.without(keys)` is what is
@@ -56,6 +57,7 @@ from quickstudy.runs.engines.messages import (
     Finished,
     Lost,
     Message,
+    Note,
     Ready,
     Tick,
 )
@@ -70,6 +72,7 @@ __all__ = [
     "Finished",
     "Lost",
     "Message",
+    "Note",
     "Ready",
     "Tick",
     "choose_engine",

@@ -7,7 +7,7 @@ Results never travel this way: workers write them into the results folder themse
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -25,7 +25,7 @@ class Bundle:
     room: the modules from outside this package that it needs; a process that has imported them runs
     nothing else, so that what they do to it changes no other number. apart: it must not run in the
     driver's own process. beside: the setting of each repetition, where they are several; they then
-    differ only in what changes no program.
+    differ only in what changes no program. seconds: how long all of it is estimated to take.
     """
 
     setting: Setting
@@ -41,6 +41,7 @@ class Bundle:
     apart: bool = False
     keep_answers: bool = False
     beside: tuple[Setting, ...] = ()
+    seconds: float = 0.0
     measure_cost: bool = False
 
     def without(self, keys: Collection[str]) -> Bundle:
@@ -51,6 +52,7 @@ class Bundle:
             repetitions=tuple(self.repetitions[place] for place in left),
             keys=tuple(self.keys[place] for place in left),
             beside=tuple(self.beside[place] for place in left if self.beside),
+            seconds=self.seconds * len(left) / max(1, len(self.keys)),
         )
 
     def setting_of(self, place: int) -> Setting:
@@ -130,16 +132,27 @@ class Broken:
 
 @dataclass(frozen=True)
 class Tick:
-    """Some time has passed."""
+    """Some time has passed. workers: how many there are now, if that can change."""
+
+    workers: int | None = None
 
 
-Message = Ready | Begun | Done | Lost | Finished | Broken | Tick
+@dataclass(frozen=True)
+class Note:
+    """A line for the user: the address of a dashboard, a worker that has left."""
+
+    text: str
+
+
+Message = Ready | Begun | Done | Lost | Finished | Broken | Tick | Note
 
 
 LONGEST_MESSAGE = 1 << 20
 """Bytes of a message from a worker: a call has at most a hundred keys."""
 _KINDS = {kind.__name__: kind for kind in (Ready, Begun, Done, Finished, Broken)}
 """What a worker may send."""
+RELAYED: dict[str, Any] = {**_KINDS, "Lost": Lost}
+"""What a machine may send that watches over a worker of its own."""
 _READ_AS = {"str": str, "bool": bool, "float": float, "tuple[str, ...]": list}
 """Types of its fields as JSON has them."""
 
@@ -149,14 +162,18 @@ def message_line(message: Message) -> bytes:
     return json.dumps([type(message).__name__, vars(message)]).encode() + b"\n"
 
 
-def read_message(line: bytes) -> Message:
-    """The inverse of `message_line`. Raises ValueError for anything else."""
+def read_message(line: bytes | str, kinds: Mapping[str, Any] = _KINDS) -> Message:
+    """The inverse of `message_line`. Raises ValueError for anything but a message of these
+    kinds.
+    """
     try:
         name, facts = json.loads(line)
-        kind = _KINDS[name]
+        kind = kinds[name]
         if any(not isinstance(facts[one.name], _READ_AS[str(one.type)]) for one in fields(kind)):
             raise TypeError(name)
-        message = kind(**facts)
-        return Begun(tuple(map(str, message.keys))) if isinstance(message, Begun) else message
+        message: Message = kind(**facts)
+        if isinstance(message, Begun | Lost):
+            return replace(message, keys=tuple(map(str, message.keys)))
+        return message
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ValueError("not a message") from error

@@ -20,7 +20,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, ClassVar, cast
 
@@ -78,9 +78,15 @@ class Processes:
 
 
 class ProcessEngine:
-    """`workers` processes, started when there is work for them."""
+    """`workers` processes, started when there is work for them.
 
-    def __init__(self, workers: int) -> None:
+    environment: what they get besides that of this process; default: their share of the GPU.
+    log: a file that takes what they print; default: standard error of this process.
+    """
+
+    def __init__(
+        self, workers: int, environment: Mapping[str, str] | None = None, log: str | None = None
+    ) -> None:
         self.workers = workers
         self.on_gpu = has_gpu()
         self._waiting: deque[Bundle] = deque()
@@ -89,7 +95,8 @@ class ProcessEngine:
         self._finishing = False
         self._failed_starts = 0
         self._tried_again: set[str] = set()
-        self._memory = gpu_memory(workers)
+        self._environment = gpu_memory(workers) if environment is None else environment
+        self._log = log
 
     def submit(self, bundle: Bundle) -> None:
         """Take a bundle."""
@@ -155,7 +162,7 @@ class ProcessEngine:
             worker.give(bundle)
 
     def _engage(self) -> _Worker:
-        worker = _Worker(self._inbox, self._memory)
+        worker = _Worker(self._inbox, self._environment, self._log)
         self._staff.append(worker)
         return worker
 
@@ -259,18 +266,22 @@ class _Worker:
     """One worker process, as the driver sees it."""
 
     def __init__(
-        self, inbox: queue.SimpleQueue[tuple[_Worker, Message | None]], memory: dict[str, str]
+        self,
+        inbox: queue.SimpleQueue[tuple[_Worker, Message | None]],
+        environment: Mapping[str, str],
+        log: str | None,
     ) -> None:
         start = (
             f"import sys; sys.path[:] = {clean_path()!r}; from quickstudy.runs.engines.worker"
             " import main; main()"
         )
-        with _interrupts_held():
+        with _interrupts_held(), open(log, "ab") if log else contextlib.nullcontext() as errors:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", start],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env={**clean_environment(), **one_thread(), **memory},
+                stderr=errors,
+                env={**clean_environment(), **one_thread(), **environment},
             )
         self.bundle: Bundle | None = None
         self.task: str | None = None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import pathlib
 import pickle
 import queue
 import signal
@@ -228,7 +229,9 @@ def _do(
     for path in includes:  # first, since the bundle may hold things that the included files define
         include(path)
     bundle: Bundle = pickle.loads(packed)
-    if desk.journal is None:
+    if desk.journal is None or desk.journal.folder != pathlib.Path(bundle.folder):
+        if desk.journal is not None:
+            desk.journal.close()
         desk.journal = Journal(bundle.folder)
     for message in work(bundle, desk.journal, desk.finishing.is_set):
         send(message)
