@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import wave
 
 import numpy as np
@@ -48,15 +47,26 @@ def write_data(folder):
     write_catalogue(folder / "library" / "dysts")
 
 
-@contextlib.contextmanager
-def data_in_place(folder, cache):
-    """Tasks find the made-up data; a cache of its own, apart from that of the compiler."""
+@pytest.fixture(scope="session")
+def made_up_data(tmp_path_factory):
+    """A folder of made-up data, written once."""
+    folder = tmp_path_factory.mktemp("data")
     write_data(folder)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(folder / "library"))
-        patch.setenv("QUICKSTUDY_DATA", str(folder))
-        patch.setenv("XDG_CACHE_HOME", str(cache))
-        yield
+    return folder
+
+
+@pytest.fixture(scope="session")
+def cache_of_data(tmp_path_factory):
+    """A cache of its own for what is derived from the data, apart from that of the compiler."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def data_in_place(made_up_data, cache_of_data, monkeypatch):
+    """Tasks on measured data find the made-up data, in this test and in no other."""
+    monkeypatch.syspath_prepend(str(made_up_data / "library"))
+    monkeypatch.setenv("QUICKSTUDY_DATA", str(made_up_data))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache_of_data))
 
 
 def write_recordings(folder, rng):
