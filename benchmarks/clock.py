@@ -23,7 +23,7 @@ def product_rate(side=1024):
     """Multiply-adds a second of one large float32 product on one thread: the most this core can
     do.
     """
-    from quickstudy.gateway import jax, jnp
+    from quickstudy.jax_gateway import jax, jnp
 
     square = jnp.ones((side, side), jnp.float32)
     product = jax.jit(jnp.matmul)

@@ -21,7 +21,7 @@ from quickstudy.runs.execute import _bundle, cut, execute
 from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.options import ExecuteOptions
 from quickstudy.runs.plan import make_plan
-from quickstudy.runs.setting import Setting
+from quickstudy.runs.run_spec import Setting
 
 RUNS = 5000
 ENGINES = ("process?workers=2", "dask://local?workers=2")

@@ -14,11 +14,11 @@ import sys
 import time
 from functools import partial
 
-from quickstudy.base import catalogue
-from quickstudy.base.lesson import Rehearsal
+from quickstudy.base import registries
+from quickstudy.base.exchange import Rehearsal
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
-from quickstudy.gateway import device_kind, jax, jnp, lax
+from quickstudy.jax_gateway import device_kind, jax, jnp, lax
 from quickstudy.learners.episode_batches import drawn, laid_out
 from quickstudy.learners.rollout import Arena
 
@@ -67,7 +67,7 @@ def rate(setting, episodes, slots, unrolled, convention="published"):
     steps that count.
     """
     given = dict(zip(("shots", "samples", "distractors"), setting, strict=True))
-    task = configure("games/pair", catalogue.task.get("games/pair"), given, convention)
+    task = configure("games/pair", registries.task.get("games/pair"), given, convention)
     world, key = task.world(), Streams(0, "benchmark", 0).jax("data")
     clock = time.process_time if device_kind() == "cpu" else time.perf_counter
     best, steps = (0.0, 0.0, 0.0), None

@@ -70,11 +70,11 @@ def _pupil(name, passes):
     """A pupil before its lesson, the lesson, and the task; 100 released strings."""
     import numpy as np
 
+    from quickstudy.base.exchange import Lesson
     from quickstudy.base.learner import Brief
-    from quickstudy.base.lesson import Lesson
     from quickstudy.base.seeds import Streams
-    from quickstudy.learners.naming import choose_learner
-    from quickstudy.runs.setting import make_task
+    from quickstudy.learners.learner_spec import choose_learner
+    from quickstudy.runs.run_spec import make_task
 
     task = make_task("grammar/an-bn", "published")
     examples = task.released(100, 100)
@@ -147,7 +147,7 @@ def _tape(rows):
     """
     pupil, _, task = _pupil("baby-ntm" if rows == "none" else f"baby-ntm:rows={rows}", 1)
     size = pupil.start(1, 20_042).memory
-    from quickstudy.gateway import jax
+    from quickstudy.jax_gateway import jax
 
     tape = max(leaf.shape[-2] for leaf in jax.tree.leaves(size) if leaf.ndim > 2)
     _outcomes(pupil, task, TAPE, start=10_020 - TAPE)  # compiles

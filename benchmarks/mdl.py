@@ -15,14 +15,14 @@ sys.path.pop(0)  # a file beside this one has the name of a package that Numba l
 
 import numpy as np
 
-from quickstudy.base import catalogue
-from quickstudy.compiled import njit
-from quickstudy.learners.mdl.coding import Desk, evaluate
+from quickstudy.base import registries
+from quickstudy.learners.mdl.code_length import Desk, evaluate
 from quickstudy.learners.mdl.evaluation import Tree
 from quickstudy.learners.mdl.genes import EDGES, UNITS, Parts
 from quickstudy.learners.mdl.network import Network
+from quickstudy.learners.mdl.parallel_tempering import REPLICAS, ROUND, Tempering
 from quickstudy.learners.mdl.search import Island
-from quickstudy.learners.mdl.tempering import REPLICAS, ROUND, Tempering
+from quickstudy.numba_gateway import njit
 from quickstudy.tasks.grammar.languages import EqualTwo
 
 PARTS = Parts(3, np.array([0, 1, 3], np.int32), False)
@@ -76,7 +76,7 @@ def evolved(name, generations=1000, measured=100):
     """Reproductions a second of an island of 500 networks that has evolved for so many generations,
     on 100 strings; the nodes of their tree, and units and edges of the network in the middle.
     """
-    task = catalogue.task.get(f"grammar/{name}")()
+    task = registries.task.get(f"grammar/{name}")()
     symbols = len(task.grammar.symbols)
     tree = Tree.of_strings(task.released_strings(100, 100), symbols)
     island = Island.settled(tree, PARTS._replace(symbols=symbols), np.random.default_rng(0), 500)

@@ -9,7 +9,7 @@ import sys
 
 from clock import product_rate, seconds
 
-from quickstudy.base.machine import pin_threads
+from quickstudy.base.hardware import pin_threads
 
 sys.path.pop(0)  # a file beside this one has the name of a package that Numba looks for
 pin_threads()
@@ -21,14 +21,14 @@ from reservoirpy.nodes import Reservoir, Ridge  # noqa: E402
 from reservoirpy.observables import memory_capacity  # noqa: E402
 from scipy.sparse import csr_array  # noqa: E402
 
-from quickstudy.base import catalogue  # noqa: E402
+from quickstudy.base import registries  # noqa: E402
 from quickstudy.base.parameters import configure  # noqa: E402
 from quickstudy.base.seeds import Streams  # noqa: E402
 from quickstudy.base.spaces import Reals  # noqa: E402
 from quickstudy.cores.esn import EchoState  # noqa: E402
-from quickstudy.gateway import double, jax, jnp  # noqa: E402
-from quickstudy.learners.naming import choose_learner  # noqa: E402
-from quickstudy.learners.substrate import Substrate  # noqa: E402
+from quickstudy.jax_gateway import double, jax, jnp  # noqa: E402
+from quickstudy.learners.learner_spec import choose_learner  # noqa: E402
+from quickstudy.learners.reservoir_population import Substrate  # noqa: E402
 from quickstudy.measures.memory import Harvest  # noqa: E402
 from quickstudy.measures.memory_terms import processing_capacity  # noqa: E402
 from quickstudy.protocols.dynamics import DynamicsProtocol  # noqa: E402
@@ -106,7 +106,7 @@ def harvest():
 
 def sweep():
     """A hundred runs of NARMA-10: data, weights, training and test, 4,000 steps each."""
-    task = configure("dynamics/narma-10", catalogue.task.get("dynamics/narma-10"), NARMA)
+    task = configure("dynamics/narma-10", registries.task.get("dynamics/narma-10"), NARMA)
     learner = choose_learner("esn:units=100", "corrected", task, "reals").make(task)
     protocol = DynamicsProtocol()
     errors = {"alone": [], "together": [], "theirs": []}
@@ -115,7 +115,7 @@ def sweep():
         for first in range(0, RUNS, size):
             streams = [Streams(0, task.id, first + lane) for lane in range(size)]
             for trace in protocol.examine(task, learner, streams).traces:
-                errors[name].append(catalogue.measure.get("errors")(trace)["nrmse"])
+                errors[name].append(registries.measure.get("errors")(trace)["nrmse"])
 
     def theirs():
         for repetition in range(RUNS // 10):
@@ -208,7 +208,7 @@ def generation():
     in. No reservoir shares its matrix with another: its harvest is a chain of products with one
     vector, each of which reads the 40 kB of the matrix again.
     """
-    task = configure("dynamics/charc", catalogue.task.get("dynamics/charc"), {})
+    task = configure("dynamics/charc", registries.task.get("dynamics/charc"), {})
     substrate = Substrate(EchoState(units=100, radius=0.9), task, [STREAMS], "charc", None, False)
     rng = STREAMS.numpy("genomes")
     genomes = [substrate.draw(rng) for _ in range(100)] * 10

@@ -19,7 +19,7 @@ from quickstudy.base.learner import Acting, Brief, face
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import Turn
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.protocols.examination import Clock
 from quickstudy.protocols.lifetime import Lifetime
 from quickstudy.tasks.span.script import Script, ScriptWorld

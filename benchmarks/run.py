@@ -3,7 +3,7 @@ reference of our own, and against the arithmetic floor of this machine. `make be
 peers and runs this.
 """
 
-import quickstudy.gateway  # noqa: F401, I001  # first, so that JAX is set to one thread
+import quickstudy.jax_gateway  # noqa: F401, I001  # first, so that JAX is set to one thread
 
 import numpy as np
 import torch
@@ -13,12 +13,12 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn.linear_model import SGDClassifier
 
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Lesson
+from quickstudy.base.exchange import Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.esn import EchoState
 from quickstudy.cores.recurrent import LSTM
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.jax_gateway import eqx, jax, jnp
 from quickstudy.learners.adam import Adam
 from quickstudy.learners.features import TOGETHER, rows_at
 from quickstudy.learners.lanes import stack_lanes

@@ -33,7 +33,7 @@ MODELS = ("esn", "reca", "rnn", "lstm", "transformer")
 
 def setting(model, task, schedule):
     """What is run: the published settings of a model on a task, by its number."""
-    from quickstudy.runs.setting import Setting
+    from quickstudy.runs.run_spec import Setting
 
     learner = f"reca:rule={RULES[task]}" if model == "reca" else model
     name = {**TASKS, **LARGE}[task]
@@ -43,7 +43,7 @@ def setting(model, task, schedule):
 def run(chosen):
     """CPU seconds of a run, and its outcome. Nothing that an earlier run has drawn is used."""
     from quickstudy.protocols import examination
-    from quickstudy.runs.job import examine
+    from quickstudy.runs.run_one import examine
 
     examination._drawn.cache_clear()
     began = time.process_time()
@@ -197,6 +197,6 @@ def _memory(rows):
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as empty:
         os.environ["JAX_COMPILATION_CACHE_DIR"] = empty  # what is compiled is compiled here
-        import quickstudy.gateway  # noqa: F401  # first, so that JAX is set to one thread
+        import quickstudy.jax_gateway  # noqa: F401  # first, so that JAX is set to one thread
 
         main(sys.argv[1:])

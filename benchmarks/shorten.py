@@ -17,14 +17,14 @@ import numpy as np
 
 from quickstudy.base.learner import Brief
 from quickstudy.base.seeds import Streams
-from quickstudy.learners.mdl import tempering
-from quickstudy.learners.mdl.coding import Desk, evaluate
+from quickstudy.learners.mdl import parallel_tempering
+from quickstudy.learners.mdl.code_length import Desk, evaluate
 from quickstudy.learners.mdl.evaluation import Tree
 from quickstudy.learners.mdl.learner import GivenNetwork, Mdlrnn
 from quickstudy.learners.mdl.network import Network
 from quickstudy.protocols.marking import Marking
 from quickstudy.protocols.outcomes import outcomes
-from quickstudy.runs.setting import make_task
+from quickstudy.runs.run_spec import make_task
 from quickstudy.tasks.grammar.counting import Counting
 from quickstudy.tasks.grammar.lists import TestList
 
@@ -61,7 +61,11 @@ def main(language, size, *names):
         key=lambda one: sum(one.all_bits(tree, LEARNER.allowed)),
     )
     fewest, asked = sum(best.all_bits(tree, LEARNER.allowed)), set()
-    tempering.COLDEST, tempering.HOTTEST, tempering.GUESSER = 2.0, 12.0, 0.0
+    parallel_tempering.COLDEST, parallel_tempering.HOTTEST, parallel_tempering.GUESSER = (
+        2.0,
+        12.0,
+        0.0,
+    )
     search, desk = LEARNER.search_of(tree, np.random.default_rng(0)), Desk.of(len(tree.read))
     for number in range(ROUNDS):
         if number % RESTART == 0:

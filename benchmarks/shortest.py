@@ -23,7 +23,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.learners.mdl.evaluation import Tree
 from quickstudy.learners.mdl.network import _NETWORKS, Network
 from quickstudy.report.results import read_folders
-from quickstudy.runs.setting import make_task
+from quickstudy.runs.run_spec import make_task
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LANGUAGES = ("an-bn", "an-bn-cn", "an-bn-cn-dn", "an-bm-cnm", "dyck-1", "dyck-2")

@@ -17,12 +17,12 @@ import numpy as np
 
 sys.path.pop(0)  # a file beside this one has the name of a package that Numba looks for
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
-from quickstudy.gateway import jax, lax
-from quickstudy.learners.naming import choose_learner
+from quickstudy.jax_gateway import jax, lax
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.protocols.curriculum import perfect_steps
 from quickstudy.protocols.examination import Clock
 from quickstudy.protocols.lifetime import Lifetime
@@ -39,7 +39,7 @@ LINES = "import sys\nfor line in sys.stdin:\n    print(line.split()[1], flush=Tr
 
 
 def task(name):
-    return configure(name, catalogue.task.get(f"curriculum/{name}"), {})
+    return configure(name, registries.task.get(f"curriculum/{name}"), {})
 
 
 def lived(name, learner, steps=10_000, pieces=25, clock=time.process_time):

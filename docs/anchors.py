@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.canonical import plain
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import asked_of
-from quickstudy.learners.naming import choose_learner, fitted
+from quickstudy.learners.learner_spec import choose_learner, fitted
 from quickstudy.measures.span import span
-from quickstudy.runs.setting import component, protocol_of
+from quickstudy.runs.run_spec import component, protocol_of
 from quickstudy.tasks.span.item import Axis
 from quickstudy.tasks.span.tracking import GROUPS
 from quickstudy.testing.span_rules import end_span, rule_spans, rules_of
@@ -38,7 +38,7 @@ STORED = pathlib.Path(__file__).resolve().parent.parent / "published" / "anchors
 
 def items() -> list[str]:
     """All items, tracking once for every group that has no item of its own."""
-    names = [id for id in catalogue.task.names() if id.startswith("span/") and id != "span/track"]
+    names = [id for id in registries.task.names() if id.startswith("span/") and id != "span/track"]
     return [*names, *(f"span/track:group={group}" for group in GROUPS if group != "Z2")]
 
 
@@ -49,13 +49,13 @@ def mean(values: Any) -> float:
 
 def subject_of(task: Any) -> dict[str, Any]:
     """What the anchors of an item rest on."""
-    protocol = catalogue.protocol.get(protocol_of(task))()
+    protocol = registries.protocol.get(protocol_of(task))()
     return {"task": plain(component(task)), "protocol": plain(component(protocol))}
 
 
 def anchors_of(name: str) -> dict[str, Any]:
     """The anchors of one item."""
-    task = catalogue.typed_task(name)
+    task = registries.typed_task(name)
     streams = [Streams(ROOT, task.id, seed) for seed in range(SEEDS)]
     rules = rules_of(task)
     runs = [rule_spans(task, rules, stream) for stream in streams]
@@ -63,7 +63,7 @@ def anchors_of(name: str) -> dict[str, Any]:
     others = {rule: own for rule, own in controls.items() if rule != "rote"}
     half = SEEDS // 2
     best = max(others, key=lambda rule: mean(others[rule][:half]))
-    protocol = catalogue.protocol.get(protocol_of(task))()
+    protocol = registries.protocol.get(protocol_of(task))()
     asked = asked_of(task, protocol)
     network = choose_learner(fitted(NETWORK, "corrected", asked).name, "corrected", task, asked)
     traces = protocol.examine(task, network.make(task), streams[:UNTRAINED]).traces
@@ -109,7 +109,7 @@ def stored() -> dict[str, Any]:
 def main(names: list[str]) -> None:
     """Measure the items that are missing or have another version."""
     for name in names or items():
-        if stored().get(name, {}).get("subject") == subject_of(catalogue.typed_task(name)):
+        if stored().get(name, {}).get("subject") == subject_of(registries.typed_task(name)):
             continue
         made = {"item": name, **anchors_of(name)}
         found = {**stored(), name: made}

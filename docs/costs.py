@@ -18,11 +18,11 @@ from quickstudy.base.learner import Brief, pace_of
 from quickstudy.base.seeds import Streams
 from quickstudy.base.study import StudyRow
 from quickstudy.learners.footprint import MACS, MATRIX, STATE, Footprint, footprint
-from quickstudy.learners.naming import fitted
+from quickstudy.learners.learner_spec import fitted
 from quickstudy.pages.profile.norms import load_norms
 from quickstudy.pages.profile.spans import item_name
 from quickstudy.pages.profile.tuning import asked_on
-from quickstudy.pages.request import Request
+from quickstudy.pages.study_request import Request
 
 COSTS = pathlib.Path(__file__).resolve().parent.parent / "src/quickstudy/norms/costs.json"
 

@@ -30,7 +30,7 @@ from quickstudy.pages.profile.battery import (
 from quickstudy.pages.profile.chart import plane
 from quickstudy.pages.profile.norms import norms_file, norms_from
 from quickstudy.pages.profile.spans import Profile, profile_of
-from quickstudy.pages.request import Request
+from quickstudy.pages.study_request import Request
 from quickstudy.render.numbers import span_text
 from quickstudy.render.plot import plot_drawings
 

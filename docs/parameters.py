@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.parameters import parameters_of
 
 ROOT = Path(__file__).parent.parent
@@ -64,7 +64,7 @@ def presets(found: Any) -> set[str]:
 def slots() -> Iterator[tuple[str, str, Any]]:
     """(kind, id, class) of the components that come with the package."""
     for kind in KINDS:
-        registry: Any = getattr(catalogue, kind)
+        registry: Any = getattr(registries, kind)
         for id in registry.names():
             found = registry.get(id)
             if dataclasses.is_dataclass(found):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pathlib
 from typing import Any
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.blocks import CONTROL, LOG, POINTS, Axis, Mark, Panel, Plot, Plotted
 from quickstudy.pages.profile.norms import ItemNorms, load_norms
 from quickstudy.render.plot import plot_drawings
@@ -45,7 +45,7 @@ def axis(item: str, known: ItemNorms) -> Axis:
 
 def unit_of(item: str) -> str:
     """Such as `pairs looked up`."""
-    return str(catalogue.task.get(f"span/{item}").unit)
+    return str(registries.task.get(f"span/{item}").unit)
 
 
 def drawings() -> dict[str, str]:

@@ -24,7 +24,7 @@ from pages import ROOT, Block, blocks, commands, pages
 from results import stored
 
 from quickstudy.api.study import take_over
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.registry import Registry
 
 COMPONENTS = ROOT / "docs" / "reference" / "components.md"
@@ -82,18 +82,18 @@ def inside() -> dict[str, list[str]]:
     """The ids of the package by kind, tasks by family; what else has been registered in this
     process is left out.
     """
-    registries: dict[str, Registry[Any]] = {
-        "tasks": catalogue.task,
-        "cores": catalogue.core,
-        "trainings": catalogue.training,
-        "learners": catalogue.learner,
-        "controls": catalogue.control,
-        "measures": catalogue.measure,
+    kinds: dict[str, Registry[Any]] = {
+        "tasks": registries.task,
+        "cores": registries.core,
+        "trainings": registries.training,
+        "learners": registries.learner,
+        "controls": registries.control,
+        "measures": registries.measure,
     }
     package = str(ROOT / "src")
     found = {
         kind: [entry.id for entry in registry.entries() if entry.origin.startswith(package)]
-        for kind, registry in registries.items()
+        for kind, registry in kinds.items()
     }
     families: dict[str, list[str]] = {}
     for name in found.pop("tasks"):
@@ -101,7 +101,7 @@ def inside() -> dict[str, list[str]]:
         families.setdefault(f"tasks of `{family}/`", []).append(rest)
     roles: dict[str, list[str]] = {"control": [], "oracle": []}
     for name in found.pop("controls"):
-        roles[catalogue.control.get(name).role].append(name)
+        roles[registries.control.get(name).role].append(name)
     return {**families, **found, "controls": roles["control"], "oracles": roles["oracle"]}
 
 

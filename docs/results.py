@@ -21,7 +21,7 @@ from quickstudy.api.study import PACKED, request_study, take_over
 from quickstudy.base.parameters import parse_assignments
 from quickstudy.cli.main import app
 from quickstudy.pages.page import page_of, screen_page
-from quickstudy.pages.request import Request
+from quickstudy.pages.study_request import Request
 from quickstudy.render.terminal import as_text
 
 PAGE = ROOT / "docs" / "reference" / "results.md"

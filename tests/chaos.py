@@ -32,15 +32,15 @@ from quickstudy.base.record import Record
 from quickstudy.base.trace import SoFar, Trace
 from quickstudy.report.build import gather
 from quickstudy.report.compare import compare
-from quickstudy.report.facts import as_csv, as_json
+from quickstudy.report.export import as_csv, as_json
 from quickstudy.report.page import FORMS
+from quickstudy.runs.array_files import load_snapshot, load_trace
+from quickstudy.runs.checkpoints import UnfinishedCall
 from quickstudy.runs.doctor import examine_folder
-from quickstudy.runs.job import Outcome
 from quickstudy.runs.journal import Journal
-from quickstudy.runs.reader import read_results
+from quickstudy.runs.merge import read_results
+from quickstudy.runs.run_one import Outcome
 from quickstudy.runs.sql import query
-from quickstudy.runs.traces import load_snapshot, load_trace
-from quickstudy.runs.unfinished import UnfinishedCall
 
 as_html, as_latex, as_text = FORMS["html"], FORMS["latex"], FORMS["text"]
 

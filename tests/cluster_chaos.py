@@ -25,7 +25,7 @@ from tally import Tally, chosen, generator
 
 sys.path.insert(0, str(pathlib.Path(__file__).with_name("shared")))
 from clusters import start_scheduler, start_worker
-from quickstudy.base.machine import descendants
+from quickstudy.base.hardware import descendants
 
 WAYS = ("worker", "nanny", "child", "driver", "worker", "scheduler")
 LOCAL_WAYS = ("worker", "child", "driver")

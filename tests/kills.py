@@ -26,9 +26,9 @@ from tally import Tally, chosen, generator
 
 from quickstudy.base.canonical import canonical
 from quickstudy.base.errors import QuickstudyError
+from quickstudy.runs.array_files import load_snapshot, load_trace
 from quickstudy.runs.doctor import examine_folder
-from quickstudy.runs.reader import read_results
-from quickstudy.runs.traces import load_snapshot, load_trace
+from quickstudy.runs.merge import read_results
 
 LEARNER = '''
 import numpy as np

@@ -16,10 +16,10 @@ from collections import defaultdict
 from disk import FOLDER, STRACE, Disk, traced
 from tally import Tally, chosen, generator
 
+from quickstudy.runs.array_files import load_snapshot, load_trace
 from quickstudy.runs.doctor import repair
 from quickstudy.runs.journal import SYNC_SECONDS
-from quickstudy.runs.reader import read_results
-from quickstudy.runs.traces import load_snapshot, load_trace
+from quickstudy.runs.merge import read_results
 
 LATER = 0.25
 """Seconds that a busy machine may take beyond SYNC_SECONDS."""

@@ -11,7 +11,7 @@ from typing import Any
 from sheets import sheet
 
 import quickstudy
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.render.numbers import span_text
 
 HEAD = """# Reference learners
@@ -58,7 +58,7 @@ def _row(title: str, item: dict[str, Any], name: str) -> str:
 
 def _sheet(name: str) -> str:
     plain = name.partition(":")[0]
-    for registry in (catalogue.core, catalogue.learner):
+    for registry in (registries.core, registries.learner):
         if plain in registry:
             return sheet(registry.get(plain))
     return ""

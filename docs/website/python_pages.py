@@ -18,11 +18,11 @@ Every public name of the package: `import quickstudy as qs`, then `qs.NAME`.
 how they belong together.
 """
 PARTS = {
-    "quickstudy.base.catalogue": "Declare a component",
+    "quickstudy.base.registries": "Declare a component",
     "quickstudy.base.parameters": "Declare a component",
     "quickstudy.base.learner": "Write a learner",
     "quickstudy.base.actions": "Write a learner",
-    "quickstudy.base.lesson": "Write a learner",
+    "quickstudy.base.exchange": "Write a learner",
     "quickstudy.learners": "Write a learner",
     "quickstudy.base.registry": "Measure and compare",
     "quickstudy.base": "Write a task",

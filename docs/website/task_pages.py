@@ -7,7 +7,7 @@ from typing import Any
 
 from sheets import cell, printed, sheet
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 
 WIDEST, LONGEST = 200, 14
 """Columns and lines of a sample that are shown."""
@@ -23,7 +23,7 @@ Everything that can be measured here, and everything that has been.
 def pages() -> Iterator[tuple[str, str]]:
     """The index of the gallery, and a page for each family."""
     families: dict[str, list[Any]] = {}
-    for entry in catalogue.task.entries():
+    for entry in registries.task.entries():
         families.setdefault(entry.id.partition("/")[0], []).append(entry)
     rows = [
         f"    - [{family}](tasks/{family}.md): {len(entries)} tasks"
@@ -44,10 +44,10 @@ def _family(family: str, entries: list[Any]) -> str:
 
 
 def _task(entry: Any) -> str:
-    made = catalogue.task.get(entry.id)
+    made = registries.task.get(entry.id)
     controls = ", ".join(f"`{name}`" for name in made.controls) or "none"
     oracle = str(made.oracle)
-    known = oracle in catalogue.control
+    known = oracle in registries.control
     return "\n\n".join(
         [
             f"## {entry.id}",

@@ -15,7 +15,7 @@ from quickstudy.adapters.api_key import concealed, read_key
 from quickstudy.adapters.server_url import ServerUrl
 from quickstudy.base.errors import UsageError
 from quickstudy.runs.plan import make_plan
-from quickstudy.runs.setting import Setting
+from quickstudy.runs.run_spec import Setting
 
 TASK = "language/periodic:length=20,longest=3"
 SECRET = "sk-abcdef1234567890"

@@ -20,12 +20,12 @@ from quickstudy.adapters.hf import PIECE, PLACES, Folder, Reader, _loaded, finge
 from quickstudy.adapters.in_context import PREAMBLE
 from quickstudy.base.errors import LearnerFault, MissingExtra, Unavailable, UsageError
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
-from quickstudy.learners.naming import choose_learner
-from quickstudy.runs.traces import load_trace
+from quickstudy.learners.learner_spec import choose_learner
+from quickstudy.runs.array_files import load_trace
 from quickstudy.testing import check_learner
 
 BRIEF = Brief(Tokens(4), Tokens(4), "cross-entropy", 3, 2)

@@ -11,18 +11,18 @@ import pytest
 import quickstudy as qs
 from loopback import Loopback
 from quickstudy.adapters.answer_text import answer_in, scores_of
-from quickstudy.adapters.answers import Said
 from quickstudy.adapters.in_context import PREAMBLE, Alphabet
+from quickstudy.adapters.llm_cache import Said
 from quickstudy.adapters.openai import Server
 from quickstudy.base.errors import LearnerFault, NotApplicable, Unavailable, UsageError
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cli.main import main as command_line
-from quickstudy.learners.naming import choose_learner
-from quickstudy.runs.traces import load_trace
+from quickstudy.learners.learner_spec import choose_learner
+from quickstudy.runs.array_files import load_trace
 from quickstudy.testing import check_learner
 
 BRIEF = Brief(Tokens(4), Tokens(4), "cross-entropy", 3, 2)

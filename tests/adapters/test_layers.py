@@ -10,7 +10,7 @@ from quickstudy.base.errors import LearnerFault, MissingExtra, UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import with_first
 from quickstudy.base.spaces import Reals, Tokens
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.learners.outside import reached
 
 BRIEF = Brief(Tokens(4), Tokens(3), "cross-entropy", 12, 100)

@@ -14,7 +14,7 @@ import pytest
 import quickstudy as qs
 from quickstudy.adapters import line_program
 from quickstudy.adapters.line_program import LineProgram
-from quickstudy.adapters.remote import Lines
+from quickstudy.adapters.subprocess_learners import Lines
 from quickstudy.base.errors import LearnerFault, NotApplicable
 from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Bits, Fields, Reals, Tokens

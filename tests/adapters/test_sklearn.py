@@ -9,7 +9,7 @@ from quickstudy.adapters.sklearn import WindowModel
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Bits, Reals, Tokens
-from quickstudy.learners.naming import bring, choose_learner
+from quickstudy.learners.learner_spec import bring, choose_learner
 from quickstudy.testing import check_learner
 
 pytest.importorskip("sklearn")

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 import quickstudy as qs
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Lesson
 from quickstudy.base.learner import Brief, Pace, Showing, face
-from quickstudy.base.lesson import Lesson
 from quickstudy.base.parameters import configure, parse_assignments
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.learners.host import HostPupil
-from quickstudy.learners.naming import bring, choose_learner, choose_named
+from quickstudy.learners.learner_spec import bring, choose_learner, choose_named
 from quickstudy.protocols.dynamics import DynamicsProtocol
 from quickstudy.report.build import gather
 from quickstudy.testing import check_learner
@@ -333,7 +333,7 @@ def test_a_pupil_updates_when_its_batch_is_full():
 
 
 def test_a_series_is_learned_in_windows():
-    task = configure("dynamics/henon-noisy", catalogue.task.get("dynamics/henon-noisy"), {})
+    task = configure("dynamics/henon-noisy", registries.task.get("dynamics/henon-noisy"), {})
     learner = choose_named(bring(ByBuild), {"passes": 2}, "corrected", None, "reals").make(task)
     (trace,) = DynamicsProtocol().examine(task, learner, [Streams(0, task.id, 0)]).traces
     assert trace.cost.updates > 2

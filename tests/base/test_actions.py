@@ -8,7 +8,7 @@ import pytest
 from quickstudy.base.actions import Policy, checked_action
 from quickstudy.base.errors import LearnerFault
 from quickstudy.base.spaces import Bits, Fields, Reals, Tokens
-from quickstudy.gateway import jax, jnp
+from quickstudy.jax_gateway import jax, jnp
 
 SPACE = Fields(
     {

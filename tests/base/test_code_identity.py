@@ -9,11 +9,11 @@ import sys
 import pytest
 
 import quickstudy
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.code_identity import code_of
 from quickstudy.base.registry import include
 from quickstudy.base.script_identity import object_origin
-from quickstudy.base.wording import described, place_of
+from quickstudy.base.text import described, place_of
 
 
 def sha256(path):
@@ -27,7 +27,7 @@ def raised(call):
 
 
 def test_a_component_of_the_package_has_a_version_and_no_code():
-    assert code_of(catalogue.task.get("language/qa"), catalogue.control.get("majority")) == {}
+    assert code_of(registries.task.get("language/qa"), registries.control.get("majority")) == {}
 
 
 def test_the_code_of_a_file_is_its_content(tmp_path):
@@ -49,7 +49,7 @@ def test_in_a_script_only_the_class_counts(monkeypatch):
 
 
 def test_a_place_in_the_package_is_named_from_the_package_on():
-    rule, task = catalogue.control.get("remaining-share"), catalogue.task.get("language/qa")()
+    rule, task = registries.control.get("remaining-share"), registries.task.get("language/qa")()
     error = raised(lambda: sys.modules[rule.__module__].RemainingShare(task, None, 0))
     frames = error.__traceback__.tb_next  # without the frame of this file, which is a user's
     assert place_of(error.with_traceback(frames.tb_next)).startswith(

@@ -8,15 +8,15 @@ import threading
 
 import pytest
 
-from quickstudy.base import machine
-from quickstudy.base.machine import compile_cache
+from quickstudy.base import hardware
+from quickstudy.base.hardware import compile_cache
 from quickstudy.runs.provenance import compiled_on
 
 
 def test_the_folder_depends_on_processor_and_versions(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     found = {compile_cache("jax", "1"), compile_cache("jax", "2"), compile_cache("numba", "1")}
-    monkeypatch.setattr(machine, "_processor_features", lambda: "avx1024")
+    monkeypatch.setattr(hardware, "_processor_features", lambda: "avx1024")
     found.add(compile_cache("jax", "1"))
     assert len(found) == 4
     assert compile_cache("jax", "1") in found
@@ -25,8 +25,8 @@ def test_the_folder_depends_on_processor_and_versions(monkeypatch, tmp_path):
 
 def test_a_home_on_a_network_has_its_cache_on_the_local_disk(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(machine.tempfile, "gettempdir", lambda: str(tmp_path))
-    monkeypatch.setattr(machine, "_on_network", lambda folder: "home" in folder.parts)
+    monkeypatch.setattr(hardware.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(hardware, "_on_network", lambda folder: "home" in folder.parts)
     own = tmp_path / f"quickstudy-{os.getuid()}"
     assert compile_cache("jax").is_relative_to(own)
     assert own.stat().st_mode & 0o777 == 0o700
@@ -37,7 +37,7 @@ def test_a_home_on_a_network_has_its_cache_on_the_local_disk(monkeypatch, tmp_pa
 
 def test_several_processes_see_whole_programs_only(tmp_path):
     pytest.importorskip("jax")
-    from quickstudy.gateway import jax  # noqa: F401
+    from quickstudy.jax_gateway import jax  # noqa: F401
 
     lru_cache = sys.modules["jax._src.lru_cache"]
     cache, other = (lru_cache.LRUCache(str(tmp_path), max_size=-1) for _ in range(2))
@@ -59,7 +59,7 @@ def test_several_processes_see_whole_programs_only(tmp_path):
 
 
 COUNT = """
-from quickstudy.gateway import cache_counts, jax, jnp
+from quickstudy.jax_gateway import cache_counts, jax, jnp
 for _ in range(2):
     jax.jit(lambda x: jnp.sin(x) @ x)(jnp.ones((8, 8)))
     print(cache_counts())

@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pytest
 
-from quickstudy.compiled import sources_digest
+from quickstudy.numba_gateway import sources_digest
 from quickstudy.protocols.examination import Clock
 
 pytest.importorskip("numba")
@@ -22,8 +22,8 @@ import sys
 if {hidden}:
     sys.modules["numba"] = None
 import numpy as np
-from quickstudy import compiled
-@compiled.njit(fastmath=False)
+from quickstudy import numba_gateway
+@numba_gateway.njit(fastmath=False)
 def mixed(values):
     total, word = 0.0, 1
     for value in values:
@@ -31,7 +31,7 @@ def mixed(values):
         total = 0.5 * total + value * (word % 7)
     return total, word
 found = mixed(np.linspace(-1.0, 1.0, 1000))
-print(*found, hasattr(mixed, "py_func"), compiled.compile_seconds() > 0)
+print(*found, hasattr(mixed, "py_func"), numba_gateway.compile_seconds() > 0)
 """
 
 
@@ -60,7 +60,7 @@ def collatz(number):
 def test_its_seconds_are_taken_out_of_the_clock(tmp_path, monkeypatch):
     from numba import config
 
-    from quickstudy.compiled import compile_seconds, njit
+    from quickstudy.numba_gateway import compile_seconds, njit
 
     assert os.environ["NUMBA_CACHE_DIR"]
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))  # nothing is kept there yet
@@ -78,10 +78,10 @@ def test_its_seconds_are_taken_out_of_the_clock(tmp_path, monkeypatch):
 
 def test_what_is_kept_is_known_by_all_that_is_compiled(tmp_path):
     """A function whose callee has changed in another file must not be found again as it was."""
-    (tmp_path / "callee.py").write_text("from quickstudy.compiled import njit\n")
+    (tmp_path / "callee.py").write_text("from quickstudy.numba_gateway import njit\n")
     (tmp_path / "other.py").write_text("x = 1\n")
     first = sources_digest(tmp_path)
     (tmp_path / "other.py").write_text("x = 2\n")
     assert sources_digest(tmp_path) == first
-    (tmp_path / "callee.py").write_text("from quickstudy.compiled import njit\nx = 2\n")
+    (tmp_path / "callee.py").write_text("from quickstudy.numba_gateway import njit\nx = 2\n")
     assert sources_digest(tmp_path) != first

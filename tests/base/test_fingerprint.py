@@ -62,8 +62,8 @@ def test_a_module_of_another_room_does_not_count(told, tmp_path):
 
 
 def test_a_record_says_which_code_its_components_had():
-    from quickstudy.runs.job import examine
-    from quickstudy.runs.setting import Setting
+    from quickstudy.runs.run_one import examine
+    from quickstudy.runs.run_spec import Setting
 
     (outcome,) = examine(Setting("language/qa", "majority", protocol={"sequences": 10}), [0])
     found = outcome.record.where["fingerprints"]

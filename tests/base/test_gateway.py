@@ -10,7 +10,7 @@ pytest.importorskip("jax")
 
 from jax._src.lru_cache import LRUCache
 
-import quickstudy.gateway  # noqa: F401  it changes how entries are written
+import quickstudy.jax_gateway  # noqa: F401  it changes how entries are written
 
 
 class Killed(BaseException):

@@ -20,7 +20,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 # A part imports from parts of a lower rank only, or from itself.
 RANKS = {
     **dict.fromkeys(("base", "norms"), 0),
-    **dict.fromkeys(("gateway", "compiled", "data"), 1),
+    **dict.fromkeys(("jax_gateway", "numba_gateway", "data"), 1),
     **dict.fromkeys(("tasks", "cores", "measures", "machines", "stats"), 2),
     "learners": 3,
     "protocols": 4,
@@ -36,7 +36,7 @@ RANKS = {
     "__main__": 15,
 }
 # A stream makes JAX keys when it is asked for one.
-EXCEPTIONS = {("base/seeds.py", "gateway")}
+EXCEPTIONS = {("base/seeds.py", "jax_gateway")}
 
 # What makes a generator of its own; everything else in numpy.random is, or changes, the one that
 # all share.
@@ -45,7 +45,7 @@ LEGACY = "tasks/grammar/released.py"
 own.
 """
 OWN_GENERATORS = {"Generator", "PCG64", "SeedSequence", "default_rng", "BitGenerator"}
-WATCHERS = {"testing/finding.py"}
+WATCHERS = {"testing/check_result.py"}
 
 
 def name_of(path):
@@ -131,14 +131,14 @@ def test_base_needs_the_standard_library_and_numpy_only():
 
 def test_jax_comes_through_the_gateway():
     for path in FILES:
-        if name_of(path) != "gateway.py":
+        if name_of(path) != "jax_gateway.py":
             found = {module.partition(".")[0] for module in imported(tree_of(path))}
             assert not found & {"jax", "jaxlib", "equinox", "optax"}, name_of(path)
 
 
 def test_numba_comes_through_its_door():
     for path in FILES:
-        if name_of(path) != "compiled.py":
+        if name_of(path) != "numba_gateway.py":
             assert "numba" not in {
                 module.partition(".")[0] for module in imported(tree_of(path))
             }, name_of(path)
@@ -197,7 +197,7 @@ def test_tasks_and_host_learners_do_not_need_jax():
 def test_listing_imports_no_implementation():
     kinds = "task, core, learner, control, training, protocol, measure"
     program = (
-        f"from quickstudy.base.catalogue import {kinds}; [kind.entries() for kind in ({kinds})]"
+        f"from quickstudy.base.registries import {kinds}; [kind.entries() for kind in ({kinds})]"
     )
     found = modules_after(program)
     assert not found & {"jax", "equinox", "optax", "numba", "scipy", "rich"}

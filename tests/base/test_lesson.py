@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from quickstudy.base.examples import Examples
-from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.exchange import Exam, Lesson
 
 ONE = Examples.from_sequences([[1, 2, 3, 4], [5, 6]], [[1, 3], [1]])
 OTHER = Examples.from_sequences([[7, 8, 9]], [[2]])

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
-from quickstudy.base.legend import Legend, check_reading, read_legend
 from quickstudy.base.measure import Measure, Score, find_score
 from quickstudy.base.record import OK, Record
+from quickstudy.base.score_metadata import Legend, check_reading, read_legend
 from quickstudy.protocols.language import LanguageProtocol
 
 
@@ -87,9 +87,9 @@ def test_a_name_in_full_comes_before_one_that_stands_for_many():
 
 
 def test_the_legend_survives_json_and_names_every_score():
-    for id in catalogue.protocol.names():
-        protocol = catalogue.protocol.get(id)
-        legend = Legend.of(protocol, [catalogue.measure.get(name) for name in protocol.measures])
+    for id in registries.protocol.names():
+        protocol = registries.protocol.get(id)
+        legend = Legend.of(protocol, [registries.measure.get(name) for name in protocol.measures])
         again = Legend.from_facts(json.loads(json.dumps(legend.as_facts())))
         assert again == legend
         for name in (legend.headline, legend.second, *legend.columns):
@@ -98,7 +98,7 @@ def test_the_legend_survives_json_and_names_every_score():
 
 def test_a_record_carries_it_in_few_letters():
     protocol = LanguageProtocol()
-    legend = Legend.of(protocol, [catalogue.measure.get(name) for name in protocol.measures])
+    legend = Legend.of(protocol, [registries.measure.get(name) for name in protocol.measures])
     assert len(json.dumps(legend.as_facts(), separators=(",", ":"))) < 1400
 
 
@@ -148,7 +148,7 @@ def test_two_measures_with_one_name_are_read_each_by_its_own():
     [("headline", "final-acuracy"), ("second", "final-acuracy"), ("columns", ("final-acuracy",))],
 )
 def test_a_protocol_goes_by_scores_of_its_own_measures(part, said):
-    registry = catalogue.ProtocolRegistry("protocol", lambda: iter(()))
+    registry = registries.ProtocolRegistry("protocol", lambda: iter(()))
     usual = {"measures": ("accuracy",), "headline": "accuracy/final-accuracy", "__doc__": "Small."}
     right = registry("right", version=1)(dataclass(frozen=True)(type("Right", (), usual)))
     check_reading(right)
@@ -162,7 +162,7 @@ def test_a_protocol_goes_by_scores_of_its_own_measures(part, said):
 
 
 def test_a_protocol_leaves_out_what_is_as_usual():
-    registry = catalogue.ProtocolRegistry("protocol", lambda: iter(()))
+    registry = registries.ProtocolRegistry("protocol", lambda: iter(()))
 
     @registry("mini", version=1)
     @dataclass(frozen=True)
@@ -172,7 +172,7 @@ def test_a_protocol_leaves_out_what_is_as_usual():
         measures = ("accuracy",)
 
     assert (Mini.family, Mini.exact, Mini.usual, Mini.replay_apart) == ("mini", {}, {}, True)
-    legend = Legend.of(Mini, [catalogue.measure.get("accuracy")])
+    legend = Legend.of(Mini, [registries.measure.get("accuracy")])
     assert (legend.headline, legend.columns) == (
         "final-accuracy",
         ("final-accuracy", "maximum-accuracy"),

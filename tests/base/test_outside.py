@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.registry import include
-from quickstudy.runs.job import examine
-from quickstudy.runs.setting import Setting
+from quickstudy.runs.run_one import examine
+from quickstudy.runs.run_spec import Setting
 
 TASK = '''
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ from typing import ClassVar
 
 import quickstudy as qs
 from quickstudy.cores.core import InputWeights, Reservoir
-from quickstudy.gateway import jnp
+from quickstudy.jax_gateway import jnp
 
 
 class DelayLine(Reservoir):
@@ -119,9 +119,9 @@ def final(learner):
 
 
 def test_they_are_known_by_name(files):
-    assert "language/backwards" in catalogue.task.names()
-    assert catalogue.task.find("language/backwards").summary == "Repeat a string backwards."
-    assert catalogue.core.find("windowed").origin == str(files / "delay.py")
+    assert "language/backwards" in registries.task.names()
+    assert registries.task.find("language/backwards").summary == "Repeat a string backwards."
+    assert registries.core.find("windowed").origin == str(files / "delay.py")
 
 
 def test_a_task_from_outside_runs_with_controls_and_oracle(files):

@@ -248,9 +248,9 @@ def test_help_shows_how_a_decorator_is_used(kind):
 
 
 def test_a_version_that_is_not_there_is_not_in_it():
-    from quickstudy.base import catalogue
+    from quickstudy.base import registries
 
-    assert "language/qa" in catalogue.task
-    assert "language/qa@1" in catalogue.task
-    assert "language/qa@99" not in catalogue.task
-    assert "language/qa@one" not in catalogue.task
+    assert "language/qa" in registries.task
+    assert "language/qa@1" in registries.task
+    assert "language/qa@99" not in registries.task
+    assert "language/qa@one" not in registries.task

@@ -40,9 +40,9 @@ class Core:
     frozen = True
 
     def build(self, inputs, rng):
-        from quickstudy.base import catalogue
+        from quickstudy.base import registries
 
-        return catalogue.core.get("esn")(units=self.{field}).build(inputs, rng)
+        return registries.core.get("esn")(units=self.{field}).build(inputs, rng)
 
 
 @qs.measure("{measure}", version=1{was_measure}, kinds=("learning-curve",), chance="none",
@@ -102,9 +102,9 @@ def python(folder: pathlib.Path, program: str) -> str:
 PROLOGUE = """
     import json
     import quickstudy as qs
-    from quickstudy.learners import naming
-    from quickstudy.runs import setting, scoring
-    for module in (naming, setting, scoring):
+    from quickstudy.learners import learner_spec
+    from quickstudy.runs import run_spec, scoring
+    for module in (learner_spec, run_spec, scoring):
         module.code_of = lambda *components: {}
     qs.include("mine.py")
     few = {"sequences": 20}
@@ -131,7 +131,7 @@ def folder(tmp_path_factory):
     found.append([results.execution.ok, results.execution.found])
     found.append(sorted({one.labels["learner"] for one in results.records}))
     found.append([sorted(one.scores["halves"]["values"]) for one in results.records])
-    from quickstudy.runs.identity import task_groups
+    from quickstudy.runs.grouping import task_groups
     rows = [[learner.title, len(learner.records)]
             for table in task_groups(results.records) for learner in table.learners]
     found.append(rows)

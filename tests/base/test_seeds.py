@@ -42,7 +42,7 @@ def test_streams_are_what_they_were():
 
 
 def test_jax_keys_come_from_the_same_words():
-    from quickstudy.gateway import jax
+    from quickstudy.jax_gateway import jax
 
     streams = Streams(0, "language/qa", 0)
     data = np.asarray(jax.random.key_data(streams.jax("noise")))

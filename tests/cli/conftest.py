@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from quickstudy.base import catalogue, registry
+from quickstudy.base import registries, registry
 from quickstudy.cli.main import main
 
 TASK = '''
@@ -82,7 +82,7 @@ def inside(tmp_path, monkeypatch, capsys):
     yield call
     os.environ.clear()
     os.environ.update(environment)
-    for known in (catalogue.task, catalogue.measure):
+    for known in (registries.task, registries.measure):
         for name in [
             name for name, entry in known._entries.items() if str(tmp_path) in entry.origin
         ]:

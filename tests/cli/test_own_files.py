@@ -8,14 +8,14 @@ import pytest
 
 import quickstudy as qs
 from quickstudy.api.run import _by_family
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import LearnerFault, UsageError, nearest
 from quickstudy.base.learner import Brief
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.learners.host import Hosted
 from quickstudy.learners.host_values import checked_rows
-from quickstudy.learners.naming import choose_learner, learner_names
+from quickstudy.learners.learner_spec import choose_learner, learner_names
 from quickstudy.testing.check import check_name
 
 TASK = '''
@@ -104,7 +104,7 @@ def test_names_are_compared_without_case_and_nothing_far_is_offered():
 
 def test_a_family_that_does_not_exist_is_answered_by_those_that_do():
     with pytest.raises(UsageError, match='no task "nothing/x"; families are continual, curriculum'):
-        catalogue.typed_task("nothing/x")
+        registries.typed_task("nothing/x")
 
 
 def test_none_is_named():
@@ -139,27 +139,27 @@ def test_workers_are_a_number():
 
 def test_parameters_of_a_task_in_a_file_count(tmp_path):
     file = in_file(tmp_path, TASK.format(number=1), "own_task_1.py")
-    assert catalogue.typed_task(f"{file}:Own:size=4").size == 4
+    assert registries.typed_task(f"{file}:Own:size=4").size == 4
     assert any("size is 4" in str(finding) for finding in check_name(f"{file}:Own:size=4"))
     assert not any("size is" in str(finding) for finding in check_name(f"{file}:Own"))
 
 
 def test_a_task_alone_in_a_file_need_not_be_named(tmp_path):
     file = in_file(tmp_path, TASK.format(number=7), "alone.py")
-    assert catalogue.typed_task(str(file)).id == "language/own-file-7"
+    assert registries.typed_task(str(file)).id == "language/own-file-7"
     two = in_file(
         tmp_path,
         TASK.format(number=8) + TASK.format(number=9).replace("class Own", "class Other"),
         "two.py",
     )
     with pytest.raises(UsageError, match=r"which task of .*two.py\?; known: Own, Other"):
-        catalogue.typed_task(str(two))
+        registries.typed_task(str(two))
 
 
 def test_a_parameter_of_one_family_is_refused_with_how_to_set_it():
     from quickstudy.api.options import RunOptions
     from quickstudy.api.run import plan_runs
-    from quickstudy.runs.reader import Reading
+    from quickstudy.runs.merge import Reading
 
     with pytest.raises(
         UsageError, match=r"dynamics: no parameter \"sequences\".*FAMILY.sequences sets it in one"

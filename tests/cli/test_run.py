@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 
 SMALL = ("--set", "sequences=60")
 
@@ -75,7 +75,7 @@ def test_run_report_and_again(quickstudy, tmp_path):
     before = quickstudy("report", "out", "--json").out
     again = json.loads(quickstudy(*command, "--json").out)
     assert again["ok"] == 0
-    rows = 2 + len(catalogue.task.get("language/qa").controls)  # esn, the controls and the oracle
+    rows = 2 + len(registries.task.get("language/qa").controls)  # esn, the controls and the oracle
     assert again["found"] == {"ok": 2 * rows}
     assert quickstudy("report", "out", "--json").out == before
     preview = json.loads(quickstudy(*command, "--dry-run", "--json").out)

@@ -9,16 +9,16 @@ import pathlib
 
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import CONVENTIONS, configure
 from quickstudy.base.registry import Registry, package_sources, split_sheet
 from quickstudy.base.task import asked_of
-from quickstudy.learners.naming import choose_learner
-from quickstudy.learners.trained import default_training
+from quickstudy.learners.core_with_training import default_training
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.testing import check_core, check_learner, check_task
 from quickstudy.testing.learners import LEARNS_NOTHING
-from quickstudy.testing.papers import check_conventions, check_parameters
+from quickstudy.testing.metadata_checks import check_conventions, check_parameters
 from quickstudy.testing.small_tasks import Echo, Partners
 
 KINDS = ("task", "control", "core", "training", "learner", "protocol", "measure")
@@ -62,12 +62,12 @@ def own(tasks):
     """Those with code of their own: what differs from another in defaults alone is drawn by its
     family's tests.
     """
-    return [name for name in tasks if not hasattr(catalogue.task.get(name), "variant_of")]
+    return [name for name in tasks if not hasattr(registries.task.get(name), "variant_of")]
 
 
 def made(task, convention="corrected"):
     """As it is by default."""
-    return configure(task, catalogue.task.get(task), {}, convention)
+    return configure(task, registries.task.get(task), {}, convention)
 
 
 def broken(findings):
@@ -93,7 +93,7 @@ OWN = {"recall": {"lags": 3, "hops": 2, "order": 2}}
 
 def few(name):
     """Those that a core has; those of attention go together and are small as they are."""
-    found = catalogue.core.get(name)
+    found = registries.core.get(name)
     usual = {field.name: field.default for field in dataclasses.fields(found)}
     if "units" not in usual:
         return OWN.get(name.split("@")[0], {})
@@ -106,7 +106,7 @@ def few(name):
 
 def small(name):
     """A core of few units, if it has units."""
-    return configure(name, catalogue.core.get(name), few(name))
+    return configure(name, registries.core.get(name), few(name))
 
 
 def taught_sizes(core):
@@ -122,14 +122,14 @@ def trained_names():
     made = {}
     for core in ids("core"):
         usual = [
-            default_training(catalogue.core.get(core), convention) for convention in CONVENTIONS
+            default_training(registries.core.get(core), convention) for convention in CONVENTIONS
         ]
         for training in ids("training"):
             try:
                 choose_learner(f"{core}+{training}", "corrected")
             except UsageError:
                 continue
-            kind = training, catalogue.core.get(core).frozen
+            kind = training, registries.core.get(core).frozen
             if answers(training) and ((training in usual and core not in SLOW) or kind not in made):
                 made[kind] = None
                 yield f"{core}+{training}:{taught_sizes(core)}".removesuffix(":")
@@ -139,7 +139,7 @@ def answers(training):
     """Whether it is shown right answers and asked for some; others learn by reward, and are looked
     at elsewhere.
     """
-    found = catalogue.training.get(training)
+    found = registries.training.get(training)
     asked = {usual.asked for usual in getattr(found, "usual_for", ())}
     shown = "cross-entropy" in getattr(found, "losses", ("cross-entropy",))
     return shown and (not asked or bool(asked & {"symbols", "reals", "strings"}))
@@ -150,9 +150,9 @@ def ruled_tasks(tasks=None):
     for id in own(ids("task")) if tasks is None else tasks:
         if f"{id}@1" in BY_FILE:
             continue
-        task = catalogue.task.get(id)
+        task = registries.task.get(id)
         oracle = getattr(task, "oracle", None)
-        for rule in (*task.controls, *([oracle] if oracle in catalogue.control else [])):
+        for rule in (*task.controls, *([oracle] if oracle in registries.control else [])):
             yield id, rule
 
 
@@ -178,7 +178,7 @@ def test_cores(name):
 
 def test_a_core_of_two_layers():
     """The cores of today's papers are stacked by one class, so that one of them shows it."""
-    assert broken(check_core(configure("mingru", catalogue.core.get("mingru"), TWO_LAYERS))) == []
+    assert broken(check_core(configure("mingru", registries.core.get("mingru"), TWO_LAYERS))) == []
 
 
 @pytest.mark.parametrize("name", list(trained_names()))
@@ -193,7 +193,7 @@ def taught_real_numbers():
     wanted, made = {"esn", "lstm"} | SLOW, {}
     for core in ids("core"):
         found = choose_learner(core, "corrected", Echo(), asked_of(Echo())).what["id"]
-        kind = found.partition("+")[2], catalogue.core.get(core).frozen
+        kind = found.partition("+")[2], registries.core.get(core).frozen
         if core in wanted or kind not in made:
             made[kind] = None
             yield core
@@ -210,7 +210,7 @@ def test_cores_on_real_numbers(core):
 )
 def test_whole_learners(name):
     broken_by_rules = (
-        {LEARNS_NOTHING} if not getattr(catalogue.learner.get(name), "learns", True) else set()
+        {LEARNS_NOTHING} if not getattr(registries.learner.get(name), "learns", True) else set()
     )
     findings = check_learner(name)
     assert [
@@ -231,7 +231,7 @@ def test_controls_and_oracles(task, rule):
         if not finding.ok and not finding.what.endswith(LEARNS_NOTHING)
     ] == []
     oracle = getattr(about, "oracle", None) == rule
-    assert catalogue.control.get(rule).role == ("oracle" if oracle else "control")
+    assert registries.control.get(rule).role == ("oracle" if oracle else "control")
 
 
 def test_every_rule_is_named_by_a_task_or_in_the_reference():
@@ -244,7 +244,7 @@ def test_every_rule_is_named_by_a_task_or_in_the_reference():
 def test_every_core_has_a_usual_training():
     for core in ids("core"):
         for convention in CONVENTIONS:
-            training = default_training(catalogue.core.get(core), convention)
+            training = default_training(registries.core.get(core), convention)
             assert choose_learner(core, convention).what["id"] == f"{core}+{training}"
 
 
@@ -253,7 +253,7 @@ def test_the_text_announces_what_importing_registers(kind):
     """Ids, versions and summaries, and nothing besides."""
     announced = Registry(kind, sources)
     announced.names()
-    registry = getattr(catalogue, kind)
+    registry = getattr(registries, kind)
     for module, _ in sources():
         importlib.import_module(module)
     for (id, version), entry in announced._entries.items():
@@ -272,7 +272,7 @@ def test_the_text_announces_what_importing_registers(kind):
 @pytest.mark.parametrize("kind", ["task", "core", "training", "protocol"])
 def test_components_are_frozen_dataclasses_with_a_docstring(kind):
     for name in names(kind):
-        component = getattr(catalogue, kind).get(name)
+        component = getattr(registries, kind).get(name)
         assert dataclasses.is_dataclass(component), name
         assert component.__dataclass_params__.frozen, name
         assert inspect.getdoc(component)
@@ -284,7 +284,7 @@ def test_components_are_frozen_dataclasses_with_a_docstring(kind):
 
 def test_rules_are_host_learners_with_a_docstring():
     for name in names("control"):
-        rule = catalogue.control.get(name)
+        rule = registries.control.get(name)
         assert inspect.getdoc(rule), name
         if getattr(rule, "compiled", False):
             assert list(inspect.signature(rule).parameters) == ["task", "brief"], name
@@ -299,7 +299,7 @@ def test_rules_are_host_learners_with_a_docstring():
 
 def test_measures_say_how_to_read_them():
     for name in names("measure"):
-        measure = catalogue.measure.get(name)
+        measure = registries.measure.get(name)
         assert measure.direction in ("higher", "lower"), name
         assert measure.range[0] < measure.range[1], name
         assert all(
@@ -313,7 +313,7 @@ def test_parameters_of_cores_and_trainings_stand_side_by_side():
         {
             field.name
             for id in ids(kind)
-            for field in dataclasses.fields(getattr(catalogue, kind).get(id))
+            for field in dataclasses.fields(getattr(registries, kind).get(id))
         }
         for kind in ("core", "training")
     )

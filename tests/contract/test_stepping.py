@@ -7,16 +7,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Stepping, face
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
-from quickstudy.gateway import jax
-from quickstudy.learners.naming import choose_learner
+from quickstudy.jax_gateway import jax
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.learners.stepping import unrolled
-from quickstudy.testing.examinee import CheckMaterial
+from quickstudy.testing.fixtures import CheckMaterial
 from quickstudy.testing.small_tasks import Partners
 
 MATERIAL = CheckMaterial.of(Partners(), 1, 24, 0)
@@ -27,12 +27,12 @@ def cases():
     """Every training with the first core that takes it, and special ones. That cores with their
     usual training step so is shown by `check_learner` in test_components.
     """
-    for training in catalogue.training.names():
+    for training in registries.training.names():
         if "cross-entropy" not in getattr(
-            catalogue.training.get(training), "losses", ("cross-entropy",)
+            registries.training.get(training), "losses", ("cross-entropy",)
         ):
             continue  # it learns from reward, and has no questions to be asked
-        for core in catalogue.core.names():
+        for core in registries.core.names():
             try:
                 choose_learner(f"{core}+{training}", "corrected")
             except UsageError:

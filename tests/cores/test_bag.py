@@ -13,7 +13,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Bits, Fields, Reals, Tokens
 from quickstudy.cores.bag import BagOfWords
 from quickstudy.learners.adam import Adam
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.testing import check_core
 
 

@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import Capabilities, Core
-from quickstudy.gateway import jnp
+from quickstudy.jax_gateway import jnp
 
-CORES = [one.id for one in catalogue.core.entries() if one.origin.startswith("/")]
+CORES = [one.id for one in registries.core.entries() if one.origin.startswith("/")]
 
 
 def built(name):
-    return catalogue.core.get(name)().build(Tokens(4), np.random.default_rng(0))
+    return registries.core.get(name)().build(Tokens(4), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("name", CORES)

@@ -15,8 +15,8 @@ import quickstudy as qs
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.encoded_lstm import EncodedCore, EncodedLSTM
-from quickstudy.gateway import eqx, jax, jnp
-from quickstudy.learners.naming import choose_learner
+from quickstudy.jax_gateway import eqx, jax, jnp
+from quickstudy.learners.learner_spec import choose_learner
 
 PAPER = {"layers": (512, 256, 256), "sight": (512, 256, 128), "upper": 128}
 LATER = {"units": 512, "layers": (0,), "sight": (64, 32), "speech": (64, 32), "beside": (30, 31)}

@@ -8,7 +8,7 @@ from quickstudy.base.spaces import Bits, Fields, Reals, Tokens
 from quickstudy.cores import topologies
 from quickstudy.cores.esn import EchoState
 from quickstudy.cores.topologies import joined, smallest, sparse_weights, spectral_radius
-from quickstudy.gateway import jax
+from quickstudy.jax_gateway import jax
 
 
 def dense(sources, strengths):
@@ -228,7 +228,7 @@ def test_nothing_is_trained():
 )
 def test_one_stream_by_the_whole_matrix_is_the_scan_of_steps(given, precision):
     from quickstudy.cores.core import Core
-    from quickstudy.gateway import double
+    from quickstudy.jax_gateway import double
 
     inputs = np.random.default_rng(1).uniform(-1, 1, (30, 1, 2))
     with double():

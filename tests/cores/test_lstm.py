@@ -9,7 +9,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import Core
 from quickstudy.cores.recurrent import LSTM
-from quickstudy.gateway import double, eqx, jax, jnp
+from quickstudy.jax_gateway import double, eqx, jax, jnp
 from quickstudy.learners.adam import Adam
 
 UNITS, STEPS, BATCH, SYMBOLS = 4, 6, 3, 5

@@ -20,7 +20,7 @@ from quickstudy.cores.reca import (
     rule_masks,
     unpacked,
 )
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.jax_gateway import eqx, jax, jnp
 from quickstudy.learners.features import rows_at
 from quickstudy.learners.lanes import stack_lanes
 

@@ -9,9 +9,9 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.spaces import Bits, Fields, Reals, Tokens
 from quickstudy.cores.quantiser import PRIME, as_symbol, symbols_in
 from quickstudy.cores.recall import Recall
-from quickstudy.gateway import jax
-from quickstudy.runs.job import examine
-from quickstudy.runs.setting import Setting
+from quickstudy.jax_gateway import jax
+from quickstudy.runs.run_one import examine
+from quickstudy.runs.run_spec import Setting
 from quickstudy.testing.cores import check_core
 
 SIZE, LAGS, HOPS, ORDER, MOST = 3, 4, 2, 3, 5

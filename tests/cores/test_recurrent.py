@@ -16,7 +16,7 @@ from quickstudy.base.spaces import Tokens
 from quickstudy.cores import packed as packed_module
 from quickstudy.cores.core import Core
 from quickstudy.cores.recurrent import GRU, LSTM, RNN, matched_units, published_units
-from quickstudy.gateway import double, eqx, jax, jnp
+from quickstudy.jax_gateway import double, eqx, jax, jnp
 from quickstudy.learners.adam import Adam
 
 UNITS, STEPS, BATCH, SYMBOLS = 4, 6, 3, 5

@@ -14,7 +14,7 @@ from quickstudy.cores.esn import EchoState
 from quickstudy.cores.liquid import Liquid
 from quickstudy.cores.ngrc import NextGeneration
 from quickstudy.cores.reca import ReservoirAutomaton
-from quickstudy.gateway import jax, jnp
+from quickstudy.jax_gateway import jax, jnp
 from quickstudy.learners.features import all_states
 from quickstudy.learners.lanes import stack_lanes
 

@@ -21,7 +21,7 @@ from quickstudy.cores.mingru import MinimalGRU
 from quickstudy.cores.mlstm import MLSTM
 from quickstudy.cores.s4d import DiagonalSpec
 from quickstudy.cores.slstm import SLSTM
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.jax_gateway import eqx, jax, jnp
 
 ALL = (LinearRecurrentUnit, Mamba, GatedDeltaNet, MLSTM, MinimalGRU, SLSTM, DiagonalSpec)
 UNITS, STEPS = 4, 9

@@ -15,7 +15,7 @@ from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.attention import Dropout, Noise, attend
 from quickstudy.cores.core import ABSENT, Core
 from quickstudy.cores.transformer import LEARNED, Attention, Transformer
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.jax_gateway import eqx, jax, jnp
 from quickstudy.learners.adam import Adam
 
 SYMBOLS, STEPS, BATCH = 5, 6, 3

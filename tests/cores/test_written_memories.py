@@ -13,7 +13,7 @@ from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.dcem import DualCoding
 from quickstudy.cores.dnc import ComputerCore, DifferentiableComputer, _alike, _allocated
 from quickstudy.cores.esbn import SymbolBinding
-from quickstudy.gateway import eqx, jnp
+from quickstudy.jax_gateway import eqx, jnp
 
 RNG = np.random.default_rng(3)
 

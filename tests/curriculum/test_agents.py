@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief, Snapshot
 from quickstudy.base.parameters import configure
@@ -25,10 +25,10 @@ BYTES = Brief(Tokens(256), Tokens(256), "reward", 10_000, 1000)
 
 def lived(name, members, steps, repetition=0, convention="corrected"):
     made = configure(
-        "chain", catalogue.task.get("curriculum/chain"), {"members": members}, convention
+        "chain", registries.task.get("curriculum/chain"), {"members": members}, convention
     )
     world = made.open(Streams(3, "tests", repetition))
-    agent = catalogue.learner.get(name)(BYTES, 1)
+    agent = registries.learner.get(name)(BYTES, 1)
     return world.live(lambda byte, reward: agent.act(byte, reward, False), steps), agent
 
 
@@ -64,16 +64,16 @@ def test_the_program_learner_passes_what_no_table_holds(members):
 
 def test_the_program_learner_knows_no_words():
     made = configure(
-        "hidden", catalogue.task.get("curriculum/hidden"), {"part": "development", "number": 0}
+        "hidden", registries.task.get("curriculum/hidden"), {"part": "development", "number": 0}
     )
-    world, agent = made.open(Streams(0, made.id, 0)), catalogue.learner.get("program")(BYTES, 1)
+    world, agent = made.open(Streams(0, made.id, 0)), registries.learner.get("program")(BYTES, 1)
     assert world.live(lambda byte, reward: agent.act(byte, reward, False), 60_000).done
 
 
 def test_an_agent_is_set_back_by_what_it_has_heard():
     life, agent = lived("program", "micro-5.5/micro-7.1", 900)
     kept = Snapshot(agent.snapshot())
-    other = catalogue.learner.get("program")(BYTES, 1)
+    other = registries.learner.get("program")(BYTES, 1)
     other.restore(kept)
     stream = list(zip(life.observations, [0, *life.rewards], strict=False))[:300]
     assert [agent.act(*one, False) for one in stream] == [other.act(*one, False) for one in stream]
@@ -81,7 +81,7 @@ def test_an_agent_is_set_back_by_what_it_has_heard():
 
 def test_agents_talk_in_bytes():
     with pytest.raises(NotApplicable, match="it talks in bytes"):
-        catalogue.learner.get("program")(Brief(Tokens(3), Tokens(3), "reward", 10, 10), 0)
+        registries.learner.get("program")(Brief(Tokens(3), Tokens(3), "reward", 10, 10), 0)
 
 
 def test_a_format_is_told_by_what_silence_brings():

@@ -7,7 +7,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import LearnerFault
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
@@ -20,7 +20,7 @@ SPACE = 32
 
 
 def made(name, **parameters):
-    return configure(name, catalogue.task.get(f"curriculum/{name}"), parameters)
+    return configure(name, registries.task.get(f"curriculum/{name}"), parameters)
 
 
 class Knowing:

@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.cli.main import main
@@ -143,12 +143,12 @@ def test_every_instance_of_a_recording_is_known_by_its_own_rows():
 def test_what_a_world_asked_is_replayed_byte_for_byte():
     made = configure(
         "chain",
-        catalogue.task.get("curriculum/chain"),
+        registries.task.get("curriculum/chain"),
         {"members": "micro-3/micro-5.6/micro-8/micro-13.1/mini-3"},
     )
     world = made.open(Streams(1, made.id, 0))
     recorder = world.recorder = Recorder()
-    told = catalogue.learner.get("program")(_brief(), 0)
+    told = registries.learner.get("program")(_brief(), 0)
     life = world.live(lambda byte, reward: told.act(byte, reward, False), 30_000)
     ends = [step for step, _ in life.events]
     start = 0
@@ -174,7 +174,7 @@ def test_who_is_recorded_lives_the_same_life(limits):
     """Of a learner that never answers: its instances end by the limits alone."""
     made = configure(
         "chain",
-        catalogue.task.get("curriculum/chain"),
+        registries.task.get("curriculum/chain"),
         {"members": "micro-8/micro-9.1", "limits": limits},
     )
     lives = []

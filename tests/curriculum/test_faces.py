@@ -79,7 +79,7 @@ ZMQ = """
 
 
 def remote(folder, reply="byte", hello="hello goodbye", seconds=10.0):
-    from quickstudy.adapters.remote import ZeroMQ
+    from quickstudy.adapters.subprocess_learners import ZeroMQ
 
     command = script(folder, ZMQ.format(reply=reply, hello=hello))
     return ZeroMQ(BYTES, 0, port=free_port(), command=command, seconds=seconds)
@@ -124,7 +124,7 @@ def test_a_learner_that_hangs_or_dies_over_zeromq(tmp_path):
 
 
 def lines(folder, reply, seconds=5.0):
-    from quickstudy.adapters.remote import Lines
+    from quickstudy.adapters.subprocess_learners import Lines
 
     command = script(
         folder,
@@ -156,7 +156,7 @@ def test_programs_that_misbehave(tmp_path, reply, reason):
 
 
 def test_a_program_that_is_not_there():
-    from quickstudy.adapters.remote import Lines
+    from quickstudy.adapters.subprocess_learners import Lines
 
     with pytest.raises(UsageError, match="cannot start"):
         Lines(BYTES, 0, command="/no/such/program")

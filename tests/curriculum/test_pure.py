@@ -14,19 +14,19 @@ from hypothesis import strategies as st
 pytest.importorskip("jax")
 pytest.importorskip("numba")
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import PureWorldTask, WorldTask, asked_of
-from quickstudy.gateway import jax, jnp, key_from_words, lax
-from quickstudy.learners.naming import choose_learner
-from quickstudy.learners.reward_programs import Lived
+from quickstudy.jax_gateway import jax, jnp, key_from_words, lax
+from quickstudy.learners.actor_critic_programs import Lived
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.protocols.examination import Clock
 from quickstudy.protocols.lifetime import Lifetime
 from quickstudy.tasks.curriculum import loop
-from quickstudy.tasks.curriculum.compiled_lives import TableLives
+from quickstudy.tasks.curriculum.compiled_rollouts import TableLives
 from quickstudy.tasks.curriculum.pure_tables import key_name, stepped
 from quickstudy.tasks.curriculum.queues import MOST_ASKED, Rows, Source, asked_at_most, least_steps
 from quickstudy.tasks.curriculum.tables import TABLES, Ground
@@ -37,7 +37,7 @@ STEPS = 1500
 
 
 def made(name, **parameters):
-    return configure(name, catalogue.task.get(f"curriculum/{name}"), parameters)
+    return configure(name, registries.task.get(f"curriculum/{name}"), parameters)
 
 
 def replies(world, slips, rng, steps):

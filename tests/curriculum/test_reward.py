@@ -8,7 +8,7 @@ import pytest
 from quickstudy.base.learner import Brief
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 
 BRIEF = Brief(Tokens(4), Tokens(4), "reward", 100, 1000)
 

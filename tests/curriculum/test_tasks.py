@@ -12,7 +12,7 @@ import statistics
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import LearnerFault, UsageError
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
@@ -75,7 +75,7 @@ STEPS = dict(
 
 
 def task(name, convention="corrected", **given):
-    return configure(name, catalogue.task.get(f"curriculum/{name}"), given, convention)
+    return configure(name, registries.task.get(f"curriculum/{name}"), given, convention)
 
 
 def opened(made, repetition=0, root=0):

@@ -6,8 +6,8 @@ import os
 import pytest
 
 from quickstudy.base.errors import UsageError
-from quickstudy.base.machine import cache_folder
-from quickstudy.data.finding import DataSet, find, fingerprint
+from quickstudy.base.hardware import cache_folder
+from quickstudy.data.locate import DataSet, find, fingerprint
 
 CONTENT = b"some numbers"
 

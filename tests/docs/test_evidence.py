@@ -10,7 +10,7 @@ import pytest
 from quickstudy.api.study import take_over
 from quickstudy.base.errors import UsageError
 from quickstudy.base.study import find_study
-from quickstudy.runs.pack import pack
+from quickstudy.runs.archive import pack
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 STORED = ROOT / "published"

@@ -3,7 +3,7 @@
 import numpy as np
 
 from quickstudy.base.blocks import LEARNER, Mark, Traced
-from quickstudy.base.catalogue import figure
+from quickstudy.base.registries import figure
 from quickstudy.base.trace import Trace
 
 SCORES = np.array([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3], [0.6, 0.4]])

@@ -7,15 +7,15 @@ import os
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Exam
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Exam
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals
 from quickstudy.base.trace import Trace
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.measures.classes import confusion
 from quickstudy.protocols.classification import ClassificationProtocol, _means
 from quickstudy.tasks.dynamics.speech import log_mel
@@ -26,7 +26,7 @@ needs_data = pytest.mark.skipif(
 
 
 def make(id, **given):
-    return configure(f"dynamics/{id}", catalogue.task.get(f"dynamics/{id}"), given)
+    return configure(f"dynamics/{id}", registries.task.get(f"dynamics/{id}"), given)
 
 
 def test_scores_by_hand():
@@ -36,7 +36,7 @@ def test_scores_by_hand():
     score = np.array([[3.0, 1, 0], [2, 1, 0], [1, 2, 0], [0, 5, 0], [4, 0, 1]])
     trace = Trace("classes", {"score": score, "label": np.array([0, 0, 0, 1, 2])})
     assert confusion(trace).tolist() == [[2, 1, 0], [0, 1, 0], [1, 0, 0]]
-    found = catalogue.measure.get("classification")(trace)
+    found = registries.measure.get("classification")(trace)
     assert found["error-rate"] == pytest.approx(0.4)
     assert found["false-negatives-0"] == pytest.approx(1 / 3)
     assert found["false-positives-1"] == pytest.approx(1 / 4)
@@ -47,7 +47,7 @@ def test_scores_by_hand():
 
 def test_equal_scores_have_no_order():
     trace = Trace("classes", {"score": np.ones((4, 2)), "label": np.array([0, 1, 0, 1])})
-    assert catalogue.measure.get("classification")(trace)["auc"] == 0.5
+    assert registries.measure.get("classification")(trace)["auc"] == 0.5
 
 
 def test_answers_are_averaged_over_a_sequence():
@@ -94,7 +94,7 @@ def test_a_linear_rule_on_frames():
     trace = (
         ClassificationProtocol(share=0.0).examine(task, learner, [Streams(0, task.id, 0)]).traces[0]
     )
-    assert catalogue.measure.get("classification")(trace)["accuracy"] == pytest.approx(
+    assert registries.measure.get("classification")(trace)["accuracy"] == pytest.approx(
         0.84, abs=0.03
     )
 
@@ -107,7 +107,7 @@ def test_a_linear_rule_on_whole_sequences_by_hand():
     brief = Brief(Reals(1), Reals(2), "squared", 9, 40)
     found = {}
     for name in ("linear", "linear-whole"):
-        rule = catalogue.control.get(name)(type("T", (), {"taps": 1}), brief, 0)
+        rule = registries.control.get(name)(type("T", (), {"taps": 1}), brief, 0)
         right = []
         for number in range(80):
             length, label = int(rng.integers(4, 10)), number % 2
@@ -165,7 +165,7 @@ def test_what_a_rule_on_frames_cannot_see(id, frames, whole):
     for name in ("linear", "linear-whole"):
         learner = choose_learner(name, "corrected", task, "reals").make(task)
         trace = ClassificationProtocol().examine(task, learner, [Streams(0, task.id, 0)]).traces[0]
-        found[name] = catalogue.measure.get("classification")(trace)["error-rate"]
+        found[name] = registries.measure.get("classification")(trace)["error-rate"]
     assert found == {
         "linear": pytest.approx(frames, abs=0.03),
         "linear-whole": pytest.approx(whole, abs=0.05),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.learners.host import Hosted
@@ -14,7 +14,7 @@ from quickstudy.tasks.dynamics.control import STEP
 
 
 def make(**given):
-    return configure("dynamics/van-der-pol", catalogue.task.get("dynamics/van-der-pol"), given)
+    return configure("dynamics/van-der-pol", registries.task.get("dynamics/van-der-pol"), given)
 
 
 @pytest.mark.parametrize("start", [(2.0, 0.0), (-3.0, 3.0), (3.0, 3.0)])
@@ -77,7 +77,7 @@ def test_a_controller_is_scored_at_the_system():
     for host in (Proportional, Silent):
         trace = DynamicsProtocol().examine(task, Hosted(host), [Streams(0, task.id, 0)]).traces[0]
         assert trace.arrays["situ_answer"].shape == (20, round(20 / STEP), 2)
-        found[host] = catalogue.measure.get("in-situ")(trace)
+        found[host] = registries.measure.get("in-situ")(trace)
     assert found[Proportional]["in-situ-nrmse"] < 0.15
     assert found[Silent]["in-situ-nrmse"] > 1
     assert found[Silent]["bounded"] == 1

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.measures.climate import histogram_distance, spectrum_distance
 from quickstudy.measures.errors import aligned
 from quickstudy.protocols.dynamics import DynamicsProtocol
@@ -32,7 +32,7 @@ from quickstudy.tasks.dynamics.speech import cochlea, spikes
 
 
 def make(id, convention="corrected", **given):
-    return configure(f"dynamics/{id}", catalogue.task.get(f"dynamics/{id}"), given, convention)
+    return configure(f"dynamics/{id}", registries.task.get(f"dynamics/{id}"), given, convention)
 
 
 def drive(task, repetition=0):
@@ -42,7 +42,7 @@ def drive(task, repetition=0):
 def scores(task, name, asked="reals", **protocol):
     learner = choose_learner(name, "corrected", task, asked).make(task)
     trace = DynamicsProtocol(**protocol).examine(task, learner, [Streams(0, task.id, 0)]).traces[0]
-    found = [catalogue.measure.get(measure)(trace) for measure in DynamicsProtocol.measures]
+    found = [registries.measure.get(measure)(trace) for measure in DynamicsProtocol.measures]
     return {name: value for part in found for name, value in part.items()}
 
 
@@ -285,7 +285,7 @@ def test_the_posterior_is_that_of_all_that_could_have_been_sent():
     heard = 0.5 * bits[:, 1:] + bits[:, :-1]
     weight = np.exp(-np.square(received - heard).sum(axis=1) / (2 * task.noise**2))
     wanted = (weight * bits[:, 2]).sum() / weight.sum()  # d(2 - 1)
-    host = catalogue.control.get("posterior")(
+    host = registries.control.get("posterior")(
         task, Brief(task.inputs, task.outputs, "squared", 3, 1), 0
     )
     assert host.predict(received[:, None])[2, 0] == pytest.approx(wanted)
@@ -300,10 +300,10 @@ def test_blind_answers_are_scored_up_to_sign_and_delay():
     given, wanted = aligned(trace)
     assert given == pytest.approx(0.9 * wanted)
     assert len(given) == 400 - DELAYS + 1
-    assert catalogue.measure.get("symbol-errors")(trace)["symbol-error-rate"] == 0
-    assert catalogue.measure.get("errors")(trace)["nrmse"] == pytest.approx(0.1, rel=0.01)
+    assert registries.measure.get("symbol-errors")(trace)["symbol-error-rate"] == 0
+    assert registries.measure.get("errors")(trace)["nrmse"] == pytest.approx(0.1, rel=0.01)
     noise = Trace("predictions", {"answer": rng.normal(size=(400, 1)), "target": sent}, facts)
-    assert 0.35 < catalogue.measure.get("symbol-errors")(noise)["symbol-error-rate"] < 0.5
+    assert 0.35 < registries.measure.get("symbol-errors")(noise)["symbol-error-rate"] < 0.5
 
 
 def test_blind_learners_are_told_a_modulus_and_no_answer():
@@ -323,7 +323,7 @@ def test_blind_learners_are_told_a_modulus_and_no_answer():
 
 def test_scores_of_two_symbols():
     answer, target = np.array([[0.9], [0.6], [0.4], [0.1]]), np.array([[1.0], [0.0], [1.0], [0.0]])
-    found = catalogue.measure.get("symbol-errors")(
+    found = registries.measure.get("symbol-errors")(
         Trace("predictions", {"answer": answer, "target": target}, {"levels": [0.0, 1.0]})
     )
     assert (found["false-positive-rate"], found["false-negative-rate"]) == (0.5, 0.5)
@@ -366,16 +366,16 @@ def test_spikes_and_the_cochlea():
 
 
 @pytest.mark.parametrize(
-    "id", [name for name in catalogue.task.names() if name.startswith("dynamics/long-")]
+    "id", [name for name in registries.task.names() if name.startswith("dynamics/long-")]
 )
 def test_long_gaps_have_one_right_answer(id):
-    task = configure(id, catalogue.task.get(id), {"span": 40})
+    task = configure(id, registries.task.get(id), {"span": 40})
     examples = task.sample(np.random.default_rng(0), 30)
     assert examples.asked.sum(axis=0).tolist() == [task.asked_last] * 30
     learner = choose_learner("exact-state", "corrected", task).make(task)
     protocol = LongMemoryProtocol(sequences=10, validation=0, test=20)
     trace = protocol.examine(task, learner, [Streams(0, id, 0)]).traces[0]
-    assert catalogue.measure.get("failures")(trace)["failure-rate"] == 0
+    assert registries.measure.get("failures")(trace)["failure-rate"] == 0
 
 
 def test_long_gaps_by_hand():
@@ -392,4 +392,4 @@ def test_long_gaps_by_hand():
         {"answer": np.array([[[0.5]], [[0.1]]]), "target": np.array([[[0.52]], [[0.2]]])},
         {"tolerance": 0.04},
     )
-    assert catalogue.measure.get("failures")(trace)["failure-rate"] == 0.5
+    assert registries.measure.get("failures")(trace)["failure-rate"] == 0.5

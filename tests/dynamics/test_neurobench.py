@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.trace import Trace
 from quickstudy.measures.smape import smape
 from quickstudy.studies.neurobench_mackey_glass import _verdict
@@ -11,7 +11,7 @@ from quickstudy.tasks.dynamics.mackey_glass_neurobench import SETTINGS
 
 
 def test_a_series_has_75_values_in_a_lyapunov_time_of_a_true_solution():
-    task = catalogue.task.get("dynamics/mackey-glass-neurobench")()
+    task = registries.task.get("dynamics/mackey-glass-neurobench")()
     series = task.drive(np.random.default_rng(1))
     values = series.inputs[:, 0]
     assert len(values) == 1500
@@ -30,7 +30,7 @@ def test_a_series_has_75_values_in_a_lyapunov_time_of_a_true_solution():
 
 
 def test_repetitions_begin_at_places_half_a_lyapunov_time_apart():
-    task = catalogue.task.get("dynamics/mackey-glass-neurobench")()
+    task = registries.task.get("dynamics/mackey-glass-neurobench")()
     firsts = {task.drive(np.random.default_rng(seed)).facts["first"] for seed in range(12)}
     assert len(firsts) > 3
     assert all(first in {int(37.5 * place) for place in range(30)} for first in firsts)

@@ -9,14 +9,14 @@ import itertools
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
+from quickstudy.base.exchange import Rehearsal
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Rehearsal
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
-from quickstudy.gateway import jax, jnp
-from quickstudy.learners.naming import choose_learner
+from quickstudy.jax_gateway import jax, jnp
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.protocols.dynamics import DynamicsProtocol
 from quickstudy.protocols.trials import TrialsProtocol
 from quickstudy.tasks.dynamics import pole, pole_teacher
@@ -27,7 +27,7 @@ from quickstudy.tasks.dynamics.pole_teacher import taught
 
 
 def make(id, **given):
-    return configure(f"dynamics/{id}", catalogue.task.get(f"dynamics/{id}"), given)
+    return configure(f"dynamics/{id}", registries.task.get(f"dynamics/{id}"), given)
 
 
 def energy(state):
@@ -131,7 +131,7 @@ def test_the_teacher_and_the_observer_can_do_it():
     oracle = choose_learner("oracle", "corrected", task).make(task)
     trace = TrialsProtocol(trials=1, every=1).examine(task, oracle, [Streams(0, "x", 0)]).traces[0]
     assert trace.facts["solved"] == 1
-    scores = catalogue.measure.get("trials")(trace)
+    scores = registries.measure.get("trials")(trace)
     assert scores["endured"] == 100_000
     assert scores["held-starts"] > 500
     assert scores["trials-to-success"] == 1
@@ -171,7 +171,7 @@ def test_imitation_puts_the_learner_on_the_cart(for_a_while):
     for name in ("linear", "ngrc:delays=4,strength=1e-6"):  # step by step, and as one program
         learner = choose_learner(name, "corrected", task, "reals").make(task)
         trace = DynamicsProtocol().examine(task, learner, [Streams(0, task.id, 0)]).traces[0]
-        found.append(catalogue.measure.get("balance")(trace)["balanced-steps"])
+        found.append(registries.measure.get("balance")(trace)["balanced-steps"])
     assert min(found) > 50
 
 
@@ -226,9 +226,9 @@ def test_the_oscillator_by_trial():
             .examine(task, learner, [Streams(0, task.id, 0)])
             .traces[0]
         )
-        assert least <= catalogue.measure.get("trials")(trace)["held"] <= most
-    assert catalogue.measure.get("in-situ")(trace)["in-situ-nrmse"] > 1
-    assert "trials-to-success" not in catalogue.measure.get("trials")(trace)
+        assert least <= registries.measure.get("trials")(trace)["held"] <= most
+    assert registries.measure.get("in-situ")(trace)["in-situ-nrmse"] > 1
+    assert "trials-to-success" not in registries.measure.get("trials")(trace)
 
 
 @pytest.mark.parametrize("id", ["arm", "arm-slotine"])
@@ -264,6 +264,6 @@ def test_reaching_by_hand():
     from quickstudy.base.trace import Trace
 
     arrays = {"situ_answer": hand, "situ_target": np.repeat(wanted, 2, axis=0)}
-    found = catalogue.measure.get("reaching")(Trace("predictions", arrays, {"reach": 1.0}))
+    found = registries.measure.get("reaching")(Trace("predictions", arrays, {"reach": 1.0}))
     assert found["reached"] == 0.5
     assert found["last-distance"] == pytest.approx(0.05)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.learners.host import Hosted
-from quickstudy.learners.naming import choose_learner
-from quickstudy.learners.watching import Watched
+from quickstudy.learners.learner_spec import choose_learner
+from quickstudy.learners.lookahead_check import Watched
 from quickstudy.measures.charc import covered
 from quickstudy.measures.memory import significance
 from quickstudy.protocols.properties import PropertiesProtocol
@@ -22,9 +22,9 @@ SMALL = {"steps": "600", "budget": "300", "length": "12", "shared": "4"}
 def examined(name, task_id="dynamics/memory", lanes=1, convention="corrected", **given):
     """The traces of a learner, and their scores."""
     task = configure(
-        task_id, catalogue.task.get(task_id), {"washout": "60", "delays": "6"}, convention
+        task_id, registries.task.get(task_id), {"washout": "60", "delays": "6"}, convention
     )
-    kind = catalogue.protocol.get(task.protocol)
+    kind = registries.protocol.get(task.protocol)
     protocol = configure(
         kind.id, kind, {**(SMALL if task.protocol == "properties" else {}), **given}, convention
     )
@@ -35,7 +35,7 @@ def examined(name, task_id="dynamics/memory", lanes=1, convention="corrected", *
         {
             name: value
             for id in protocol.measures
-            for name, value in catalogue.measure.get(id)(trace).items()
+            for name, value in registries.measure.get(id)(trace).items()
         }
         for trace in found.traces
     ]
@@ -145,8 +145,8 @@ def test_what_is_one_memory_is_one_voxel():
     found, (scores,) = examined("no-memory", "dynamics/charc")
     assert scores["voxels"] == scores["voxels-at-random"] == 1
     assert "remarks" not in found.traces[0].facts
-    kind = catalogue.protocol.get("charc")
-    task = configure("dynamics/charc", catalogue.task.get("dynamics/charc"), {})
+    kind = registries.protocol.get("charc")
+    task = configure("dynamics/charc", registries.task.get("dynamics/charc"), {})
     hosted = Hosted(lambda brief, seed: Leaky(brief, seed), Leaky)
     (trace,) = configure("charc", kind, {}).examine(task, hosted, [Streams(0, task.id, 0)]).traces
     assert "no parameters to search" in trace.facts["remarks"][0]
@@ -176,7 +176,7 @@ def test_what_was_found_is_drawn_and_tasks_have_a_place_in_it():
     remembered, followed = (min(searched[0].arrays["errors"][:, place]) for place in (1, 0))
     assert remembered < 0.2 < followed < 1
     assert scores[f"best-nrmse-{tasks.partition(' + ')[0]}"] == followed
-    _, *pairs, coverage, table, placed, text = catalogue.figure.get("behaviours")(
+    _, *pairs, coverage, table, placed, text = registries.figure.get("behaviours")(
         "task", [Traced("esn", "learner", Mark(), searched)]
     )
     assert isinstance(table, Table)
@@ -186,7 +186,7 @@ def test_what_was_found_is_drawn_and_tasks_have_a_place_in_it():
     assert [len(pair.panels[0].series[1].x) for pair in pairs] == [38] * 3
     assert coverage.panels[0].series[0].y[-1] == covered(searched[0].arrays["behaviour"], 1.0)[-1]
     held, _ = examined("delay-line")
-    memory, processing = catalogue.figure.get("properties")(
+    memory, processing = registries.figure.get("properties")(
         "task", [Traced("line", "oracle", Mark(), held.traces)]
     )
     assert memory.panels[0].series[0].y[:6] == pytest.approx([1] * 6)
@@ -230,10 +230,10 @@ class Checked:
 
 @pytest.mark.parametrize("noise", [0.0, 0.01])
 def test_a_noisy_device_has_no_echo_index_and_no_exponent(noise):
-    task = configure("dynamics/memory", catalogue.task.get("dynamics/memory"), {})
+    task = configure("dynamics/memory", registries.task.get("dynamics/memory"), {})
     learner = Checked(Hosted(lambda brief, seed: Leaky(brief, seed, noise), Leaky))
     (trace,) = PropertiesProtocol(steps=300).examine(task, learner, [Streams(0, task.id, 0)]).traces
-    found = catalogue.measure.get("stability")(trace)
+    found = registries.measure.get("stability")(trace)
     if noise:
         assert found == {}
         assert any(
@@ -252,7 +252,7 @@ def test_a_noisy_device_has_no_echo_index_and_no_exponent(noise):
 
 
 def test_a_memory_longer_than_twice_the_states_is_summed_to_its_end():
-    task = configure("dynamics/memory", catalogue.task.get("dynamics/memory"), {})
+    task = configure("dynamics/memory", registries.task.get("dynamics/memory"), {})
     given = [
         PropertiesProtocol(steps=2000, budget=50, delays=delays)
         .examine(
@@ -261,7 +261,7 @@ def test_a_memory_longer_than_twice_the_states_is_summed_to_its_end():
         .traces[0]
         for delays in (None, 2)
     ]
-    whole, cut = (catalogue.measure.get("memory-capacity")(trace) for trace in given)
+    whole, cut = (registries.measure.get("memory-capacity")(trace) for trace in given)
     np.testing.assert_array_equal(given[0].arrays["memory"][:2], given[1].arrays["memory"])
     assert whole["memory-capacity"] > 1.3 * cut["memory-capacity"]
     assert any("up to delay 2, which is still held" in one for one in given[1].facts["remarks"])

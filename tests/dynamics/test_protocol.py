@@ -8,22 +8,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.learner import Pace
 from quickstudy.base.parameters import configure, parameters_of
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
-from quickstudy.gateway import device_kind
+from quickstudy.jax_gateway import device_kind
 from quickstudy.learners.host import Hosted
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.measures.errors import nmse
 from quickstudy.protocols.dynamics import DynamicsProtocol
-from quickstudy.runs.job import examine
-from quickstudy.runs.setting import Setting
+from quickstudy.runs.run_one import examine
+from quickstudy.runs.run_spec import Setting
 
 
 def make(id, **given):
-    return configure(f"dynamics/{id}", catalogue.task.get(f"dynamics/{id}"), given)
+    return configure(f"dynamics/{id}", registries.task.get(f"dynamics/{id}"), given)
 
 
 def examined(task, learner, lanes=1, **protocol):
@@ -33,7 +33,7 @@ def examined(task, learner, lanes=1, **protocol):
 
 
 def scores(trace):
-    found = [catalogue.measure.get(name)(trace) for name in DynamicsProtocol.measures]
+    found = [registries.measure.get(name)(trace) for name in DynamicsProtocol.measures]
     return {name: value for part in found for name, value in part.items()}
 
 
@@ -155,7 +155,7 @@ def test_training_lengths():
     short = examined(make("narma-10", validation=0), "linear")[0]
     assert trace.arrays["answer"] == pytest.approx(short.arrays["answer"], abs=1e-9)
     series = task.drive(Streams(0, task.id, 0).numpy("data"))
-    rule = catalogue.control.get("linear")(
+    rule = registries.control.get("linear")(
         task, type("B", (), {"inputs": task.inputs, "outputs": task.outputs}), 0
     )
     first = series.part("training")

@@ -11,10 +11,10 @@ from itertools import combinations, combinations_with_replacement
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 
 SIZE, WASHOUT, STEPS = 6, 40, 1200
 
@@ -156,15 +156,15 @@ def test_what_the_command_says_of_states_is_what_the_definitions_say(command, tm
 
 def examined(name, **given):
     """The one trace of a learner by `properties`, its scores and the protocol."""
-    task = configure("dynamics/memory", catalogue.task.get("dynamics/memory"), {"washout": "60"})
-    kind = catalogue.protocol.get("properties")
+    task = configure("dynamics/memory", registries.task.get("dynamics/memory"), {"washout": "60"})
+    kind = registries.protocol.get("properties")
     asked = {"steps": "600", "budget": "60", "length": "12", "shared": "4", **given}
     protocol = configure("properties", kind, asked)
     learner = choose_learner(name, "corrected", task, "reals").make(task)
     (trace,) = protocol.examine(task, learner, [Streams(0, task.id, 0)]).traces
     scores: dict[str, float] = {}
     for id in protocol.measures:
-        scores |= catalogue.measure.get(id)(trace)
+        scores |= registries.measure.get(id)(trace)
     return task, trace, scores
 
 
@@ -177,12 +177,12 @@ def twin():
     it.
     """
     from quickstudy.base.spaces import Reals
-    from quickstudy.gateway import double
+    from quickstudy.jax_gateway import double
 
     task, trace, scores = examined(NAME)
     made = configure(
         "esn",
-        catalogue.core.get("esn"),
+        registries.core.get("esn"),
         {
             "units": "14",
             "terms": "5",
@@ -293,10 +293,10 @@ def test_two_states_of_rest_are_two_echoes():
 
 def test_behaviours_of_charc_are_those_of_a_plain_loop():
     from quickstudy.cores.esn import EchoState
-    from quickstudy.gateway import double
-    from quickstudy.learners.substrate import Substrate
+    from quickstudy.jax_gateway import double
+    from quickstudy.learners.reservoir_population import Substrate
 
-    task = configure("dynamics/charc", catalogue.task.get("dynamics/charc"), {"washout": "50"})
+    task = configure("dynamics/charc", registries.task.get("dynamics/charc"), {"washout": "50"})
     streams = Streams(0, task.id, 0)
     substrate = Substrate(
         EchoState(units=10, radius=0.9, precision="float64"), task, [streams], "charc", 150, False

@@ -117,7 +117,7 @@ def test_long_series_keep_their_extremes():
 
 
 def test_what_was_answered_is_drawn_and_so_is_the_length_of_training():
-    from quickstudy.base import catalogue
+    from quickstudy.base import registries
 
     rng = np.random.default_rng(0)
     target = rng.normal(size=(60, 1))
@@ -131,7 +131,7 @@ def test_what_was_answered_is_drawn_and_so_is_the_length_of_training():
         "free_target": rng.normal(size=(2, 30, 1)),
     }
     traces = [Trace("predictions", arrays, {})]
-    driven, free, lengths = catalogue.figure.get("predictions")(
+    driven, free, lengths = registries.figure.get("predictions")(
         "task", [Traced("esn", "learner", Mark(), traces)]
     )
     assert driven.panels[0].series[1].y == pytest.approx((target[:, 0] + 0.1).tolist())

@@ -10,29 +10,29 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import configure
 from quickstudy.base.registry import split_sheet
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace
-from quickstudy.data.finding import find
+from quickstudy.data.locate import find
 from quickstudy.tasks.sampling import check_drawn
 
 GENERATED = [
     id
-    for id in catalogue.task.names()
+    for id in registries.task.names()
     if id.startswith("dynamics/")
-    and hasattr(catalogue.task.get(id), "drive")
-    and not hasattr(catalogue.task.get(id), "ready")
-    and catalogue.task.get(id).taxonomy["type"] != "property"
+    and hasattr(registries.task.get(id), "drive")
+    and not hasattr(registries.task.get(id), "ready")
+    and registries.task.get(id).taxonomy["type"] != "property"
 ]
 SHORT = {"washout": 20, "training": 200, "validation": 20, "test": 130}
 
 
 def make(id, convention="corrected", **given):
-    return configure(f"dynamics/{id}", catalogue.task.get(f"dynamics/{id}"), given, convention)
+    return configure(f"dynamics/{id}", registries.task.get(f"dynamics/{id}"), given, convention)
 
 
 def drive(task, repetition=0):
@@ -42,14 +42,14 @@ def drive(task, repetition=0):
 @pytest.mark.parametrize("id", GENERATED)
 def test_every_published_set_can_be_drawn_and_sent(id):
     """Variants differ from what the contract tests check in numbers alone."""
-    small = {"free": 100, "transient": 50} if hasattr(catalogue.task.get(id), "transient") else {}
+    small = {"free": 100, "transient": 50} if hasattr(registries.task.get(id), "transient") else {}
     fields = {
         **SHORT,
-        **{name: value for name, value in small.items() if hasattr(catalogue.task.get(id), name)},
+        **{name: value for name, value in small.items() if hasattr(registries.task.get(id), name)},
     }
-    task = configure(id, catalogue.task.get(id), fields)
+    task = configure(id, registries.task.get(id), fields)
     assert pickle.loads(pickle.dumps(task)) == task
-    assert catalogue.task.find(id).summary == split_sheet(task.__doc__ or "")[0]
+    assert registries.task.find(id).summary == split_sheet(task.__doc__ or "")[0]
     series = drive(task)
     check_drawn(series, *spaces_of(task))
     assert series.test == 130
@@ -303,7 +303,7 @@ def real_data(monkeypatch):
 def test_published_base_cases(id, error):
     task = make(id)
     find(task.data)
-    assert catalogue.quantity.get("persistence-error")(task) == pytest.approx(error, abs=1e-6)
+    assert registries.quantity.get("persistence-error")(task) == pytest.approx(error, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -375,7 +375,7 @@ def test_how_long_a_drawer_of_eights_stays_on_the_curve():
     facts = dict(series.facts)
     for answer, steps, loop in ((right, 1000, 0.0), (late, 1000, None), (off, 250, 0.0)):
         arrays = {"free_answer": answer[None], "free_target": right[None], "target": right}
-        found = catalogue.measure.get("free-running")(Trace("predictions", arrays, facts))
+        found = registries.measure.get("free-running")(Trace("predictions", arrays, facts))
         assert found["steps-on-curve"] == steps
         if loop is None:
             wrong = (

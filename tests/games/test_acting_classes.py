@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.seeds import Streams
 from quickstudy.learners.host import Hosted
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.protocols.games import GamesProtocol
 
 PROTOCOL = GamesProtocol(teaching="reward", observations=100, tests=1, episodes=3)
@@ -30,13 +30,13 @@ class NeverMeant:
 
 
 def examined(make):
-    task = catalogue.typed_task("games/listener", "corrected")
+    task = registries.typed_task("games/listener", "corrected")
     learner = make if hasattr(make, "begin") else Hosted(make)
     return PROTOCOL.examine(task, learner, [Streams(0, task.id, 0)])
 
 
 def test_a_class_that_acts_has_the_score_of_the_rule_that_does_the_same():
-    task = catalogue.typed_task("games/listener", "corrected")
+    task = registries.typed_task("games/listener", "corrected")
     found = examined(NeverMeant)
     rule = examined(choose_learner("always-none", "corrected", task).make(task))
     for name in ("correct", "asked", "right", "episode", "game", "query", "foil"):

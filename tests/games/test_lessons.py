@@ -14,7 +14,7 @@ import itertools
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Pace
 from quickstudy.base.seeds import Streams
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.jax_gateway import eqx, jax, jnp
 from quickstudy.pages.hypotheses import verdict
 from quickstudy.protocols.games import GamesProtocol, _Asked
 from quickstudy.studies.s2b_disentanglement import disentanglement

@@ -138,7 +138,7 @@ def test_a_window_begins_at_the_token_of_its_round():
 def test_a_name_that_fits_is_said_whole():
     """A language of whole names needs no window, however many dimensions there are."""
     from quickstudy.base.seeds import Streams
-    from quickstudy.gateway import jnp
+    from quickstudy.jax_gateway import jnp
     from quickstudy.tasks.games.listener import Listener
     from quickstudy.tasks.games.play import begin, spoken
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.seeds import Streams
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.protocols.games import GamesProtocol
 
 
@@ -37,7 +37,7 @@ class _Counting:
 
 @pytest.mark.parametrize("rule", [False, True])
 def test_only_what_declares_that_it_never_learns_is_not_taught(rule):
-    task, calls = catalogue.typed_task("games/listener"), []
+    task, calls = registries.typed_task("games/listener"), []
     rules = [choose_learner(name, "corrected", task) for name in task.controls]
     played = next(rule for rule in rules if rule.compiled).make(task)
     protocol = GamesProtocol(teaching="reward", observations=200, tests=1, episodes=4)

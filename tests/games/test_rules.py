@@ -12,12 +12,12 @@ import pytest
 pytest.importorskip("jax")
 
 from plain_games import decided
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import NotApplicable
+from quickstudy.base.exchange import Transcript
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Transcript
 from quickstudy.base.parameters import configure
-from quickstudy.gateway import eqx, jax
+from quickstudy.jax_gateway import eqx, jax
 from quickstudy.learners.rollout import play
 from quickstudy.measures.games import by_episode
 from quickstudy.protocols.games import logged
@@ -36,7 +36,7 @@ def accuracy(made, drawn):
             configure("games/pair", Pair, {"samples": 4}, convention) if pair else made(convention)
         )
         world, episodes = task.world(), drawn(convention)
-        rule = catalogue.control.get(name)(
+        rule = registries.control.get(name)(
             task, Brief(task.inputs, task.outputs, "reward", task.horizon, 0)
         )
         numbers, key = np.arange(len(episodes.count)), jax.random.key(0)
@@ -111,5 +111,5 @@ def test_a_rule_says_which_languages_it_reads(made):
     task = made("corrected", 0, language="holistic")
     brief = Brief(task.inputs, task.outputs, "reward", task.horizon, 0)
     with pytest.raises(NotApplicable, match="holistic is not so"):
-        catalogue.control.get("binning")(task, brief)
-    catalogue.control.get("always-none")(task, brief)
+        registries.control.get("binning")(task, brief)
+    registries.control.get("always-none")(task, brief)

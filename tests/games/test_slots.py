@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip("jax")
 
-from quickstudy.base.lesson import Rehearsal, Transcript
+from quickstudy.base.exchange import Rehearsal, Transcript
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
-from quickstudy.gateway import jax, jnp
+from quickstudy.jax_gateway import jax, jnp
 from quickstudy.learners import episode_batches
 from quickstudy.learners.episode_batches import in_batches, laid_out, transcript
 from quickstudy.learners.rollout import Arena

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("jax")
 
-from quickstudy.gateway import jax, jnp
+from quickstudy.jax_gateway import jax, jnp
 from quickstudy.tasks.games.spaces import chosen_by, draw_stimuli, grid, split, stimulus_shape
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import changed_parameters, configure, parameters_of
@@ -74,19 +74,19 @@ pytest.importorskip("jax")
 )
 def test_what_cannot_be_played_is_refused_with_the_inequality(given, said):
     with pytest.raises(UsageError) as error:
-        configure("games/listener", catalogue.task.get("games/listener"), given)
+        configure("games/listener", registries.task.get("games/listener"), given)
     assert said in str(error.value)
 
 
 def test_structures_that_are_held_out_are_only_tested_on():
-    task = configure("games/listener", catalogue.task.get("games/listener"), {"held_out": 0.3})
+    task = configure("games/listener", registries.task.get("games/listener"), {"held_out": 0.3})
     learned, tested = (
         set(map(tuple, np.asarray(task.rules(part).structures).tolist())) for part in (False, True)
     )
     assert not learned & tested
     assert len(learned | tested) == 64
     larger = configure(
-        "games/listener", catalogue.task.get("games/listener"), {"tested_most": 6, "most": 4}
+        "games/listener", registries.task.get("games/listener"), {"tested_most": 6, "most": 4}
     )
     assert np.asarray(larger.rules(False).structures).max() == 4
     assert (np.asarray(larger.rules(True).structures).max(axis=1) > 4).all()
@@ -100,7 +100,7 @@ def test_so_many_structures_are_held_out_as_the_share_says(share, most, count):
     """And those of a smaller share are among those of a larger one, for every seed."""
     whole, less = (
         configure(
-            "games/listener", catalogue.task.get("games/listener"), {"held_out": own, "most": most}
+            "games/listener", registries.task.get("games/listener"), {"held_out": own, "most": most}
         )
         for own in (share, 0.125)
     )
@@ -116,10 +116,10 @@ def test_settings_that_give_other_numbers_than_before_have_other_keys():
     """
 
     def known(id="games/listener", **given):
-        task = configure(id, catalogue.task.get(id), given)
+        task = configure(id, registries.task.get(id), given)
         assert "course" not in changed_parameters(task)
         assert "course" not in task.label
-        again = configure(id, catalogue.task.get(id), parameters_of(task))
+        again = configure(id, registries.task.get(id), parameters_of(task))
         assert again == task
         return parameters_of(task).get("course")
 
@@ -134,18 +134,20 @@ def test_settings_that_give_other_numbers_than_before_have_other_keys():
     assert known(rounds=3, length=2) == known(language="holistic", length=2, words=12) == 2
     assert known(rounds=2, length=2) is None  # the last window was the last there is already
     with pytest.raises(UsageError, match="course is derived"):
-        configure("games/listener", catalogue.task.get("games/listener"), {"course": 2})
+        configure("games/listener", registries.task.get("games/listener"), {"course": 2})
 
 
 @pytest.mark.parametrize("given", [{"dimensions": 4, "most": 10}, {"dimensions": 3, "most": 20}])
 def test_large_spaces_are_played(given):
     given = {**given, "words": 20, "length": 4}
-    assert configure("games/listener", catalogue.task.get("games/listener"), given).sizes.games > 0
+    assert configure("games/listener", registries.task.get("games/listener"), given).sizes.games > 0
 
 
 def test_recall_of_more_than_can_be_kept_is_refused():
     with pytest.raises(UsageError, match=r"needs most\^dimensions <= 16384, got 64000000"):
-        configure("games/recall", catalogue.task.get("games/recall"), {"dimensions": 6, "most": 20})
+        configure(
+            "games/recall", registries.task.get("games/recall"), {"dimensions": 6, "most": 20}
+        )
 
 
 def test_sequences_are_what_a_world_shows(made, drawn):
@@ -179,7 +181,7 @@ def recall():
     found = {}
     for convention in ("corrected", "published"):
         task = configure(
-            "games/recall", catalogue.task.get("games/recall"), {"most": 4}, convention
+            "games/recall", registries.task.get("games/recall"), {"most": 4}, convention
         )
         found[convention] = task, task.exam(Streams(1, "games/recall", 0), 8)
     return found
@@ -190,7 +192,7 @@ def test_recall_by_hand(recall):
     number there.
     """
     for convention, (task, (examples, known)) in recall.items():
-        rule = catalogue.control.get("recall-rank")(task, None, 0)
+        rule = registries.control.get("recall-rank")(task, None, 0)
         for number in range(8):
             length = examples.lengths[number]
             inputs, targets = (
@@ -226,7 +228,7 @@ def test_recall_in_shots_of_some_games(convention):
     either shot.
     """
     given = {"most": 4, "longest": 10}
-    task = configure("games/recall", catalogue.task.get("games/recall"), given, convention)
+    task = configure("games/recall", registries.task.get("games/recall"), given, convention)
     assert task.horizon == 40
     examples, known = task.exam(Streams(1, "games/recall", 0), 64)
     assert examples.inputs.shape[0] == 40
@@ -244,7 +246,7 @@ def test_recall_in_shots_of_some_games(convention):
     # More room than the largest space has changes nothing.
     plain, roomy = (
         configure(
-            "games/recall", catalogue.task.get("games/recall"), {"most": 4, **own}, convention
+            "games/recall", registries.task.get("games/recall"), {"most": 4, **own}, convention
         )
         for own in ({}, {"longest": 64})
     )
@@ -254,14 +256,14 @@ def test_recall_in_shots_of_some_games(convention):
 
 def test_recall_pays_as_its_convention_says():
     """An episode by hand: the answer to the first question is 2."""
-    from quickstudy.gateway import jnp
+    from quickstudy.jax_gateway import jnp
     from quickstudy.tasks.games.recall import Shown
 
     shown = Shown(
         jnp.zeros((8, 3)), jnp.array([2, 2, 0, 0, 1, 1, 0, 0]), jnp.int32(8), jnp.int32(4)
     )
     for convention, pay in (("corrected", (1.0, 0.0)), ("published", (0.0, -1.0))):
-        task = configure("games/recall", catalogue.task.get("games/recall"), {}, convention)
+        task = configure("games/recall", registries.task.get("games/recall"), {}, convention)
         state, turn = task.step(None, (shown, jnp.int32(0), jnp.zeros(2)), 2)
         assert turn.reward == 0
         for answer, paid in ((2, pay[0]), (1, pay[1])):
@@ -271,7 +273,7 @@ def test_recall_pays_as_its_convention_says():
 
 
 def test_the_ordinary_game_keeps_query_meanings_for_the_test():
-    task = configure("games/common", catalogue.task.get("games/common"), {"most": 3})
+    task = configure("games/common", registries.task.get("games/common"), {"most": 3})
     streams = Streams(0, "games/common", 0)
     lesson, (exam, known) = task.lesson(streams, 0, 256), task.exam(streams, 256)
 
@@ -310,6 +312,6 @@ def test_axes_and_the_threshold(made):
     assert len({order for order, _ in ways}) == 6
     assert len({signs for _, signs in ways}) == 8
     with pytest.raises(NotApplicable, match="token i as coordinate i, and axes are shuffled"):
-        catalogue.control.get("nearest-neighbour")(
+        registries.control.get("nearest-neighbour")(
             task, Brief(task.inputs, task.outputs, "reward", 1, 0)
         )

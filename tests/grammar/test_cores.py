@@ -11,7 +11,7 @@ import pytest
 
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.stack_lstm import BabyNTM, StackLSTM
-from quickstudy.gateway import jnp
+from quickstudy.jax_gateway import jnp
 
 ROWS = 12
 

@@ -17,14 +17,14 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.study import find_study
 from quickstudy.base.trace import Trace
 from quickstudy.learners.host import Hosted
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.measures.grammar import b_index, cross_entropy, reach, string_accuracy
 from quickstudy.protocols.grammar import GrammarProtocol
 from quickstudy.report.build import gather
 from quickstudy.report.page import FORMS
-from quickstudy.runs.job import examine
 from quickstudy.runs.plan import make_plan
-from quickstudy.runs.setting import Setting, make_task
+from quickstudy.runs.run_one import examine
+from quickstudy.runs.run_spec import Setting, make_task
 
 
 class Bounded:
@@ -134,7 +134,7 @@ def test_bits_drive_an_index_too():
 
 @pytest.fixture(scope="module", autouse=True)
 def brought() -> None:
-    from quickstudy.learners.naming import bring_all
+    from quickstudy.learners.learner_spec import bring_all
 
     bring_all([Bounded])
 

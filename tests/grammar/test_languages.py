@@ -16,7 +16,7 @@ import quickstudy as qs
 from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.protocols.grammar import GrammarProtocol
-from quickstudy.runs.setting import make_task
+from quickstudy.runs.run_spec import make_task
 from quickstudy.tasks.grammar import following, released
 from quickstudy.tasks.grammar.derivation import Derivation
 from quickstudy.tasks.grammar.languages import Written

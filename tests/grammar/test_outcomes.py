@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 
+from quickstudy.base.exchange import Lesson
 from quickstudy.base.learner import Brief, distribution
-from quickstudy.base.lesson import Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.learners import stepping
 from quickstudy.learners.host import Hosted
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.learners.mdl.exact import Automaton
 from quickstudy.learners.mdl.network import Network
-from quickstudy.learners.naming import choose_learner
 from quickstudy.protocols import marking as room
 from quickstudy.protocols import outcomes as reading
 from quickstudy.protocols import states
 from quickstudy.protocols.marking import Marking, Stop
 from quickstudy.protocols.outcomes import outcomes
-from quickstudy.runs.setting import make_task
+from quickstudy.runs.run_spec import make_task
 from quickstudy.tasks.grammar.lists import TestList
 
 

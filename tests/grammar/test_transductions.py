@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.study import find_study
 from quickstudy.base.trace import Trace
-from quickstudy.learners.naming import bring_all
+from quickstudy.learners.learner_spec import bring_all
 from quickstudy.measures.grammar import length_generalisation
 from quickstudy.protocols.transduction import TransductionProtocol
-from quickstudy.runs.job import examine
-from quickstudy.runs.setting import Setting
+from quickstudy.runs.run_one import examine
+from quickstudy.runs.run_spec import Setting
 from quickstudy.tasks.grammar.transductions import BLANK, FUNCTIONS
 from quickstudy.testing import check_learner, check_task
 from quickstudy.testing.learners import LEARNS_NOTHING
@@ -51,7 +51,7 @@ NO_STRINGS = {
 
 
 def made(kind: str, **given: Any) -> Any:
-    return catalogue.task.get(f"grammar/{kind}")(**given)
+    return registries.task.get(f"grammar/{kind}")(**given)
 
 
 def outcome(learner: str, kind: str = "parity-check", task: str = "", **protocol: Any) -> Any:
@@ -134,7 +134,7 @@ def test_lengths_of_what_is_learned_are_uniform():
 
 def told(rule: str, task: Any, strings: int) -> Any:
     """A rule that was shown some strings."""
-    made = catalogue.control.get(rule)(
+    made = registries.control.get(rule)(
         task, Brief(task.inputs, task.outputs, "cross-entropy", 100, strings), 0
     )
     shown = task.sample(np.random.default_rng(2), strings)
@@ -227,7 +227,7 @@ def test_what_cannot_be_asked_is_refused():
     ):
         TransductionProtocol(upto=40).unfit(made("parity-check"))
     assert "has no of_lengths" in TransductionProtocol().unfit(
-        catalogue.task.get("grammar/an-bn")()
+        registries.task.get("grammar/an-bn")()
     )
     record = outcome("lstm:units=4,batch=32,passes=1", sequences=10).record
     assert record.status == "failed"

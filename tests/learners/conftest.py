@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Lesson
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
-from quickstudy.gateway import jax
+from quickstudy.jax_gateway import jax
 
 SYMBOLS = 5
 

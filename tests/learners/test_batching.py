@@ -11,8 +11,8 @@ import pytest
 
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import CONVENTIONS, configure
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
@@ -29,10 +29,10 @@ from quickstudy.learners.batching import (
     whole_lesson,
     with_answers,
 )
-from quickstudy.learners.exams import grouped_exam
+from quickstudy.learners.evaluation_batches import grouped_exam
 from quickstudy.learners.features import Shape, harvest, rows_at
 from quickstudy.learners.lanes import stack_lanes
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.testing import check_core, check_learner
 
 

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 from quickstudy.base.errors import NotApplicable
+from quickstudy.base.exchange import Rehearsal
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Rehearsal
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import spaces_of
 from quickstudy.cores.recurrent import GRU
-from quickstudy.gateway import eqx, jax, jnp
-from quickstudy.learners.acquisition import acquired
-from quickstudy.learners.channel import Channel
-from quickstudy.learners.trained import Trained
+from quickstudy.jax_gateway import eqx, jax, jnp
+from quickstudy.learners.acquisition_probe import acquired
+from quickstudy.learners.core_with_training import Trained
+from quickstudy.learners.emergent_channel import Channel
 from quickstudy.tasks.games.pair import Pair
 from quickstudy.tasks.games.play import LISTENER, SPEAKER
 

@@ -7,12 +7,12 @@ import pytest
 
 from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.examples import Series
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals
-from quickstudy.learners.naming import choose_learner
-from quickstudy.learners.strategy import Strategy
+from quickstudy.learners.cma_es import Strategy
+from quickstudy.learners.learner_spec import choose_learner
 
 
 def found(function, size, generations, target=1e-9):

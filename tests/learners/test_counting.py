@@ -16,7 +16,7 @@ from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Tokens
 from quickstudy.learners.host import HostPupil
 from quickstudy.report.build import gather
-from quickstudy.report.facts import as_csv
+from quickstudy.report.export import as_csv
 from quickstudy.report.page import FORMS
 
 as_text = FORMS["text"]

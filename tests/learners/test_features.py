@@ -11,25 +11,25 @@ import numpy as np
 import pytest
 
 from quickstudy.base.examples import Series
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.esn import EchoState
-from quickstudy.learners import exams, feature_blocks, features, readout
+from quickstudy.learners import chunked_features, evaluation_batches, features, readout
 from quickstudy.learners.lanes import stack_lanes
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.learners.online_readouts import RecursiveLeastSquares
 
 
 @pytest.fixture
 def cramped(monkeypatch):
     """Room for almost nothing, and blocks of a few steps."""
-    for module in (exams, readout, features):
+    for module in (evaluation_batches, readout, features):
         monkeypatch.setattr(module, "KEPT", 1 << 10)
-    monkeypatch.setattr(feature_blocks, "BLOCK", 3)
-    monkeypatch.setattr(feature_blocks, "FEW", 4)
-    monkeypatch.setattr(feature_blocks, "MANY", 4)
+    monkeypatch.setattr(chunked_features, "BLOCK", 3)
+    monkeypatch.setattr(chunked_features, "FEW", 4)
+    monkeypatch.setattr(chunked_features, "MANY", 4)
 
 
 NAMES = ["esn:units=20", "lstm:units=5", "transformer:embedding=8,hidden=8"]
@@ -54,7 +54,7 @@ def test_every_question_is_in_one_block_in_every_lane(world, cramped):
     cores = stack_lanes(
         [EchoState(units=6).build(Tokens(world.symbols), np.random.default_rng(n)) for n in (0, 1)]
     )
-    found = [block.numbers for block in feature_blocks.blocks(cores, lanes)]
+    found = [block.numbers for block in chunked_features.blocks(cores, lanes)]
     assert len(found) > 8
     for lane, examples in enumerate(lanes):
         assert sorted(np.concatenate([numbers[lane] for numbers in found])) == list(
@@ -95,10 +95,10 @@ import resource, sys
 import numpy as np
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Exam
+from quickstudy.base.exchange import Exam
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 
 brief = Brief(Tokens(3), Tokens(3), "cross-entropy", 20, 10)
 streams = [Streams(0, "testing/large", 0)]

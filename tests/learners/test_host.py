@@ -7,6 +7,7 @@ import pytest
 
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import (
     Acting,
     Brief,
@@ -17,11 +18,10 @@ from quickstudy.base.learner import (
     Stepping,
     face,
 )
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.learners.host import MANY, Hosted, HostPupil
-from quickstudy.learners.watching import Watched
+from quickstudy.learners.lookahead_check import Watched
 from quickstudy.protocols.examination import Examination
 
 BRIEF = Brief(Tokens(10), Tokens(10), "cross-entropy", 4, 3)

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples
-from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.esn import EchoState
 from quickstudy.cores.recurrent import LSTM
-from quickstudy.gateway import double, jax, jnp
+from quickstudy.jax_gateway import double, jax, jnp
 from quickstudy.learners.adam import Adam
 from quickstudy.learners.lanes import named_arrays, rounded, stack_lanes, with_arrays
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.learners.online_readouts import OnlineLogistic, OnlineSoftmax, RecursiveLeastSquares
 from quickstudy.protocols.examination import Examination
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Pace
 from quickstudy.base.parameters import configure
+from quickstudy.learners.core_with_training import Trained, default_training
 from quickstudy.learners.host import Hosted
-from quickstudy.learners.naming import bring, choose_learner, learner_names
-from quickstudy.learners.trained import Trained, default_training
+from quickstudy.learners.learner_spec import bring, choose_learner, learner_names
 
 FILE = '''
 class Make:
@@ -34,7 +34,7 @@ def choose(text, convention="corrected", task=None):
 
 @pytest.fixture(scope="module")
 def qa():
-    return configure("language/qa", catalogue.task.get("language/qa"), {})
+    return configure("language/qa", registries.task.get("language/qa"), {})
 
 
 def test_a_core_is_a_learner_with_its_usual_training():
@@ -57,7 +57,7 @@ def test_a_convention_has_its_own_training_and_parameters():
     assert published.label == "esn"
     assert choose("lstm", "published").what["parameters"]["sizing"] == "published"
     assert choose("esn+sgd", "published").label == "esn+sgd"
-    assert default_training(catalogue.core.get("lstm"), "published") == "adam"
+    assert default_training(registries.core.get("lstm"), "published") == "adam"
 
 
 def test_parameters_of_both_halves_stand_side_by_side():

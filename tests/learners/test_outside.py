@@ -11,15 +11,15 @@ import pytest
 pytest.importorskip("jax")
 
 import quickstudy as qs
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
-from quickstudy.base.lesson import Exam
+from quickstudy.base.exchange import Exam
 from quickstudy.cores.recurrent import LSTM
-from quickstudy.gateway import jnp
+from quickstudy.jax_gateway import jnp
 from quickstudy.learners import GradientTraining, Played
 from quickstudy.learners.adam import Adam
-from quickstudy.learners.naming import choose_learner
-from quickstudy.runs.setting import component
+from quickstudy.learners.learner_spec import choose_learner
+from quickstudy.runs.run_spec import component
 from quickstudy.tasks.curriculum import courses  # noqa: F401  (registered before tests copy)
 
 HOW_TO = pathlib.Path(__file__).resolve().parents[2] / "docs" / "how-to"
@@ -44,7 +44,7 @@ def own(tmp_path, monkeypatch):
         path.write_text(code, encoding="utf-8")
         return qs.include(path)
 
-    kinds = (catalogue.task, catalogue.core, catalogue.training)
+    kinds = (registries.task, registries.core, registries.training)
     for kind in kinds:
         kind.names()
         monkeypatch.setattr(kind, "_entries", dict(kind._entries))
@@ -121,7 +121,7 @@ def test_returns_and_means_end_with_the_episode():
 def test_an_own_micro_task_is_a_member_like_a_published_one(own, world):
     given = own("write-a-micro-task").Successor
     alone = given()
-    chain = catalogue.typed_task("curriculum/chain:members=successor/micro-1", "corrected")
+    chain = registries.typed_task("curriculum/chain:members=successor/micro-1", "corrected")
     streams = world.streams()[0]
     questions = []
     for task in (alone, chain):
@@ -131,17 +131,17 @@ def test_an_own_micro_task_is_a_member_like_a_published_one(own, world):
         questions.append((environment.stage.texts, environment.stage.text, member.name))
     assert questions[0] == questions[1]
     with pytest.raises(UsageError, match='no task "predecessor" in the curriculum'):
-        catalogue.typed_task("curriculum/chain:members=predecessor", "corrected")
+        registries.typed_task("curriculum/chain:members=predecessor", "corrected")
 
 
 def test_a_chain_is_another_task_when_the_code_of_a_member_changes(own):
     name, known = "curriculum/chain:members=successor/micro-1", []
     for change in ("below(9)", "below(8)"):
-        catalogue.task._entries.pop(("curriculum/successor", 1), None)
+        registries.task._entries.pop(("curriculum/successor", 1), None)
         own("write-a-micro-task", one=("below(9)", change))
-        known.append(component(catalogue.typed_task(name, "corrected"))["code"])
+        known.append(component(registries.typed_task(name, "corrected"))["code"])
     assert known[0] != known[1]
-    plain = catalogue.typed_task("curriculum/chain:members=micro-4/micro-1", "corrected")
+    plain = registries.typed_task("curriculum/chain:members=micro-4/micro-1", "corrected")
     assert "code" not in component(plain)
 
 

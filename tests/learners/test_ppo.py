@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from quickstudy.base.errors import NotApplicable
+from quickstudy.base.exchange import Rehearsal
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Rehearsal
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.base.task import Turn
 from quickstudy.cores.recurrent import GRU
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.jax_gateway import eqx, jax, jnp
+from quickstudy.learners.core_with_training import Trained
 from quickstudy.learners.episodes import Lived
 from quickstudy.learners.ppo import PPO, Settings, _advantages
-from quickstudy.learners.trained import Trained
 from quickstudy.testing import check_learner
 from quickstudy.testing.small_tasks import PureLevers
 

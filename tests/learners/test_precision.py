@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from quickstudy.base.exchange import Exam
 from quickstudy.base.learner import Keeping, Stepping, face
-from quickstudy.base.lesson import Exam
 from quickstudy.base.parameters import parameters_of
 from quickstudy.base.spaces import Reals
 from quickstudy.cores.esn import EchoState
-from quickstudy.gateway import jnp
-from quickstudy.learners.naming import choose_learner
+from quickstudy.jax_gateway import jnp
+from quickstudy.learners.learner_spec import choose_learner
 
 
 def pupil_of(name, world):
@@ -60,7 +60,7 @@ def test_states_in_double_precision_are_those_of_numpy(world):
         outer = np.asarray(core.inputs.weights, float)[0] * x + np.asarray(core.bias, float)
         state = np.tanh(matrix @ state + outer)
         wanted.append(state)
-    from quickstudy.gateway import double
+    from quickstudy.jax_gateway import double
 
     with double():
         built = spec.build(Reals(1), np.random.default_rng(0))

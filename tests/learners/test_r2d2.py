@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from quickstudy.base.errors import NotApplicable
+from quickstudy.base.exchange import Rehearsal
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Rehearsal
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Fields, Reals, Tokens
 from quickstudy.base.task import Turn
 from quickstudy.cores.encoded_lstm import EncodedLSTM
 from quickstudy.cores.recurrent import GRU
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.jax_gateway import eqx, jax, jnp
 from quickstudy.learners import action_values, r2d2_programs
 from quickstudy.learners.action_values import centred, squeezed, stretched, taken, written
 from quickstudy.learners.r2d2 import R2D2

@@ -7,19 +7,19 @@ import pytest
 
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.esn import EchoState
-from quickstudy.gateway import jax, jnp
+from quickstudy.jax_gateway import jax, jnp
+from quickstudy.learners.core_with_training import Trained
 from quickstudy.learners.online_readouts import (
     OnlineLogistic,
     OnlineSoftmax,
     RecursiveLeastSquares,
     Statistics,
 )
-from quickstudy.learners.trained import Trained
 
 CORE = EchoState(units=8, terms=4)
 

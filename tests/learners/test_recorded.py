@@ -15,8 +15,8 @@ from quickstudy import run
 from quickstudy.base.errors import UsageError
 from quickstudy.learners.recorded import Recorded
 from quickstudy.protocols.language import LanguageProtocol
-from quickstudy.runs.reader import read_results
-from quickstudy.runs.recording import recorded_lines
+from quickstudy.runs.merge import read_results
+from quickstudy.runs.record_run import recorded_lines
 
 LAST = """
 import numpy as np

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 
 from quickstudy.base.errors import LearnerFault, UsageError
 from quickstudy.base.examples import Examples, Series
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.esn import EchoState
 from quickstudy.cores.reca import ReservoirAutomaton
 from quickstudy.learners import ridge
-from quickstudy.learners.feature_blocks import CHUNK, blocks
+from quickstudy.learners.chunked_features import CHUNK, blocks
+from quickstudy.learners.core_with_training import Trained
 from quickstudy.learners.ridge import STRENGTHS, WITHOUT_VALIDATION, Ridge, stretch_of
-from quickstudy.learners.trained import Trained
 
 ESN = EchoState(units=12, radius=0.9)
 EXACT = ReservoirAutomaton(redundancy=2, block=8)

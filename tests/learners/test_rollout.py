@@ -12,7 +12,7 @@ pytest.importorskip("jax")
 
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import Turn
-from quickstudy.gateway import jax, jnp
+from quickstudy.jax_gateway import jax, jnp
 from quickstudy.learners.rollout import Arena, action_keys, opened, rollout, step_keys
 from quickstudy.tasks.worlds import episode_keys
 

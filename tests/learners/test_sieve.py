@@ -7,14 +7,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief, Snapshot
 from quickstudy.base.parameters import configure
 from quickstudy.base.spaces import Tokens
 from quickstudy.learners.sieve.codes import LAGS, code, layout
 from quickstudy.learners.sieve.learner import Sieve, SieveHost
-from quickstudy.learners.sieve.reading import read
+from quickstudy.learners.sieve.pattern_reading import read
 
 
 def host(size=20):
@@ -22,7 +22,7 @@ def host(size=20):
 
 
 def taught(name, count):
-    task = configure(name, catalogue.task.get(name), {})
+    task = configure(name, registries.task.get(name), {})
     learner, examples = (
         host(len(task.vocabulary)),
         task.sample(np.random.default_rng(11), count + 60),

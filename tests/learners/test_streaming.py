@@ -12,18 +12,18 @@ import pytest
 
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.transformer import Transformer
-from quickstudy.gateway import jax, jnp
+from quickstudy.jax_gateway import jax, jnp
 from quickstudy.learners.adam import Adam
 from quickstudy.learners.auxiliary_losses import AuxiliaryLosses
 from quickstudy.learners.bandit import Bandit, Drawn, won_or_lost
+from quickstudy.learners.core_with_training import Trained
+from quickstudy.learners.online_batches import Batches
 from quickstudy.learners.optimiser import clipped, share_of_rate
-from quickstudy.learners.streaming import Batches
-from quickstudy.learners.trained import Trained
 from quickstudy.learners.updates import of_tokens
 
 CORE = Transformer(

@@ -10,17 +10,17 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Exam
 from quickstudy.base.learner import Brief, Pace, distribution, pace_of
-from quickstudy.base.lesson import Exam
 from quickstudy.base.parameters import CONVENTIONS, configure
 from quickstudy.base.spaces import Bits, Fields, Reals, Tokens, check_spaces
 from quickstudy.base.task import ASKED, asked_of
+from quickstudy.learners.core_with_training import Usual, default_training
 from quickstudy.learners.host import Hosted, HostPupil
-from quickstudy.learners.naming import choose_learner
-from quickstudy.learners.trained import Usual, default_training
+from quickstudy.learners.learner_spec import choose_learner
 
 
 class Samples:
@@ -96,7 +96,7 @@ def test_what_is_asked_follows_from_the_task_and_the_protocol_may_say_otherwise(
     ],
 )
 def test_the_usual_training(core, asked, convention, training):
-    assert default_training(catalogue.core.get(core), convention, asked) == training
+    assert default_training(registries.core.get(core), convention, asked) == training
     chosen = choose_learner(core, convention, asked=asked)
     assert (chosen.what["id"], chosen.label) == (f"{core}+{training}", core)
 
@@ -125,8 +125,8 @@ def test_usual_parameters_stand_below_what_is_given(convention):
 
 
 def test_a_core_that_nothing_trains_for_it_is_not_applicable_with_the_reason(monkeypatch):
-    kept = [entry for entry in catalogue.training.entries() if entry.id in ("adam", "sgd")]
-    monkeypatch.setattr(catalogue.training, "entries", lambda: kept)
+    kept = [entry for entry in registries.training.entries() if entry.id in ("adam", "sgd")]
+    monkeypatch.setattr(registries.training, "entries", lambda: kept)
     chosen = choose_learner("esn:units=20,rate=0.1", "corrected", asked="reward")
     assert (chosen.label, chosen.what["id"], chosen.role) == (
         "esn:units=20,rate=0.1",
@@ -159,12 +159,12 @@ def test_a_training_of_somebody_elses_says_itself_what_it_is_usual_for(monkeypat
 
         def begin(self, core, brief, streams): ...
 
-    catalogue.training.names()
-    ours = dict(catalogue.training._entries)
+    registries.training.names()
+    ours = dict(registries.training._entries)
     without = {key: entry for key, entry in ours.items() if key[0] not in ("actor-critic", "ppo")}
     for entries, found in ((without, "bandit"), (ours, "actor-critic")):
-        monkeypatch.setattr(catalogue.training, "_entries", dict(entries))
-        catalogue.training("bandit", version=3)(Bandit)
+        monkeypatch.setattr(registries.training, "_entries", dict(entries))
+        registries.training("bandit", version=3)(Bandit)
         for core in ("esn", "lstm"):
             chosen = choose_learner(core, "corrected", asked="reward")
             assert (chosen.what["id"], chosen.label) == (f"{core}+{found}", core)
@@ -236,7 +236,7 @@ def test_what_says_nothing_of_spaces_takes_all():
 
 @pytest.mark.parametrize("kind", ["core", "training"])
 def test_what_is_usual_is_possible(kind):
-    registry = getattr(catalogue, kind)
+    registry = getattr(registries, kind)
     for name in registry.names():
         component = registry.get(name)
         assert set(getattr(component, "usual", {})) <= set(ASKED), name
@@ -251,8 +251,8 @@ def test_what_is_usual_is_possible(kind):
 def test_no_two_trainings_are_usual_for_the_same():
     declared = [
         (usual.asked, frozen, usual.convention)
-        for name in catalogue.training.names()
-        for usual in getattr(catalogue.training.get(name), "usual_for", ())
+        for name in registries.training.names()
+        for usual in getattr(registries.training.get(name), "usual_for", ())
         for frozen in ((True, False) if usual.frozen is None else (usual.frozen,))
     ]
     assert len(set(declared)) == len(declared)

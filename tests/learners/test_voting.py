@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from quickstudy.base.errors import NotApplicable, UsageError
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.esn import EchoState
 from quickstudy.cores.recall import Codebook, Recall
-from quickstudy.gateway import jax, jnp
-from quickstudy.learners.experts import HESITATION, HITS, LEAST, MISSES, PATIENCE, VotingRule
-from quickstudy.learners.naming import choose_learner
-from quickstudy.learners.trained import Trained
+from quickstudy.jax_gateway import jax, jnp
+from quickstudy.learners.core_with_training import Trained
+from quickstudy.learners.expert_mixture import HESITATION, HITS, LEAST, MISSES, PATIENCE, VotingRule
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.learners.voting import Voting, with_shared_symbols
 
 CORE = Recall(lags=2, hops=1, order=2, most=4)

@@ -11,13 +11,13 @@ import pytest
 
 from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
-from quickstudy.learners.naming import choose_learner
-from quickstudy.learners.rows import distinct, in_order, rows_of
-from quickstudy.learners.whole_rows import BatchNorm
+from quickstudy.learners.learner_spec import choose_learner
+from quickstudy.learners.pooled import distinct, in_order, rows_of
+from quickstudy.learners.pooled_sequences import BatchNorm
 
 SYMBOLS = 20
 NETS = (

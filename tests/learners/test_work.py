@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.learner import Brief
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
-from quickstudy.gateway import jax, jnp, lax
+from quickstudy.jax_gateway import jax, jnp, lax
 from quickstudy.learners.footprint import footprint
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.learners.work import with_work, work_of
 
 
 def step_of(name, inputs, **parameters):
-    core = catalogue.core.get(name)(**parameters).build(inputs, np.random.default_rng(0))
+    core = registries.core.get(name)(**parameters).build(inputs, np.random.default_rng(0))
     x = jnp.zeros(1, int) if isinstance(inputs, Tokens) else jnp.ones((1, inputs.width))
     return core, core.start(1, 8), x
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief, Pace
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import ABSENT
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.learners.wrappers import tampered
 from quickstudy.testing import check_learner
-from quickstudy.testing.examinee import CheckMaterial as Material
+from quickstudy.testing.fixtures import CheckMaterial as Material
 from quickstudy.testing.small_tasks import Partners
 
 INNER = "recall:order=2"
@@ -147,5 +147,5 @@ def test_the_learner_within_is_part_of_what_it_is(monkeypatch):
     name = "tampered:learner=transformer:causal=true"
     before = choose_learner(name, "published").what
     assert before["within"] == choose_learner("transformer:causal=true", "published").what
-    monkeypatch.setattr(catalogue.core.get("transformer"), "version", 99)
+    monkeypatch.setattr(registries.core.get("transformer"), "version", 99)
     assert choose_learner(name, "published").what != before

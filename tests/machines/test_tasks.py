@@ -13,7 +13,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.machines.chains import stationary
 from quickstudy.machines.entropies import complexity, entropy
 from quickstudy.machines.finite import machine_of
-from quickstudy.runs.setting import make_task
+from quickstudy.runs.run_spec import make_task
 from quickstudy.tasks.curriculum.finite_loop import MiniLoop
 from quickstudy.tasks.curriculum.loop import (
     IN_A_ROW,

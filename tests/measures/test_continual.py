@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import CONVENTIONS
 from quickstudy.base.trace import Trace
@@ -47,7 +47,7 @@ def stream(steps=STEPS, accuracy=ACCURACY, boundary=BOUNDARY, constants=CONSTANT
 def scores(trace, convention="corrected"):
     found = {}
     for id in IDS:
-        found |= catalogue.measure.get(id)(trace, convention)
+        found |= registries.measure.get(id)(trace, convention)
     return found
 
 
@@ -90,7 +90,7 @@ def test_one_segment_has_nothing_before_or_after():
 
 @pytest.mark.parametrize("id", IDS)
 def test_conventions_make_no_difference(id):
-    values = [dict(catalogue.measure.get(id)(stream(), convention)) for convention in CONVENTIONS]
+    values = [dict(registries.measure.get(id)(stream(), convention)) for convention in CONVENTIONS]
     assert values[0] == values[1] == values[2]
 
 
@@ -123,10 +123,10 @@ def test_laws(trace):
     found = scores(trace)
     segments = len(trace.facts["constants"])
     for id in IDS:
-        low, high = catalogue.measure.get(id).range
+        low, high = registries.measure.get(id).range
         assert all(
             np.isnan(value) or low <= value <= high
-            for value in catalogue.measure.get(id)(trace).values()
+            for value in registries.measure.get(id)(trace).values()
         )
     if segments > 1:
         # What is lost since a segment's own end is at most what is lost since its best time.
@@ -147,7 +147,7 @@ def test_within_a_segment_it_is_the_measure_of_a_learning_curve(trace):
             "accuracy": trace.arrays["accuracy"][inside, number],
         }
         facts = {"unit": "sequences", "constant": trace.facts["constants"][number]}
-        alone = catalogue.measure.get("wade-above-chance")(Trace("learning-curve", arrays, facts))
+        alone = registries.measure.get("wade-above-chance")(Trace("learning-curve", arrays, facts))
         assert found[f"wade-within-{number + 1}"] == alone["wade-above-chance"]
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.trace import Trace
 from quickstudy.measures import wade
@@ -29,24 +29,24 @@ def trace(steps=STEPS, accuracy=ACCURACY, **facts):
 
 
 def values(name, given, convention="corrected"):
-    return dict(catalogue.measure.get(name)(given, convention))
+    return dict(registries.measure.get(name)(given, convention))
 
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_registered_with_all_a_reader_needs(name):
-    found = catalogue.measure.get(name)
+    found = registries.measure.get(name)
     assert found.kinds == ("learning-curve",)
     assert found.direction in ("higher", "lower")
     assert found.range[0] < found.range[1]
     assert all([found.unit, found.chance, found.equation])
-    assert catalogue.measure.find(name).summary.endswith(".")
+    assert registries.measure.find(name).summary.endswith(".")
 
 
 @pytest.mark.parametrize("name", MEASURES)
 @pytest.mark.parametrize("convention", ["corrected", "written", "published"])
 @pytest.mark.parametrize("item", ["example", "question"])
 def test_in_range_and_plain_floats(name, convention, item):
-    low, high = catalogue.measure.get(name).range
+    low, high = registries.measure.get(name).range
     for value in values(name, trace(item=item), convention).values():
         assert type(value) is float
         assert low <= value <= high

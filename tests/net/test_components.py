@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from quickstudy.base import catalogue
-from quickstudy.learners.trained import default_training
+from quickstudy.base import registries
+from quickstudy.learners.core_with_training import default_training
 from tiny_runs import CORES, LEARNERS, OUTSIDE, PROTOCOLS, TRAININGS, ids, outcome
 
 RUNS = [
@@ -36,7 +36,7 @@ def test_no_other_runs_are_stored(expected):
 
 def test_every_training_is_run():
     usually = {
-        default_training(catalogue.core.get(core), "corrected", asked)
+        default_training(registries.core.get(core), "corrected", asked)
         for core in ids("core")
         for asked in ("symbols", "reals", "strings", "reward")
     }

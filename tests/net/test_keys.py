@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from expected import read
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.canonical import digest
 from quickstudy.base.parameters import parse_assignments
-from quickstudy.runs.setting import Setting, identity
+from quickstudy.runs.run_spec import Setting, identity
 from tiny_runs import components
 
 LINES = {
@@ -86,7 +86,7 @@ CELLS = [
 
 @pytest.fixture(autouse=True)
 def _data_need_not_be_here(monkeypatch):
-    monkeypatch.setattr(catalogue.task.get("reviews/imdb"), "ready", lambda task: None)
+    monkeypatch.setattr(registries.task.get("reviews/imdb"), "ready", lambda task: None)
 
 
 @pytest.mark.parametrize("cell", CELLS)

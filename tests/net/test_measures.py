@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.parameters import CONVENTIONS
 from stored_traces import RUNS, make_missing, stored
 from tiny_runs import ids
@@ -25,7 +25,7 @@ def test_the_traces_are_stored(traces):
 
 @pytest.mark.parametrize("name", ids("measure"))
 def test_measures(name, traces, expected):
-    measure = catalogue.measure.get(name)
+    measure = registries.measure.get(name)
     found = {}
     for trace, content in traces.items():
         if content.kind in measure.kinds:

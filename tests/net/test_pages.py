@@ -18,11 +18,11 @@ from quickstudy.base.record import OK, Record
 from quickstudy.base.study import Published, Study, StudyRow
 from quickstudy.base.trace import Trace
 from quickstudy.pages.page import page_of, screen_page
-from quickstudy.pages.request import Request
-from quickstudy.render.files import page_files
+from quickstudy.pages.study_request import Request
 from quickstudy.render.terminal import as_text
-from quickstudy.runs.setting import Setting, identity, labels
-from quickstudy.runs.traces import inline_trace
+from quickstudy.render.write_page import page_files
+from quickstudy.runs.array_files import inline_trace
+from quickstudy.runs.run_spec import Setting, identity, labels
 
 RULES = ("reca:rule=0", "reca:rule=90", "reca:rule=110")
 CLAIM = {"text": "A above B", "score": "wade", "better": ["A"], "than": ["B"]}
@@ -126,7 +126,7 @@ def run_of(
     task: str, learner: str, convention: str, root: int, seed: int, measures: tuple[str, ...]
 ) -> Record:
     """A run of a real setting with a made-up curve, scored by the real measures."""
-    from quickstudy.base.catalogue import measure
+    from quickstudy.base.registries import measure
 
     setting = Setting(task, learner, convention, root)
     parts = setting.resolve()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from first_draws import OF_A_FILE
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.parameters import CONVENTIONS, all_parameters, configure
 from quickstudy.base.task import ASKED
 from tiny_runs import ids
@@ -58,7 +58,7 @@ def usual(component: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("name", COMPONENTS)
 def test_parameters(name, expected):
     kind, _, id = name.partition(" ")
-    component = getattr(catalogue, kind).get(id)
+    component = getattr(registries, kind).get(id)
     expected.check("parameters", name, {name: component.version}, usual(component), tells=False)
 
 

@@ -12,8 +12,8 @@ from expected import Expected, page_text, summary
 from made_up_runs import make_study, save
 from quickstudy.cli.main import main
 from quickstudy.report import page
-from quickstudy.report.facts import as_json
-from quickstudy.report.model import ReportData
+from quickstudy.report.export import as_json
+from quickstudy.report.report_data import ReportData
 
 FORMS = {
     **page.FORMS,

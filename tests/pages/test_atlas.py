@@ -20,11 +20,11 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.record import OK, Record
 from quickstudy.base.study import Study, find_study
 from quickstudy.pages.page import page_of, screen_page
-from quickstudy.pages.request import Request, stages_of
+from quickstudy.pages.study_request import Request, stages_of
 from quickstudy.render.html import as_html
 from quickstudy.render.numbers import spoken
 from quickstudy.render.svg import drawn
-from quickstudy.runs.setting import Setting, identity, labels
+from quickstudy.runs.run_spec import Setting, identity, labels
 from quickstudy.studies.wade_atlas.candidates import (
     TaskRuns,
     complemented,

@@ -20,7 +20,6 @@ from quickstudy.base.learner import Cost
 from quickstudy.base.record import OK, Record
 from quickstudy.base.study import Study, find_study
 from quickstudy.base.trace import Trace
-from quickstudy.pages.cells import compare
 from quickstudy.pages.claims import (
     ABSENT,
     CANNOT,
@@ -36,12 +35,13 @@ from quickstudy.pages.claims import (
     Claims,
 )
 from quickstudy.pages.page import page_of, screen_page
-from quickstudy.pages.request import Request, stages_of
+from quickstudy.pages.study_request import Request, stages_of
+from quickstudy.pages.table_helpers import compare
 from quickstudy.render.html import as_html
 from quickstudy.render.numbers import spoken
 from quickstudy.report.statistics import ABOVE, BELOW, LEVEL, UNTOLD
-from quickstudy.runs.setting import Setting, identity, labels
-from quickstudy.runs.traces import inline_trace
+from quickstudy.runs.array_files import inline_trace
+from quickstudy.runs.run_spec import Setting, identity, labels
 from quickstudy.studies.wade_audit.conditions import wade_in
 from quickstudy.studies.wade_audit.shares import KINDS, first_share, tampered
 

@@ -16,11 +16,11 @@ from quickstudy.base.canonical import canonical, plain, spelled
 from quickstudy.base.record import FAILED, OK, Record
 from quickstudy.base.study import Study, find_study
 from quickstudy.cli.main import app
-from quickstudy.pages.published import reproduction
-from quickstudy.pages.request import Request, by_protocol
+from quickstudy.pages.reproduction import reproduction
+from quickstudy.pages.study_request import Request, by_protocol
 from quickstudy.report.results import Found, Shelf
-from quickstudy.runs import reader
-from quickstudy.runs.setting import Setting, identity, labels
+from quickstudy.runs import merge
+from quickstudy.runs.run_spec import Setting, identity, labels
 
 Make = Callable[..., Any]
 STUDY = """
@@ -69,7 +69,7 @@ def run_of(
 def folder_of(*records: Record) -> Shelf:
     """A folder that holds records, without one on the disk."""
     shelf = Shelf(Path("nowhere"), [])
-    shelf._reading = reader.Reading({str(number): record for number, record in enumerate(records)})
+    shelf._reading = merge.Reading({str(number): record for number, record in enumerate(records)})
     return shelf
 
 
@@ -218,11 +218,11 @@ def test_plain_values_are_spelled_canonically(value: Any) -> None:
 def count_reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Count how often the journals of a folder are gone through, whoever asks for it."""
     reads = []
-    original = reader.read_lines
+    original = merge.read_lines
 
     def read_lines(folder: Path, **more: Any) -> Any:
         reads.append(folder)
         return original(folder, **more)
 
-    monkeypatch.setattr(reader, "read_lines", read_lines)
+    monkeypatch.setattr(merge, "read_lines", read_lines)
     return reads

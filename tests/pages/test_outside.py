@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.blocks import Plot, Text, every
 from quickstudy.base.registry import include
 from quickstudy.base.trace import Trace
-from quickstudy.render.files import page_files
+from quickstudy.render.write_page import page_files
 from quickstudy.report.build import build_report
 from quickstudy.report.page import report_page
 
@@ -49,7 +49,7 @@ def test_a_figure_of_ones_own_is_found_by_the_kind_of_trace(
         include(tmp_path / "figures.py")
         page = report_page(build_report([record], lambda _: trace))
     finally:
-        catalogue.figure._entries.pop(("coin-falls", 1), None)
+        registries.figure._entries.pop(("coin-falls", 1), None)
     (plot,) = (one for one in every(page.blocks) if isinstance(one, Plot))
     assert (plot.name, plot.caption) == ("figure-0-falls", "The coin of coin/toss")
     files = page_files(page, "report")

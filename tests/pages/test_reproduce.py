@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.blocks import Table, every
 from quickstudy.base.errors import UsageError
 from quickstudy.base.measure import Score
 from quickstudy.base.parameters import configure, parameters_of
 from quickstudy.base.study import Published, Study, StudyRow
-from quickstudy.pages.beside import as_table, best_of, data_of, marks, summary
 from quickstudy.pages.page import page_of
-from quickstudy.pages.published import Best, Reproduced, Reproduction, reproduction
-from quickstudy.pages.request import Request, by_protocol
+from quickstudy.pages.published_table import as_table, best_of, data_of, marks, summary
+from quickstudy.pages.reproduction import Best, Reproduced, Reproduction, reproduction
+from quickstudy.pages.study_request import Request, by_protocol
 from quickstudy.protocols.language import LanguageProtocol
-from quickstudy.render.files import write_page
 from quickstudy.render.numbers import spoken
+from quickstudy.render.write_page import write_page
 from quickstudy.report.results import Found
 
 Make = Callable[..., Any]
@@ -469,7 +469,7 @@ def test_a_measure_that_the_study_names_is_applied_to_stored_traces(
 ) -> None:
     about: dict[str, Any] = {"chance": "none", "equation": "a[0]", "kinds": ("learning-curve",)}
 
-    @catalogue.measure(
+    @registries.measure(
         "first", version=1, scores=(Score("first-accuracy", better="lower"),), **about
     )
     def first(trace: Any, convention: str) -> dict[str, float]:
@@ -491,7 +491,7 @@ def test_a_measure_that_the_study_names_is_applied_to_stored_traces(
         unnamed = reproduce(study("first-accuracy"), folder, "published").cells["5 qa"]["Same"]
         assert (unnamed.n, unnamed.measured) == (2, None)
     finally:
-        catalogue.measure._entries.pop(("first", 1))
+        registries.measure._entries.pop(("first", 1))
 
 
 def test_parameters_of_the_protocol_have_their_order() -> None:

@@ -15,7 +15,7 @@ from quickstudy.base.study import find_study
 from quickstudy.base.trace import Trace
 from quickstudy.figures.learning_curve import stream_plot
 from quickstudy.pages.page import page_of
-from quickstudy.pages.request import Request, stages_of
+from quickstudy.pages.study_request import Request, stages_of
 from quickstudy.render.svg import drawn
 from quickstudy.runs.execute import execute
 from quickstudy.runs.options import ExecuteOptions

@@ -24,13 +24,13 @@ from quickstudy.base.trace import Trace
 from quickstudy.measures.learning_curve import data_efficiency
 from quickstudy.pages.curves import curve_of
 from quickstudy.pages.page import page_of, screen_page
-from quickstudy.pages.request import Request, blocks_of, stages_of
+from quickstudy.pages.study_request import Request, blocks_of, stages_of
 from quickstudy.protocols.language import LanguageProtocol
-from quickstudy.render.files import write_page
 from quickstudy.render.html import as_html
 from quickstudy.render.numbers import spoken
 from quickstudy.render.svg import drawn
 from quickstudy.render.terminal import as_text
+from quickstudy.render.write_page import write_page
 from quickstudy.studies.wade_grid import PUBLISHED, Choice, scores, shift
 
 Make = Callable[..., Any]

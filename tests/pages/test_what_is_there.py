@@ -16,14 +16,14 @@ from quickstudy.base.blocks import Number, Page, Table, Text, every, table
 from quickstudy.base.parameters import configure, parameters_of
 from quickstudy.base.record import Record
 from quickstudy.base.study import Published, Study, StudyRow
-from quickstudy.pages.beside import UNLIKE
-from quickstudy.pages.cells import counts
 from quickstudy.pages.page import page_of, screen_page
-from quickstudy.pages.request import Request
+from quickstudy.pages.published_table import UNLIKE
+from quickstudy.pages.study_request import Request
+from quickstudy.pages.table_helpers import counts
 from quickstudy.protocols.language import LanguageProtocol
-from quickstudy.render.files import table_rows, write_page
 from quickstudy.render.html import as_html
 from quickstudy.render.numbers import spoken
+from quickstudy.render.write_page import table_rows, write_page
 
 Make = Callable[..., Any]
 ROWS = (

@@ -15,9 +15,9 @@ from quickstudy.cli.main import app
 from quickstudy.play.keeping import Invitation, Sitting
 from quickstudy.play.words import Game
 from quickstudy.report.build import gather
-from quickstudy.runs.identity import Selection
-from quickstudy.runs.reader import read_results
-from quickstudy.runs.traces import load_trace
+from quickstudy.runs.array_files import load_trace
+from quickstudy.runs.grouping import Selection
+from quickstudy.runs.merge import read_results
 
 RULES = {"seeds": 2, "workers": 0, "controls": False, "protocol": {"sequences": 20}}
 

@@ -18,7 +18,7 @@ from quickstudy.cli.main import app
 from quickstudy.measures.span import psychometric, span, span_scores
 from quickstudy.play.keeping import Invitation, Sitting
 from quickstudy.report.build import gather
-from quickstudy.runs.reader import read_results
+from quickstudy.runs.merge import read_results
 
 ITEMS = (
     "copy",

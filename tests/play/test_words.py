@@ -9,7 +9,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
@@ -27,7 +27,7 @@ def score(game, right):
 
 def session(name, convention="corrected", seed=0, plain=False):
     id = f"language/{name}"
-    task = configure(id, catalogue.task.get(id), {}, convention)
+    task = configure(id, registries.task.get(id), {}, convention)
     return WordsSeat(task, Streams(seed, id, 0), Game(), plain=plain)
 
 
@@ -79,7 +79,7 @@ def test_long_sequences_are_cut_before_the_sixth():
 
 
 def test_only_all_hidden_words_together_are_right():
-    played = session("copying" if "language/copying" in catalogue.task else "extra-copy")
+    played = session("copying" if "language/copying" in registries.task else "extra-copy")
     for spoiled, good in ((True, False), (False, True)):
         hidden = [word[1:-1] for word in played.truth.split() if word.startswith("[")]
         if spoiled:
@@ -128,7 +128,7 @@ def test_letters_depend_on_the_seed_alone():
 
 def test_what_cannot_be_played_is_refused():
     with pytest.raises(UsageError, match="is not played word by word"):
-        WordsSeat(catalogue.task.get("dynamics/narma-10")(), Streams(0, "x", 0), Game())
+        WordsSeat(registries.task.get("dynamics/narma-10")(), Streams(0, "x", 0), Game())
 
 
 def test_the_command_as_it_is_typed(tmp_path):

@@ -310,7 +310,7 @@ def test_tuning_is_on_tasks_and_seeds_that_are_not_reported() -> None:
 COUNTED = """
 import pathlib, sys
 import quickstudy as qs
-from quickstudy.gateway import jax, jnp, lax, programs
+from quickstudy.jax_gateway import jax, jnp, lax, programs
 
 out = pathlib.Path(sys.argv[2])
 qs.profile(sys.argv[1], out=out, workers=0, progress=False, **eval(sys.argv[3]))
@@ -328,7 +328,7 @@ says are programs that learn and answer.
 def announced(learner: str, out: Path, **asked: Any) -> int:
     """Programs that a dry run says will be compiled."""
     from quickstudy.api.profile import request_profile
-    from quickstudy.pages.request import stages_of
+    from quickstudy.pages.study_request import stages_of
     from quickstudy.runs.plan import make_plan
 
     stage = next(stages_of(request_profile(learner, out=out, **asked)))
@@ -363,7 +363,7 @@ def test_a_quick_profile_needs_few_programs(learner: str, most: int, tmp_path: P
 
 
 def test_a_file_with_one_learner_need_not_name_it(tmp_path: Path) -> None:
-    from quickstudy.learners.naming import choose_learner
+    from quickstudy.learners.learner_spec import choose_learner
 
     file = tmp_path / "one.py"
     text = (

@@ -15,7 +15,7 @@ from quickstudy.base.measure import LOG, Score
 from quickstudy.base.study import find_study
 from quickstudy.pages.profile import rates
 from quickstudy.pages.profile.rates import filled, grid_of, names_of, share_near
-from quickstudy.pages.request import Request
+from quickstudy.pages.study_request import Request
 from quickstudy.report.results import Found
 
 

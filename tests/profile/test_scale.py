@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from quickstudy.base.errors import UsageError
 from quickstudy.base.measure import Score
 from quickstudy.base.parameters import alternatives, parse_assignments, write_assignments
-from quickstudy.learners.naming import choose_learner, fitted
+from quickstudy.learners.learner_spec import choose_learner, fitted
 from quickstudy.report.statistics import scaled, scaled_mean
 from quickstudy.stats.ranks import improvement, performance_profile, ranking
 

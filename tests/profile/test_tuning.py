@@ -62,7 +62,7 @@ def test_the_usual_setting_is_kept_in_a_tie(model, monkeypatch, scores, best, ti
         of=lambda setting: {
             "rate": SimpleNamespace(name=setting.learner.rpartition("=")[2], cost={})
         },
-        score=lambda headline, records: tuning.catalogue.measure.get("b-index").scores[0],
+        score=lambda headline, records: tuning.registries.measure.get("b-index").scores[0],
     )
     monkeypatch.setattr(type(request), "found", found)
     choice = tuning.chosen(request, typed, "grammar")

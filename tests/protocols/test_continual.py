@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.learner import Cost
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.protocols.continual import ContinualProtocol
 from quickstudy.protocols.language import LanguageProtocol
-from quickstudy.runs import job
+from quickstudy.runs import run_one
 from quickstudy.tasks.language.continual import Chained, Growing
 from quickstudy.tasks.language.qa import Qa
 from quickstudy.tasks.language.symbol_counting import SymbolCounting
@@ -310,12 +310,12 @@ def test_what_cannot_be_examined():
 
 def test_measures_exist():
     for id in ContinualProtocol.measures:
-        assert "continual-curve" in catalogue.measure.get(id).kinds
+        assert "continual-curve" in registries.measure.get(id).kinds
     assert ContinualProtocol.headline in ContinualProtocol.measures
 
 
 def run(learner, task="continual/chained:members=symbol-counting/qa"):
-    (outcome,) = job.examine(job.Setting(task, learner, protocol={"sequences": 60}), [0])
+    (outcome,) = run_one.examine(run_one.Setting(task, learner, protocol={"sequences": 60}), [0])
     assert outcome.record.reason == ""
     return {
         name: value

@@ -69,7 +69,9 @@ def test_the_clock_takes_compilation_out(monkeypatch):
 
     now = {"compiled": 0.0, "time": 100.0}
     monkeypatch.setitem(
-        sys.modules, "quickstudy.gateway", SimpleNamespace(compile_seconds=lambda: now["compiled"])
+        sys.modules,
+        "quickstudy.jax_gateway",
+        SimpleNamespace(compile_seconds=lambda: now["compiled"]),
     )
     monkeypatch.setattr("quickstudy.protocols.examination.time.perf_counter", lambda: now["time"])
     clock = Clock()

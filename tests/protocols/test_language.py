@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.learner import Cost
 from quickstudy.base.parameters import configure
 from quickstudy.base.registry import include
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.measures.learning_curve import data_efficiency
 from quickstudy.protocols.language import LanguageProtocol
-from quickstudy.runs import job
-from quickstudy.testing.finding import Broken
-from quickstudy.testing.papers import Papers
+from quickstudy.runs import run_one
+from quickstudy.testing.check_result import Broken
+from quickstudy.testing.metadata_checks import Papers
 from quickstudy.testing.small_tasks import Partners
 
 TASK = Partners()
@@ -202,7 +202,7 @@ def test_a_task_with_fewer_sequences_than_asked_for():
 @pytest.fixture(scope="module")
 def published():
     return configure("language", LanguageProtocol, {}, "published"), configure(
-        "language/periodic", catalogue.task.get("language/periodic"), {}, "published"
+        "language/periodic", registries.task.get("language/periodic"), {}, "published"
     )
 
 
@@ -293,7 +293,7 @@ def test_the_published_order_of_a_host_learner(published):
 def test_a_lane_with_less_material_ends_where_it_ends():
     """With few different sequences, chance decides how many of them turn up."""
     task = configure(
-        "language/periodic", catalogue.task.get("language/periodic"), {"longest": 4, "length": 12}
+        "language/periodic", registries.task.get("language/periodic"), {"longest": 4, "length": 12}
     )
     alone = [
         examine(Learner(), (repetition,), task, sequences=28).traces[0] for repetition in range(6)
@@ -369,7 +369,7 @@ def test_less_than_one_update_is_said_and_not_run(schedule):
 
 def test_measures_exist():
     for id in LanguageProtocol.measures:
-        assert "learning-curve" in catalogue.measure.get(id).kinds
+        assert "learning-curve" in registries.measure.get(id).kinds
     assert LanguageProtocol.headline in LanguageProtocol.measures
 
 
@@ -398,8 +398,8 @@ class Listed:
     path = tmp_path / "listed.py"
     path.write_text(source)
     include(path)
-    (outcome,) = job.examine(
-        job.Setting("mine/listed", "majority", protocol={"sequences": 40}), [0]
+    (outcome,) = run_one.examine(
+        run_one.Setting("mine/listed", "majority", protocol={"sequences": 40}), [0]
     )
     assert outcome.record.reason == ""
 
@@ -419,7 +419,7 @@ def test_a_task_that_asks_for_numbers_is_refused_in_one_line(monkeypatch):
     )
     with pytest.raises(NotApplicable, match=words):
         LanguageProtocol().examine(Integrate(), None, [Streams(0, "t", 0)])
-    monkeypatch.setattr(catalogue, "task", ["language/integrate"])
+    monkeypatch.setattr(registries, "task", ["language/integrate"])
     promised = dict(Papers(Integrate()).company())["has a protocol"]
     with pytest.raises(Broken, match=words):
         promised()

@@ -18,11 +18,11 @@ from quickstudy.measures.learning_curve import (
 from quickstudy.measures.wade import published_imdb
 from quickstudy.protocols.reviews import ReviewsProtocol, exam_points
 from quickstudy.runs.execute import execute
-from quickstudy.runs.job import examine
+from quickstudy.runs.merge import read_results
 from quickstudy.runs.options import ExecuteOptions
 from quickstudy.runs.plan import make_plan
-from quickstudy.runs.reader import read_results
-from quickstudy.runs.setting import Setting
+from quickstudy.runs.run_one import examine
+from quickstudy.runs.run_spec import Setting
 
 TASK = "reviews/imdb:pieces=200"
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from quickstudy.base import blocks
 from quickstudy.base.canonical import plain
-from quickstudy.render.files import csv_text, page_files, table_rows, write_page
 from quickstudy.render.html import as_html, blocks_html
 from quickstudy.render.markup import Markup, escape, joined, named, prose, tag
+from quickstudy.render.write_page import csv_text, page_files, table_rows, write_page
 
 
 class Seen(HTMLParser):

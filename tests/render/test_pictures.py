@@ -27,7 +27,7 @@ from quickstudy.base.blocks import (
     Plot,
     Plotted,
 )
-from quickstudy.render.drawing import Scale, reach, spread
+from quickstudy.render.axes import Scale, reach, spread
 from quickstudy.render.graph import lay_out
 from quickstudy.render.svg import drawn, svg_file
 

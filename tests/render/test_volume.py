@@ -12,10 +12,10 @@ import pytest
 
 from browser import Browse, browse, chromium
 from quickstudy.base.blocks import LINE, Cloud, Mark, Page, Steps, Text, Volume
-from quickstudy.render.files import page_files
 from quickstudy.render.html import as_html
+from quickstudy.render.scatter3d import RAISED, TURNED, seen
 from quickstudy.render.terminal import as_text
-from quickstudy.render.volume import RAISED, TURNED, seen
+from quickstudy.render.write_page import page_files
 
 __all__ = ["browse", "chromium"]
 SCRIPT = "</script><script>document.title='hit'</script>"

@@ -11,8 +11,8 @@ import pytest
 
 from browser import Browse, browse, chromium
 from quickstudy.base.blocks import LEARNER
-from quickstudy.report.model import ReportData
 from quickstudy.report.page import FORMS
+from quickstudy.report.report_data import ReportData
 
 as_html = FORMS["html"]
 __all__ = ["browse", "chromium"]

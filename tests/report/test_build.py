@@ -13,7 +13,7 @@ from quickstudy.base.blocks import CONTROL, LEARNER
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.record import Record
 from quickstudy.report.build import build_report
-from quickstudy.report.model import ReportData
+from quickstudy.report.report_data import ReportData
 
 Make = Callable[..., Any]
 

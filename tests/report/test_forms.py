@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from quickstudy.render import terminal
 from quickstudy.render.latex import escape as escape_latex
 from quickstudy.render.markup import escape
-from quickstudy.report.facts import as_csv, as_json
-from quickstudy.report.model import ReportData
+from quickstudy.report.export import as_csv, as_json
 from quickstudy.report.page import FORMS, screen_page
+from quickstudy.report.report_data import ReportData
 
 as_html, as_latex, as_text = FORMS["html"], FORMS["latex"], FORMS["text"]
 

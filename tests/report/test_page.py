@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from quickstudy.api.run import Results
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.blocks import Page, Plot, Section, Table, Terms, Text, every
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameters_of
@@ -46,12 +46,12 @@ def registered() -> Iterator[Callable[..., None]]:
     names: list[str] = []
 
     def add(name: str, function: Callable[..., Any]) -> None:
-        catalogue.figure(name, version=1)(function)
+        registries.figure(name, version=1)(function)
         names.append(name)
 
     yield add
     for name in names:
-        del catalogue.figure._entries[name, 1]
+        del registries.figure._entries[name, 1]
 
 
 def with_facts(record: Record, **facts: Any) -> Record:
@@ -64,7 +64,7 @@ def test_a_task_says_what_it_asks_of_how_many_and_shows_an_example(
     make_record: Make, make_report: Make
 ) -> None:
     made = with_facts(make_record(), training_sequences=960, test_sequences=240)
-    task = catalogue.task.get("language/qa")
+    task = registries.task.get("language/qa")
     own = {"id": task.id, "version": task.version, "parameters": parameters_of(task())}
     records = [dataclasses.replace(made, what={**made.what, "task": own})]
     page = report_page(make_report(records, "quickstudy run language/qa"))
@@ -85,7 +85,7 @@ def test_a_task_says_what_it_asks_of_how_many_and_shows_an_example(
 def test_of_a_task_on_data_of_elsewhere_no_example_is_drawn(
     make_record: Make, make_report: Make, monkeypatch: Any
 ) -> None:
-    task, made = catalogue.task.get("language/qa"), make_record()
+    task, made = registries.task.get("language/qa"), make_record()
     own = {"id": task.id, "version": task.version, "parameters": parameters_of(task())}
     record = dataclasses.replace(made, what={**made.what, "task": own})
     assert len(texts(report_page(make_report([record])), "example")) == 1

@@ -50,7 +50,7 @@ def test_curves_have_a_row_for_every_point(results, monkeypatch):
         value for value, seed in zip(curves["accuracy"], curves["seed"], strict=True) if seed == 1
     ]
     record = next(record for record in results.records if record.what["repetition"] == 1)
-    from quickstudy.runs.traces import load_trace
+    from quickstudy.runs.array_files import load_trace
 
     assert own == load_trace(results.folder, record).arrays["accuracy"].tolist()
 

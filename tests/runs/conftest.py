@@ -7,11 +7,11 @@ import pytest
 
 from quickstudy.base import registry
 from quickstudy.base.registry import include
+from quickstudy.runs.array_files import load_trace
 from quickstudy.runs.execute import execute
+from quickstudy.runs.merge import read_results
 from quickstudy.runs.options import ExecuteOptions
 from quickstudy.runs.plan import make_plan
-from quickstudy.runs.reader import read_results
-from quickstudy.runs.traces import load_trace
 
 HERE = pathlib.Path(__file__).parent
 SPECIMENS = HERE / "specimens.py"

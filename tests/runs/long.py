@@ -13,10 +13,10 @@ import time
 import numpy as np
 
 from quickstudy.base.learner import Snapshot
-from quickstudy.runs import unfinished
+from quickstudy.runs import checkpoints
 
 if "NOTES" in os.environ:
-    unfinished.HAND_IN_SECONDS, unfinished.MOST_OF_THE_TIME = 0.0, math.inf
+    checkpoints.HAND_IN_SECONDS, checkpoints.MOST_OF_THE_TIME = 0.0, math.inf
 
 HERE = pathlib.Path(__file__)
 PROTOCOL = {"sequences": 40, "schedule": "every"}
@@ -67,7 +67,7 @@ class Dies(Slow):
 
 def plan(seeds, learner="Slow"):
     from quickstudy.runs.plan import make_plan
-    from quickstudy.runs.setting import Setting
+    from quickstudy.runs.run_spec import Setting
 
     return make_plan(
         [Setting("language/qa", f"{HERE}:{learner}", protocol=PROTOCOL)], seeds, includes=[HERE]

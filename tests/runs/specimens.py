@@ -20,8 +20,8 @@ from quickstudy.base.learner import Cost, Snapshot
 from quickstudy.base.record import NOT_APPLICABLE, OK, Record
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
-from quickstudy.runs.job import Outcome
-from quickstudy.runs.setting import Parts, Setting, identity, labels
+from quickstudy.runs.run_one import Outcome
+from quickstudy.runs.run_spec import Parts, Setting, identity, labels
 
 EXAMINER = f"{__name__}:examine"
 LANES = {"lanes": 4, "lanes-die": 4}

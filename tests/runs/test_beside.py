@@ -9,12 +9,12 @@ import pickle
 import numpy as np
 import pytest
 
-from quickstudy.learners.choice import Choice
+from quickstudy.learners.resolved_learner import Choice
 from quickstudy.runs import execute
 from quickstudy.runs.engines import Bundle
-from quickstudy.runs.job import examine
 from quickstudy.runs.plan import make_plan
-from quickstudy.runs.setting import Setting
+from quickstudy.runs.run_one import examine
+from quickstudy.runs.run_spec import Setting
 
 GIVEN = {"order": 1, "factors": (1.0,)}
 NAMES = [

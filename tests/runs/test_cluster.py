@@ -12,7 +12,7 @@ import pytest
 import quickstudy as qs
 from clusters import COUNTED, GIVEN, HELPER, LOCAL, SLOW, cluster_of_its_own, run
 from quickstudy.base.errors import UsageError
-from quickstudy.base.machine import descendants
+from quickstudy.base.hardware import descendants
 from quickstudy.runs.engines import (
     Begun,
     Done,
@@ -24,7 +24,7 @@ from quickstudy.runs.engines import (
     remote,
 )
 from quickstudy.runs.engines.dask import Dask
-from quickstudy.runs.reader import read_results
+from quickstudy.runs.merge import read_results
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -163,7 +163,7 @@ def test_stopped_in_between_and_resumed_on_another_engine(slow, tmp_path):
     from quickstudy.runs.execute import execute
     from quickstudy.runs.options import ExecuteOptions
     from quickstudy.runs.plan import make_plan
-    from quickstudy.runs.setting import Setting
+    from quickstudy.runs.run_spec import Setting
 
     plan = make_plan([Setting("language/qa", f"{slow}:Slow", protocol={"sequences": 40})], 8)
     interrupted = threading.Event()

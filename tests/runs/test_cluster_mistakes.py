@@ -15,7 +15,7 @@ import quickstudy as qs
 from clusters import GIVEN, cluster_of_its_own, start_worker
 from quickstudy.base.errors import UsageError
 from quickstudy.runs.engines import choose_engine, connection
-from quickstudy.runs.reader import read_results
+from quickstudy.runs.merge import read_results
 
 REFUSING = """#!/bin/sh
 echo 'sbatch: error: invalid partition specified: nowhere' >&2

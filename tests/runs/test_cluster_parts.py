@@ -19,9 +19,9 @@ from quickstudy.runs.engines import Bundle, Lost, Note, cluster, hand_back, remo
 from quickstudy.runs.engines.messages import RELAYED, message_line, read_message
 from quickstudy.runs.execute import Started
 from quickstudy.runs.journal import Journal
+from quickstudy.runs.merge import read_results
 from quickstudy.runs.progress import PlainProgress
-from quickstudy.runs.reader import read_results
-from quickstudy.runs.setting import Setting
+from quickstudy.runs.run_spec import Setting
 
 
 @pytest.fixture

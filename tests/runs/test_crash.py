@@ -8,7 +8,7 @@ import time
 import pytest
 
 from quickstudy.runs.doctor import examine_folder
-from quickstudy.runs.reader import read_results
+from quickstudy.runs.merge import read_results
 
 TASKS = ("specimen/a", "specimen/large")
 PIPES = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}

@@ -12,8 +12,8 @@ from quickstudy.runs import provenance
 from quickstudy.runs.doctor import examine_folder, repair
 from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.journal import Journal
+from quickstudy.runs.merge import read_results
 from quickstudy.runs.provenance import examine_installation
-from quickstudy.runs.reader import read_results
 
 LARGE = ["specimen/large"]
 

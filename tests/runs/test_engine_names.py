@@ -11,13 +11,13 @@ from quickstudy.base.errors import UsageError
 from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.engines.messages import Bundle
 from quickstudy.runs.options import ExecuteOptions
-from quickstudy.runs.setting import Setting
+from quickstudy.runs.run_spec import Setting
 
 COUNTING = '''
 from dataclasses import dataclass
 from typing import ClassVar
 
-from quickstudy.base.catalogue import engine
+from quickstudy.base.registries import engine
 from quickstudy.base.parameters import parameter
 from quickstudy.runs.engines.messages import Bundle
 from quickstudy.runs.engines.serial import SerialEngine
@@ -108,7 +108,7 @@ def test_an_engine_in_a_file_of_ones_own_gives_the_same_numbers(tmp_path):
     (tmp_path / "script.py").write_text(
         textwrap.dedent("""
         import quickstudy as qs
-        from quickstudy.base.catalogue import engine
+        from quickstudy.base.registries import engine
         qs.include("mine.py")
         given = dict(seeds=2, protocol={"sequences": 20}, controls=False)
         mine = qs.run("language/qa", ["majority", "uniform"], out="a", engine="counting://there",

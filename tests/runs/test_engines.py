@@ -6,11 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from quickstudy.base import machine
+from quickstudy.base import hardware
 from quickstudy.base.errors import QuickstudyError, UsageError
-from quickstudy.base.machine import one_thread
-from quickstudy.learners.naming import bring
+from quickstudy.base.hardware import one_thread
+from quickstudy.learners.learner_spec import bring
 from quickstudy.runs import execute as execute_module
+from quickstudy.runs.array_files import load_snapshot
 from quickstudy.runs.engines import (
     Begun,
     Broken,
@@ -24,11 +25,10 @@ from quickstudy.runs.engines.messages import message_line, read_message
 from quickstudy.runs.engines.process import ProcessEngine
 from quickstudy.runs.execute import Execution, Started, execute
 from quickstudy.runs.journal import Journal
+from quickstudy.runs.merge import read_results
 from quickstudy.runs.options import ExecuteOptions
 from quickstudy.runs.plan import make_plan
-from quickstudy.runs.reader import read_results
-from quickstudy.runs.setting import Setting
-from quickstudy.runs.traces import load_snapshot
+from quickstudy.runs.run_spec import Setting
 
 TASKS = ("specimen/a", "specimen/large")
 
@@ -107,9 +107,9 @@ def test_a_run_whose_worker_died_is_tried_once_more_in_a_fresh_one(lab, tmp_path
     assert lab.numbers(tmp_path / "died") == lab.numbers(tmp_path / "whole")
 
 
-@pytest.mark.parametrize("most", [0, machine.CROWDED])
+@pytest.mark.parametrize("most", [0, hardware.CROWDED])
 def test_a_worker_with_too_many_memory_maps_is_replaced(lab, tmp_path, monkeypatch, most):
-    monkeypatch.setattr(machine, "CROWDED", most)
+    monkeypatch.setattr(hardware, "CROWDED", most)
     assert counts(lab.run(tmp_path, ["good", "prints", "slow"], 2, workers=1)) == (6, 0, 0)
     # Every process has a journal of its own.
     assert len(list((tmp_path / "runs").iterdir())) == (1 if most else 3)
@@ -346,8 +346,8 @@ def test_a_worker_changes_rooms_only_when_there_is_nothing_else_to_do(tmp_path):
 
 
 def test_with_a_gpu_only_the_compiler_keeps_its_threads(monkeypatch):
-    monkeypatch.setattr("quickstudy.base.machine.has_gpu", lambda: False)
+    monkeypatch.setattr("quickstudy.base.hardware.has_gpu", lambda: False)
     alone = one_thread()
-    monkeypatch.setattr("quickstudy.base.machine.has_gpu", lambda: True)
+    monkeypatch.setattr("quickstudy.base.hardware.has_gpu", lambda: True)
     assert set(alone) - set(one_thread()) == {"NPROC", "PJRT_NPROC"}
     assert set(alone.values()) == {"1"}

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from quickstudy.api.run import Results, run
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
-from quickstudy.base.lesson import Exam
+from quickstudy.base.exchange import Exam
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.protocols.language import LanguageProtocol
-from quickstudy.runs.job import examine
-from quickstudy.runs.setting import Setting
+from quickstudy.runs.run_one import examine
+from quickstudy.runs.run_spec import Setting
 from quickstudy.tasks.sampling import draw_unique, split
 
 SMALL = {"sequences": 60}
@@ -74,7 +74,7 @@ def test_a_kept_learner_comes_back_and_gives_the_same_last_accuracy(
     pupil = Results(tmp_path).learner(record.key[:12])
     streams, task = (
         Streams(0, "language/qa", 0),
-        configure("qa", catalogue.task.get("language/qa"), {}),
+        configure("qa", registries.task.get("language/qa"), {}),
     )
     unique = draw_unique(task, streams.numpy("data"), 60)
     exam = Exam([split(unique, streams.numpy("split"), LanguageProtocol().share).test])
@@ -105,7 +105,7 @@ def test_what_nothing_here_can_be_trained_for_is_not_applicable_and_the_run_goes
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(LanguageProtocol, "asks", "reward", raising=False)
-    monkeypatch.setattr(catalogue.training, "entries", list)
+    monkeypatch.setattr(registries.training, "entries", list)
     learners = ["esn", "lstm:units=3,rate=0.1", "relearning:learner=esn", "copy-last"]
     results = run(
         "language/qa", learners, seeds=1, out=tmp_path, protocol=SMALL, controls=False, workers=0

@@ -14,11 +14,11 @@ from quickstudy.base.learner import Cost, Snapshot
 from quickstudy.base.record import Record
 from quickstudy.base.trace import Trace
 from quickstudy.runs import folder as folder_module
+from quickstudy.runs.array_files import inline_trace, load_snapshot, load_trace
 from quickstudy.runs.folder import prepare_folder
-from quickstudy.runs.job import Outcome
 from quickstudy.runs.journal import Journal
-from quickstudy.runs.reader import read_results
-from quickstudy.runs.traces import inline_trace, load_snapshot, load_trace
+from quickstudy.runs.merge import read_results
+from quickstudy.runs.run_one import Outcome
 
 LABELS = {"task": "t", "learner": "l", "family": "f", "role": "learner"}
 

@@ -5,27 +5,27 @@ from typing import ClassVar
 
 import pytest
 
-from quickstudy.base import machine
+from quickstudy.base import hardware
 from quickstudy.base.errors import TooManyLanes, UsageError
 from quickstudy.learners import lanes as lanes_module
-from quickstudy.learners.choice import LANES, fewer_lanes, lanes_for
 from quickstudy.learners.lanes import check_room
-from quickstudy.learners.naming import bring, choose_learner
+from quickstudy.learners.learner_spec import bring, choose_learner
+from quickstudy.learners.resolved_learner import LANES, fewer_lanes, lanes_for
 from quickstudy.runs.engines import Begun
 from quickstudy.runs.execute import execute
-from quickstudy.runs.job import examine
+from quickstudy.runs.merge import read_results
 from quickstudy.runs.options import ExecuteOptions
 from quickstudy.runs.plan import make_plan
-from quickstudy.runs.reader import read_results
-from quickstudy.runs.setting import Setting
+from quickstudy.runs.run_one import examine
+from quickstudy.runs.run_spec import Setting
 
 SMALL = {"sequences": 60}
 
 
 @pytest.fixture
 def gpu(monkeypatch):
-    monkeypatch.setattr("quickstudy.gateway.device_kind", lambda: "gpu")
-    monkeypatch.setattr(machine, "has_gpu", lambda: True)
+    monkeypatch.setattr("quickstudy.jax_gateway.device_kind", lambda: "gpu")
+    monkeypatch.setattr(hardware, "has_gpu", lambda: True)
 
 
 def test_lanes_are_few_sizes_that_hold_what_is_asked_for_and_halve():
@@ -178,28 +178,28 @@ def test_a_training_may_want_fewer_lanes(monkeypatch):
     ],
 )
 def test_workers_share_the_memory_of_a_gpu(gpu, monkeypatch, total, given, workers, share, at_once):
-    monkeypatch.setattr(machine, "_gpu_bytes", lambda: total)
-    monkeypatch.setattr(machine, "_user_set", False)
+    monkeypatch.setattr(hardware, "_gpu_bytes", lambda: total)
+    monkeypatch.setattr(hardware, "_user_set", False)
     # What the driver has taken for itself, as it has imported JAX: not what the user wants for the
     # workers.
     monkeypatch.setenv("XLA_CLIENT_MEM_FRACTION", "0.5")
     if given is not None:
-        monkeypatch.setenv(machine.MEMORY_VARIABLE, given)
-    told = machine.gpu_memory(workers)
+        monkeypatch.setenv(hardware.MEMORY_VARIABLE, given)
+    told = hardware.gpu_memory(workers)
     assert float(told["XLA_CLIENT_MEM_FRACTION"]) * total == pytest.approx(share, rel=1e-3)
     assert told["XLA_PYTHON_CLIENT_PREALLOCATE"] == at_once
 
 
 def test_memory_that_is_no_number_or_too_little_is_refused(gpu, monkeypatch):
-    monkeypatch.setattr(machine, "_user_set", False)
-    monkeypatch.setattr(machine, "_gpu_bytes", lambda: 8e9)
-    monkeypatch.setenv(machine.MEMORY_VARIABLE, "much")
+    monkeypatch.setattr(hardware, "_user_set", False)
+    monkeypatch.setattr(hardware, "_gpu_bytes", lambda: 8e9)
+    monkeypatch.setenv(hardware.MEMORY_VARIABLE, "much")
     with pytest.raises(
         UsageError, match="QUICKSTUDY_GPU_MEMORY must be a number of GB, got 'much'"
     ):
-        machine.gpu_memory(1)
-    monkeypatch.setenv(machine.MEMORY_VARIABLE, "2")
+        hardware.gpu_memory(1)
+    monkeypatch.setenv(hardware.MEMORY_VARIABLE, "2")
     with pytest.raises(UsageError, match="2 GB of GPU memory are too few for 3 workers"):
-        machine.gpu_memory(3)
-    monkeypatch.setattr(machine, "_user_set", True)
-    assert machine.gpu_memory(3) == {}
+        hardware.gpu_memory(3)
+    monkeypatch.setattr(hardware, "_user_set", True)
+    assert hardware.gpu_memory(3) == {}

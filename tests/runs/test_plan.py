@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import Record
 from quickstudy.runs.asking import Asked
+from quickstudy.runs.eta import RunTimes
 from quickstudy.runs.execute import cut
 from quickstudy.runs.plan import Cell, make_plan
-from quickstudy.runs.setting import Setting
-from quickstudy.runs.timing import RunTimes
+from quickstudy.runs.run_spec import Setting
 
 
 def test_cells_are_ordered_by_task_then_learner_then_repetition(lab):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from quickstudy.runs.engines import Begun, Done, Tick
+from quickstudy.runs.eta import SHORT_SECONDS, Remaining, duration
 from quickstudy.runs.execute import Execution, Started, Stopping
 from quickstudy.runs.plan import Cell
 from quickstudy.runs.progress import (
@@ -15,8 +16,7 @@ from quickstudy.runs.progress import (
     found_line,
     silent,
 )
-from quickstudy.runs.setting import Setting
-from quickstudy.runs.timing import SHORT_SECONDS, Remaining, duration
+from quickstudy.runs.run_spec import Setting
 
 
 def cells(*groups, source="guessed", programs=0):

@@ -4,9 +4,9 @@ import dataclasses
 
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
-from quickstudy.base.legend import installed_score
+from quickstudy.base.score_metadata import installed_score
 from quickstudy.base.study import find_study, study_names
 from quickstudy.base.trace import Trace
 from quickstudy.runs.scoring import check_scores
@@ -35,7 +35,7 @@ def test_a_score_that_nobody_gives():
 def test_a_measure_gives_no_number_that_it_does_not_announce():
     """So what is known before a run is what the run has."""
     measure = dataclasses.replace(
-        catalogue.measure.get("log-area"), function=lambda trace, convention: {"area": 1.0}
+        registries.measure.get("log-area"), function=lambda trace, convention: {"area": 1.0}
     )
     with pytest.raises(ValueError, match='log-area gives "area", but announces log-area'):
         measure(Trace("learning-curve", {}, {}))

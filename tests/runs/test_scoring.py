@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.measure import Measure, Score
 from quickstudy.base.record import Record
@@ -18,11 +18,11 @@ from quickstudy.base.trace import Trace
 from quickstudy.cli.main import main
 from quickstudy.runs import scoring
 from quickstudy.runs.doctor import examine_folder
-from quickstudy.runs.job import Outcome
 from quickstudy.runs.journal import Journal
-from quickstudy.runs.reader import read_results
+from quickstudy.runs.merge import read_results
+from quickstudy.runs.run_one import Outcome
+from quickstudy.runs.run_spec import Setting
 from quickstudy.runs.scoring import compare_scores, score_again
-from quickstudy.runs.setting import Setting
 from quickstudy.runs.sql import query
 
 
@@ -33,7 +33,7 @@ def best(trace, convention):
 @pytest.fixture
 def announce():
     """Registers measures for one test."""
-    known, mine = catalogue.measure, []
+    known, mine = registries.measure, []
 
     def add(id="best", function=best, version=1, kinds=("learning-curve",)):
         scores = (Score(id, unit="share", better="higher", range=(0.0, 1.0)),)
@@ -154,7 +154,7 @@ def test_other_code_of_a_users_measure_is_another_measure(folder, announce, monk
 
 
 def test_without_names_every_measure_that_fits_is_applied(folder, announce, monkeypatch):
-    monkeypatch.setattr(catalogue.measure, "names", lambda: ["best", "other", "nothing"])
+    monkeypatch.setattr(registries.measure, "names", lambda: ["best", "other", "nothing"])
     announce()
     announce("other", kinds=("transcript",))
     announce("nothing", lambda trace, convention: {})

@@ -9,10 +9,10 @@ from quickstudy.base.errors import MissingExtra, UsageError
 from quickstudy.base.record import Record
 from quickstudy.base.trace import Trace
 from quickstudy.runs import sql as sql_module
-from quickstudy.runs.job import Outcome
+from quickstudy.runs.archive import pack
 from quickstudy.runs.journal import Journal
-from quickstudy.runs.pack import pack
-from quickstudy.runs.reader import read_results
+from quickstudy.runs.merge import read_results
+from quickstudy.runs.run_one import Outcome
 from quickstudy.runs.sql import query, seal
 
 

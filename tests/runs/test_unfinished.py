@@ -16,16 +16,16 @@ from quickstudy.base.registry import include
 from quickstudy.learners.host import HostPupil
 from quickstudy.protocols import examination
 from quickstudy.protocols.language import LanguageProtocol
-from quickstudy.runs import unfinished
+from quickstudy.runs import checkpoints
+from quickstudy.runs.archive import pack
 from quickstudy.runs.doctor import examine_folder, repair
 from quickstudy.runs.execute import execute
 from quickstudy.runs.folder import prepare_folder
-from quickstudy.runs.job import examine
 from quickstudy.runs.journal import Journal
+from quickstudy.runs.merge import read_results
 from quickstudy.runs.options import ExecuteOptions
-from quickstudy.runs.pack import pack
-from quickstudy.runs.reader import read_results
-from quickstudy.runs.setting import Setting
+from quickstudy.runs.run_one import examine
+from quickstudy.runs.run_spec import Setting
 
 LONG = pathlib.Path(__file__).with_name("long.py")
 SMALL = {"sequences": 60, "schedule": "thinned"}
@@ -39,8 +39,8 @@ class Killed(BaseException):
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    monkeypatch.setattr(unfinished, "HAND_IN_SECONDS", 0.0)
-    monkeypatch.setattr(unfinished, "MOST_OF_THE_TIME", math.inf)
+    monkeypatch.setattr(checkpoints, "HAND_IN_SECONDS", 0.0)
+    monkeypatch.setattr(checkpoints, "MOST_OF_THE_TIME", math.inf)
     monkeypatch.setattr(
         examination, "PIECE_SECONDS", 600.0
     )  # not between two tests, however slow the machine
@@ -53,7 +53,7 @@ def handed(monkeypatch):
     class Count:
         number, last = 0, math.inf
 
-    write = unfinished.UnfinishedCall._write
+    write = checkpoints.UnfinishedCall._write
 
     def counting(self, so_far, seconds):
         write(self, so_far, seconds)
@@ -61,7 +61,7 @@ def handed(monkeypatch):
         if Count.number == Count.last:
             raise Killed
 
-    monkeypatch.setattr(unfinished.UnfinishedCall, "_write", counting)
+    monkeypatch.setattr(checkpoints.UnfinishedCall, "_write", counting)
     return Count
 
 
@@ -196,7 +196,7 @@ def test_a_lesson_is_cut_only_where_it_takes_its_time_and_something_is_kept(tmp_
 
 
 def test_lanes_side_by_side_are_one_call_and_one_file(tmp_path, handed, monkeypatch):
-    monkeypatch.setattr("quickstudy.gateway.device_kind", lambda: "gpu")
+    monkeypatch.setattr("quickstudy.jax_gateway.device_kind", lambda: "gpu")
     setting = Setting("language/qa", "esn:units=10", protocol=SMALL)
     whole = [numbers(outcome) for outcome in examine(setting, [0, 1], wanted=3)]
     handed.last = 7
@@ -302,11 +302,11 @@ def interrupted(tmp_path, handed):
 
 def change(path, **facts):
     """The same unfinished call, of another place."""
-    kept = unfinished.read_snapshot(path)
+    kept = checkpoints.read_snapshot(path)
     call = {**kept.facts["call"], **facts}
     with open(path, "wb") as file:
-        content = unfinished.Snapshot(kept.arrays, {**kept.facts, "call": call})
-        unfinished.write_arrays(file, unfinished.snapshot_arrays(content))
+        content = checkpoints.Snapshot(kept.arrays, {**kept.facts, "call": call})
+        checkpoints.write_arrays(file, checkpoints.snapshot_arrays(content))
 
 
 @pytest.mark.parametrize(
@@ -367,7 +367,7 @@ def test_a_learner_that_cannot_be_kept_begins_anew(interrupted, monkeypatch, han
         monkeypatch.setattr(kind, "restore", broken)
     else:
         path.unlink()
-        objects = unfinished.Snapshot({"x": np.array([object()])})
+        objects = checkpoints.Snapshot({"x": np.array([object()])})
         monkeypatch.setattr(
             kind, "snapshot", broken if fault == "cannot be kept" else lambda self: objects
         )
@@ -379,7 +379,7 @@ def test_a_learner_that_cannot_be_kept_begins_anew(interrupted, monkeypatch, han
 
 
 def test_a_short_call_writes_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(unfinished, "HAND_IN_SECONDS", 30.0)
+    monkeypatch.setattr(checkpoints, "HAND_IN_SECONDS", 30.0)
     setting = Setting("language/qa", f"{LONG}:Slow:pause=0", protocol=SMALL)
     (outcome,) = examine(setting, [0], journal=Journal(tmp_path))
     assert outcome.record.status == "ok"
@@ -402,10 +402,10 @@ def test_a_protocol_that_knows_nothing_of_it_hands_in_nothing(tmp_path, monkeypa
 
 def test_writing_takes_a_small_part_of_the_time(tmp_path, monkeypatch):
     clock = {"now": 0.0}
-    monkeypatch.setattr(unfinished.time, "monotonic", lambda: clock["now"])
-    monkeypatch.setattr(unfinished, "HAND_IN_SECONDS", 30.0)
-    monkeypatch.setattr(unfinished, "MOST_OF_THE_TIME", 0.05)
-    call = unfinished.UnfinishedCall(
+    monkeypatch.setattr(checkpoints.time, "monotonic", lambda: clock["now"])
+    monkeypatch.setattr(checkpoints, "HAND_IN_SECONDS", 30.0)
+    monkeypatch.setattr(checkpoints, "MOST_OF_THE_TIME", 0.05)
+    call = checkpoints.UnfinishedCall(
         Journal(tmp_path), ["a" * 64], {"versions": {}, "device": "cpu", "lanes": 1}
     )
     written = []
@@ -413,7 +413,7 @@ def test_writing_takes_a_small_part_of_the_time(tmp_path, monkeypatch):
     def so_far():
         written.append(clock["now"])
         clock["now"] += 10.0  # as long as it takes
-        return unfinished.SoFar({}, {}, unfinished.Snapshot({}))
+        return checkpoints.SoFar({}, {}, checkpoints.Snapshot({}))
 
     while clock["now"] < 1000.0:
         clock["now"] += 1.0

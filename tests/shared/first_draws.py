@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import CONVENTIONS, all_parameters, configure
 from quickstudy.base.seeds import Streams
@@ -39,7 +39,7 @@ def conventions(name: str) -> list[str]:
 
 def made(name: str, convention: str) -> Any:
     """A task, `id@version`, with short parts where it can have them."""
-    component = catalogue.task.get(name)
+    component = registries.task.get(name)
     id = name.partition("@")[0]
     fields = {field.name for field in dataclasses.fields(component)}
     given = {**OF_A_FILE.get(id, {}), **PORTABLE.get(id, {})}

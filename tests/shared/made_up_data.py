@@ -7,8 +7,6 @@ import wave
 import numpy as np
 import pytest
 
-import quickstudy.compiled
-import quickstudy.gateway  # noqa: F401  the compilers' caches stay where they are
 from made_up_reviews import made_up_reviews, write_reviews
 from quickstudy.data.measured import (
     APNEA,

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quickstudy.base.catalogue import measure
 from quickstudy.base.learner import Cost
 from quickstudy.base.record import OK, Record
+from quickstudy.base.registries import measure
 from quickstudy.base.trace import Trace
 from quickstudy.report.build import build_report
-from quickstudy.report.model import ReportData
+from quickstudy.report.report_data import ReportData
+from quickstudy.runs.array_files import inline_trace, load_trace
 from quickstudy.runs.journal import Journal
-from quickstudy.runs.setting import Setting, identity
-from quickstudy.runs.traces import inline_trace, load_trace
+from quickstudy.runs.run_spec import Setting, identity
 
 MEASURES = ("wade", "wade-above-chance", "accuracy", "steps-to-accuracy", "log-area")
 STEPS = np.unique(np.geomspace(1, 960, 40).astype(int))

@@ -16,7 +16,7 @@ from quickstudy.base.canonical import plain
 from quickstudy.base.parameters import parse_assignments
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
-from quickstudy.runs.setting import Setting
+from quickstudy.runs.run_spec import Setting
 from tiny_runs import Run
 
 FOLDER = expected.FOLDER / "traces"

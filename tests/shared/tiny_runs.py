@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from expected import TOLERANCE
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.parameters import parse_assignments, write_assignments
 from quickstudy.base.registry import Registry, package_sources
 from quickstudy.base.seeds import Streams
-from quickstudy.runs.setting import Setting, built_in
+from quickstudy.runs.run_spec import Setting, built_in
 
 ROOMS = ("tasks", "cores", "learners", "protocols", "measures", "adapters")
 
@@ -92,7 +92,7 @@ def versions(kind: str) -> list[tuple[str, int]]:
 
 def small(core: str) -> dict[str, Any]:
     """The sizes of a core with which it is soon compiled."""
-    fields = {field.name for field in dataclasses.fields(catalogue.core.get(core))}
+    fields = {field.name for field in dataclasses.fields(registries.core.get(core))}
     return OWN_SIZES.get(core) or {name: size for name, size in SIZES.items() if name in fields}
 
 

@@ -5,11 +5,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
-from quickstudy.base.catalogue import typed_task
+from quickstudy.base import registries
+from quickstudy.base.registries import typed_task
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.measures.span import span_scores
 from quickstudy.protocols.span import SpanProtocol, checkpoints
 from quickstudy.tasks.span.item import SymbolItem
@@ -17,7 +17,7 @@ from quickstudy.tasks.span.tracking import GROUPS, product_table
 
 ITEMS = [f"span/track:group={group}" for group in GROUPS] + [
     id
-    for id in catalogue.task.names()
+    for id in registries.task.names()
     if id.startswith("span/") and id != "span/track" and isinstance(typed_task(id), SymbolItem)
 ]
 NAMES = ("span/recombine", "span/values")

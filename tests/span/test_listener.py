@@ -8,7 +8,7 @@ import pytest
 from quickstudy.base.learner import Brief
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.measures.span import span_scores
 from quickstudy.protocols.span import SpanProtocol
 from quickstudy.tasks.span.listener import ListenerItem, ListenerLookup, NewestCandidate

@@ -7,10 +7,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from quickstudy.base.catalogue import typed_task
 from quickstudy.base.errors import NotApplicable
+from quickstudy.base.registries import typed_task
 from quickstudy.base.seeds import Streams
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.measures.span import psychometric, span_scores
 from quickstudy.protocols.lifetime import Lifetime
 from quickstudy.protocols.span_world import SpanWorldProtocol

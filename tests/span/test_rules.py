@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
-from quickstudy.base.catalogue import typed_task
+from quickstudy.base import registries
 from quickstudy.base.examples import Examples
+from quickstudy.base.registries import typed_task
 from quickstudy.base.seeds import Streams
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.measures.span import span_scores
 from quickstudy.protocols.span import SpanProtocol
 from quickstudy.tasks.span.item import RULES, SymbolItem
@@ -131,7 +131,7 @@ def test_the_sheet_marks_every_baseline_that_goes_far(name):
         excess = np.log1p(own["controls"][rule]) - np.log1p(value)
         assert excess < NEAR, (rule, value)
         # One sheet stands for all groups: larger ones have less.
-        assert excess > -NEAR or catalogue.task.get("span/track") is type(task), (rule, value)
+        assert excess > -NEAR or registries.task.get("span/track") is type(task), (rule, value)
 
 
 @pytest.mark.parametrize("name", sorted(ANCHORS))

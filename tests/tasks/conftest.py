@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import configure
 from quickstudy.base.spaces import Tokens
@@ -15,7 +15,7 @@ from quickstudy.base.spaces import Tokens
 @pytest.fixture(scope="session")
 def make_task() -> Callable[..., Any]:
     def make(id: str, convention: str = "corrected", **given: Any) -> Any:
-        return configure(id, catalogue.task.get(id), given, convention)
+        return configure(id, registries.task.get(id), given, convention)
 
     return make
 
@@ -24,7 +24,7 @@ def make_task() -> Callable[..., Any]:
 def make_control() -> Callable[..., Any]:
     def make(name: str, task: Any, seed: int = 0) -> Any:
         size = Tokens(len(task.vocabulary))
-        return catalogue.control.get(name)(
+        return registries.control.get(name)(
             task, Brief(size, size, "cross-entropy", 100, 1000), seed
         )
 

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.tasks.controls import uniform_by_prefix
 
-LANGUAGE = [id for id in catalogue.task.names() if id.startswith(("language/", "continual/"))]
+LANGUAGE = [id for id in registries.task.names() if id.startswith(("language/", "continual/"))]
 FOUR_TOKENS = SimpleNamespace(vocabulary=("a", "b", "c", "d"))
 
 
@@ -48,7 +48,7 @@ def test_uniform_guesses_evenly_among_the_answers_seen(make_control):
 
 @pytest.mark.parametrize("id", LANGUAGE)
 def test_a_rule_that_says_it_never_learns_never_does(make_control, id):
-    task = catalogue.task.get(id)()
+    task = registries.task.get(id)()
     examples = task.sample(np.random.default_rng(5), 30)
     sequences = [examples.inputs[:, index] for index in range(30)]
     for name in {*task.controls, task.oracle}:
@@ -84,10 +84,10 @@ def test_coins_are_uniform_and_depend_on_the_prefix_and_the_seed_only():
 def test_every_task_names_controls_and_an_oracle_that_exist():
     assert len(LANGUAGE) == 33
     for id in LANGUAGE:
-        task = catalogue.task.get(id)
+        task = registries.task.get(id)
         assert task.version == (3 if id.endswith(("qa", "qa-counting")) else 1)
-        assert {catalogue.control.get(name).role for name in task.controls} == {"control"}
-        assert catalogue.control.get(task.oracle).role == "oracle"
+        assert {registries.control.get(name).role for name in task.controls} == {"control"}
+        assert registries.control.get(task.oracle).role == "oracle"
 
 
 @pytest.mark.parametrize("id", LANGUAGE)

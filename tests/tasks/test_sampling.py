@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.seeds import Streams
 from quickstudy.tasks import sampling
 from quickstudy.tasks.sampling import between, draw_unique, split
 
-LANGUAGE = [id for id in catalogue.task.names() if id.startswith(("language/", "continual/"))]
+LANGUAGE = [id for id in registries.task.names() if id.startswith(("language/", "continual/"))]
 FEWER = ("language/periodic", "language/mixed", "continual/chained", "language/extra-walk")
 """They have fewer than 1200 different sequences under some convention."""
 

@@ -3,14 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 
 
 @pytest.fixture(scope="session", autouse=True)
 def mean_rule():
     """The control of specimens that ask for real numbers."""
 
-    @catalogue.control("testing-mean", version=1, role="control")
+    @registries.control("testing-mean", version=1, role="control")
     class Mean:
         """Answers 0, the mean of what is asked."""
 

@@ -9,11 +9,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from quickstudy.base.lesson import Transcript
+from quickstudy.base.exchange import Transcript
 from quickstudy.testing.acting import RehearsingChecks
+from quickstudy.testing.check_result import Broken
 from quickstudy.testing.dice import Dice, check_guesses, dice_for
-from quickstudy.testing.examinee import Examinee
-from quickstudy.testing.finding import Broken
+from quickstudy.testing.fixtures import Examinee
 from quickstudy.testing.small_tasks import PureLevers
 
 LEARNERS = (

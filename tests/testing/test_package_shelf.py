@@ -10,8 +10,8 @@ import pathlib
 import pytest
 from typer.testing import CliRunner
 
-from quickstudy.adapters.answers import Said
 from quickstudy.adapters.in_context import begin_in_context
+from quickstudy.adapters.llm_cache import Said
 from quickstudy.base.learner import Pace
 from quickstudy.cli.main import app
 from quickstudy.testing import check_learner, specimen_players, specimens

@@ -65,10 +65,10 @@ def test_where_answers_are_coins_nothing_is_found():
 
 
 def test_tasks_of_another_kind_are_refused():
-    from quickstudy.base import catalogue
+    from quickstudy.base import registries
 
     with pytest.raises(qs.UsageError, match="is no task of sequences of tokens"):
-        find_shortcuts(catalogue.task.get("dynamics/narma-10")())
+        find_shortcuts(registries.task.get("dynamics/narma-10")())
 
 
 def test_the_tree_counts_by_hand():

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Lesson
 from quickstudy.base.learner import Brief, pace_of
-from quickstudy.base.lesson import Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 

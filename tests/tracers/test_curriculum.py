@@ -20,7 +20,7 @@ from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import Turn, World, WorldTask
 from quickstudy.cores.esn import EchoState
 from quickstudy.cores.recurrent import LSTM
-from quickstudy.gateway import eqx, jax, jnp, key_from_words
+from quickstudy.jax_gateway import eqx, jax, jnp, key_from_words
 from quickstudy.learners.host import Hosted
 from quickstudy.learners.lanes import named_arrays, over_lanes, stack_lanes, with_arrays
 from quickstudy.protocols.examination import Clock

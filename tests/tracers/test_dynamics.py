@@ -10,16 +10,16 @@ import pytest
 from numpy.typing import NDArray
 
 from quickstudy.base.examples import Series
+from quickstudy.base.exchange import Exam
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Exam
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals
 from quickstudy.base.task import SeriesTask
 from quickstudy.cores.esn import EchoState
 from quickstudy.cores.recurrent import LSTM
 from quickstudy.learners.adam import Adam
+from quickstudy.learners.core_with_training import Trained
 from quickstudy.learners.online_readouts import RecursiveLeastSquares
-from quickstudy.learners.trained import Trained
 
 ESN = Trained(
     EchoState(units=100, terms=4, radius=0.9, input_scale=0.5), RecursiveLeastSquares(ridge=1e-3)

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from quickstudy.base.actions import Policy
+from quickstudy.base.exchange import Rehearsal, Transcript
 from quickstudy.base.learner import Brief, Cost, Rehearsing, face
-from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Bits, Fields, Reals, Tokens
 from quickstudy.base.task import PureWorldTask, Turn, spaces_of
 from quickstudy.cores.esn import EchoState
 from quickstudy.cores.recurrent import LSTM
-from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax, optax
+from quickstudy.jax_gateway import eqx, jax, jnp, key_from_words, lax, optax
 from quickstudy.learners.lanes import over_lanes, stack_lanes
 from quickstudy.learners.rollout import play
 from quickstudy.learners.stepping import Head, Model

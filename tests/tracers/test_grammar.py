@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from quickstudy.base.lesson import Exam
+from quickstudy.base.exchange import Exam
 from quickstudy.base.registry import Registry
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import ExampleTask
@@ -18,9 +18,9 @@ from quickstudy.base.trace import Trace
 from quickstudy.cores.esn import EchoState
 from quickstudy.cores.recurrent import LSTM
 from quickstudy.learners.adam import Adam
+from quickstudy.learners.core_with_training import Trained
 from quickstudy.learners.host import Hosted
 from quickstudy.learners.online_readouts import RecursiveLeastSquares
-from quickstudy.learners.trained import Trained
 
 
 class AlwaysB:

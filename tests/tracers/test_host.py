@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from quickstudy.base.exchange import Exam
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Exam
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.learners.host import Hosted

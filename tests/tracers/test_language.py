@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 
 from quickstudy.base.record import OK
-from quickstudy.runs.job import Outcome, examine
-from quickstudy.runs.setting import Setting
+from quickstudy.runs.run_one import Outcome, examine
+from quickstudy.runs.run_spec import Setting
 
 TASK = "language/periodic:longest=6,length=40"
 

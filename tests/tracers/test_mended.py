@@ -9,13 +9,13 @@ import pytest
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Series
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Bits, Fields, Reals, Tokens
 from quickstudy.cores.esn import EchoState
-from quickstudy.gateway import jax, jnp
+from quickstudy.jax_gateway import jax, jnp
 from quickstudy.learners.features import Shape, harvest
 from quickstudy.learners.host import HostPupil
 from quickstudy.learners.lanes import named_arrays, stack_lanes, with_arrays

@@ -8,15 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from quickstudy.base.exchange import Exam
 from quickstudy.base.learner import Answering, Brief, face
-from quickstudy.base.lesson import Exam
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.core import Array, Core
 from quickstudy.cores.recurrent import LSTM, LongShortTermMemory
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.jax_gateway import eqx, jax, jnp
 from quickstudy.learners.adam import Adam
-from quickstudy.learners.trained import Trained
+from quickstudy.learners.core_with_training import Trained
 
 ALLOCATED: list[int] = []
 

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from quickstudy.base.examples import Examples
-from quickstudy.base.lesson import Exam
+from quickstudy.base.exchange import Exam
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.core import Array, Core, InputWeights
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.jax_gateway import eqx, jax, jnp
 from quickstudy.learners.adam import Adam
-from quickstudy.learners.trained import Trained
+from quickstudy.learners.core_with_training import Trained
 
 
 class WindowCore(Core):

@@ -17,11 +17,11 @@ from quickstudy.learners.mdl.network import Network
 from quickstudy.learners.recorded import read_recording
 from quickstudy.measures.compositionality import language_scores
 from quickstudy.report.build import gather
+from quickstudy.runs.archive import pack
 from quickstudy.runs.doctor import examine_folder, repair
 from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.journal import Journal
-from quickstudy.runs.pack import pack
-from quickstudy.runs.reader import read_results
+from quickstudy.runs.merge import read_results
 from quickstudy.tasks.curriculum.courses import FromFile
 from quickstudy.tasks.grammar.languages import Written
 
@@ -194,7 +194,7 @@ def test_a_pipe_or_a_device_in_a_folder_is_read_around(tmp_path, make, name):
 
 
 def test_a_trace_that_is_a_pipe_cannot_be_read(tmp_path):
-    from quickstudy.runs.traces import read_arrays
+    from quickstudy.runs.array_files import read_arrays
 
     os.mkfifo(tmp_path / "a.npz")
     with pytest.raises(QuickstudyError, match="not an ordinary file"):

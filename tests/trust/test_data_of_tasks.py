@@ -10,7 +10,7 @@ import pytest
 import quickstudy as qs
 from quickstudy.base.errors import UsageError
 from quickstudy.base.spaces import Reals, Tokens
-from quickstudy.runs.reader import read_results
+from quickstudy.runs.merge import read_results
 from quickstudy.tasks.sampling import check_drawn
 
 FILE = """

@@ -14,12 +14,12 @@ from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.record import Record
 from quickstudy.base.trace import Trace
 from quickstudy.cli.main import main
+from quickstudy.runs.archive import forget
 from quickstudy.runs.doctor import examine_folder
-from quickstudy.runs.identity import Selection
-from quickstudy.runs.job import Outcome
+from quickstudy.runs.grouping import Selection
 from quickstudy.runs.journal import Journal
-from quickstudy.runs.pack import forget
-from quickstudy.runs.reader import read_results
+from quickstudy.runs.merge import read_results
+from quickstudy.runs.run_one import Outcome
 
 FEW = {"sequences": 20}
 FILE = """

@@ -26,15 +26,15 @@ from quickstudy.data.tables import read_table
 from quickstudy.measures.curvefile import score_file
 from quickstudy.report.build import gather
 from quickstudy.report.page import FORMS, write_report
-from quickstudy.runs import journal, lines, traces
+from quickstudy.runs import array_files, journal, journal_lines
+from quickstudy.runs.archive import pack
+from quickstudy.runs.array_files import load_snapshot, load_trace
 from quickstudy.runs.doctor import examine_folder, repair
 from quickstudy.runs.folder import FORGOTTEN, ROOMS, prepare_folder
-from quickstudy.runs.job import Outcome
 from quickstudy.runs.journal import Journal
-from quickstudy.runs.pack import pack
-from quickstudy.runs.reader import read_results
+from quickstudy.runs.merge import read_results
+from quickstudy.runs.run_one import Outcome
 from quickstudy.runs.sql import query
-from quickstudy.runs.traces import load_snapshot, load_trace
 
 as_html = FORMS["html"]
 
@@ -145,14 +145,14 @@ def test_files_without_a_checksum_never_give_less_than_they_hold(tmp_path):
         {"a": np.arange(20), "b": np.zeros((0, 3)), "c": np.array(["x", "yz"])},
     )
     with open(path, "wb") as file:
-        traces.write_arrays(file, content)
-    whole, wanted, told = path.read_bytes(), traces.checksum(content), 0
+        array_files.write_arrays(file, content)
+    whole, wanted, told = path.read_bytes(), array_files.checksum(content), 0
     for bit in range(0, 8 * len(whole), 11):
         damaged = bytearray(whole)
         damaged[bit // 8] ^= 1 << bit % 8
         path.write_bytes(damaged)
         try:
-            assert traces.checksum(traces.read_arrays(path)) == wanted, bit
+            assert array_files.checksum(array_files.read_arrays(path)) == wanted, bit
         except QuickstudyError:
             told += 1
     assert told > len(whole) / 3
@@ -379,7 +379,7 @@ def test_a_journal_that_is_no_file_is_set_aside(tmp_path, kind):
 
 
 def test_a_line_without_end_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines, "LONGEST_LINE", 10_000)
+    monkeypatch.setattr(journal_lines, "LONGEST_LINE", 10_000)
     saved(tmp_path)
     (path,) = (tmp_path / "runs").iterdir()
     good = path.read_bytes()
@@ -401,7 +401,7 @@ def test_files_that_ask_for_more_memory_than_there_is(tmp_path):
     with zipfile.ZipFile(bomb, "w") as archive:
         archive.writestr("x.npy", heading.ljust(127) + b"\n" + bytes(80))
     with pytest.raises(QuickstudyError, match="as long as its shape says"):
-        traces.read_arrays(bomb)
+        array_files.read_arrays(bomb)
     (tmp_path / "bomb.npy").write_bytes(heading.ljust(127) + b"\n" + bytes(80))
     with pytest.raises(UsageError, match="cannot be read"):
         read_table(tmp_path / "bomb.npy")
@@ -425,7 +425,7 @@ def test_files_that_ask_for_more_memory_than_there_is(tmp_path):
 
 
 def test_a_packed_file_is_not_larger_than_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr(traces, "MOST_BYTES", 50_000)
+    monkeypatch.setattr(array_files, "MOST_BYTES", 50_000)
     path, large = tmp_path / "x.npz", {"a": np.zeros(10_000)}
     with (
         zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
@@ -433,10 +433,10 @@ def test_a_packed_file_is_not_larger_than_is_said(tmp_path, monkeypatch):
     ):
         np.lib.format.write_array(member, large["a"])
     with pytest.raises(QuickstudyError, match="larger than"):
-        traces.read_arrays(path)
+        array_files.read_arrays(path)
     with open(path, "wb") as file:
-        traces.write_arrays(file, large)  # ours are then not packed, and can be read
-    assert len(traces.read_arrays(path)["a"]) == 10_000
+        array_files.write_arrays(file, large)  # ours are then not packed, and can be read
+    assert len(array_files.read_arrays(path)["a"]) == 10_000
 
 
 def test_a_deleted_learner_takes_no_scores_with_it(tmp_path):

@@ -15,7 +15,7 @@ from quickstudy.pages.page import page_of
 from quickstudy.report.build import build_report
 from quickstudy.report.compare import compare
 from quickstudy.report.page import FORMS
-from quickstudy.runs.identity import outdated, task_groups
+from quickstudy.runs.grouping import outdated, task_groups
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.sql import query
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from quickstudy.runs.reader import read_results
+from quickstudy.runs.merge import read_results
 
 NAUGHTY = """
 import ctypes, os, random, sys, warnings

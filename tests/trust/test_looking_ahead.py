@@ -7,11 +7,11 @@ import pytest
 
 import quickstudy as qs
 from quickstudy.base.errors import LearnerFault
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief, Cost
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.learners.host import HostPupil
-from quickstudy.learners.watching import NOTHING_FOUND, UNSTEADY, Watched, _apart
+from quickstudy.learners.lookahead_check import NOTHING_FOUND, UNSTEADY, Watched, _apart
 from quickstudy.report.build import gather
 from quickstudy.report.page import FORMS
 from quickstudy.runs.sql import query

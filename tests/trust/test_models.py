@@ -15,18 +15,18 @@ import pytest
 
 import quickstudy as qs
 from quickstudy.api.run import Results
-from quickstudy.base import catalogue, registry
+from quickstudy.base import registries, registry
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Exam
 from quickstudy.base.learner import Brief, Snapshot
-from quickstudy.base.lesson import Exam
 from quickstudy.base.spaces import Tokens
+from quickstudy.base.text import LONGEST, short_path, whole_traceback
 from quickstudy.base.trace import Answered, answer_arrays, answered
-from quickstudy.base.wording import LONGEST, short_path, whole_traceback
 from quickstudy.cli.main import main
-from quickstudy.learners.naming import revive
+from quickstudy.learners.learner_spec import revive
 from quickstudy.report.build import gather
-from quickstudy.testing.finding import undisturbed
+from quickstudy.testing.check_result import undisturbed
 
 SMALL = {"protocol": {"sequences": 30}, "seeds": 2, "workers": 0}
 TABLE = '''
@@ -107,7 +107,7 @@ def test_a_failed_learner_leaves_its_whole_traceback(tmp_path):
     for record in results.records:
         lines = record.traceback.splitlines()
         assert lines[0] == "Traceback (most recent call last):"
-        assert any(line.strip().startswith('File "quickstudy/runs/job.py"') for line in lines)
+        assert any(line.strip().startswith('File "quickstudy/runs/run_one.py"') for line in lines)
         assert [line.split(", in ")[1] for line in lines if line.startswith("  File")][-2:] == [
             "learn",
             "deeper",
@@ -346,8 +346,8 @@ def test_a_measure_of_ones_own_is_shown_without_its_file(tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     pathlib.Path("first.py").write_text(HALF)
     assert ran("-l", "majority", "--quiet", "--include", "first.py", "--measure", "first-step") == 0
-    monkeypatch.setitem(catalogue.measure._entries, ("first-step", 1), None)
-    del catalogue.measure._entries["first-step", 1]
+    monkeypatch.setitem(registries.measure._entries, ("first-step", 1), None)
+    del registries.measure._entries["first-step", 1]
     capsys.readouterr()
     (table,) = gather([pathlib.Path("r")]).tables
     assert "the very first" in [score.title for score in table.columns][:2]

@@ -12,12 +12,12 @@ from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.learner import Snapshot
 from quickstudy.base.record import Record
 from quickstudy.base.registry import include
-from quickstudy.runs import lines
+from quickstudy.runs import journal_lines
+from quickstudy.runs.archive import forget
 from quickstudy.runs.folder import prepare_folder
-from quickstudy.runs.job import Outcome
 from quickstudy.runs.journal import Journal
-from quickstudy.runs.pack import forget
-from quickstudy.runs.reader import read_results
+from quickstudy.runs.merge import read_results
+from quickstudy.runs.run_one import Outcome
 
 CUTS = include(pathlib.Path(__file__).parents[1] / "powercuts.py")
 traced = pytest.mark.skipif(CUTS.STRACE is None, reason="there is no strace here")
@@ -53,7 +53,7 @@ def test_whoever_is_stopped_while_putting_aside_has_every_run_in_one_place(tmp_p
     """After each of the files that are written, in turn: the run with its learner is here or
     there.
     """
-    write, stops = lines.write_aside, []
+    write, stops = journal_lines.write_aside, []
     for last in range(3):
         folder, written = tmp_path / str(last), []
         labels = {"task": "t", "learner": "l", "family": "f", "role": "learner"}
@@ -70,7 +70,7 @@ def test_whoever_is_stopped_while_putting_aside_has_every_run_in_one_place(tmp_p
             written.append(words)
             write(*words)
 
-        monkeypatch.setattr(lines, "write_aside", stopping)
+        monkeypatch.setattr(journal_lines, "write_aside", stopping)
         try:
             forget(folder, {key})
         except QuickstudyError:

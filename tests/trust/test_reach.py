@@ -10,7 +10,7 @@ from quickstudy.base.learner import Brief, Snapshot
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.study import find_study, study_names
 from quickstudy.cli.main import main
-from quickstudy.learners.naming import revive
+from quickstudy.learners.learner_spec import revive
 from quickstudy.learners.outside import reached, reached_by_study
 
 STUDY = """

@@ -26,11 +26,11 @@ from quickstudy.api.run import Results
 from quickstudy.api.run import run as run_here
 from quickstudy.base.errors import Stopped, UsageError, nearest, was_interrupted
 from quickstudy.base.record import OK, Record
-from quickstudy.base.wording import LINES, shortened, visible
-from quickstudy.render.files import csv_text
+from quickstudy.base.text import LINES, shortened, visible
 from quickstudy.render.terminal import show
+from quickstudy.render.write_page import csv_text
 from quickstudy.report.build import build_report
-from quickstudy.report.facts import as_csv
+from quickstudy.report.export import as_csv
 from quickstudy.report.page import FORMS, screen_page
 from quickstudy.runs.journal import Journal
 

@@ -21,12 +21,12 @@ from quickstudy.base.code_identity import Origin, file_origin, look_again
 from quickstudy.base.errors import UsageError
 from quickstudy.base.registry import include, included_files
 from quickstudy.base.script_identity import object_origin
-from quickstudy.learners.naming import bring, bring_all, choose_learner
+from quickstudy.learners.learner_spec import bring, bring_all, choose_learner
 from quickstudy.runs import provenance
 from quickstudy.runs.journal import Journal
+from quickstudy.runs.merge import read_results
 from quickstudy.runs.plan import make_plan
-from quickstudy.runs.reader import read_results
-from quickstudy.runs.setting import Setting
+from quickstudy.runs.run_spec import Setting
 
 WRAPPER = """
 from net import Net

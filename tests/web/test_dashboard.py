@@ -22,8 +22,8 @@ from quickstudy.api.run import run
 from quickstudy.base.record import OK, Record
 from quickstudy.base.trace import Trace
 from quickstudy.cli.main import main
+from quickstudy.runs.array_files import inline_trace
 from quickstudy.runs.journal import Journal
-from quickstudy.runs.traces import inline_trace
 from quickstudy.web.app import application
 
 __all__ = ["chromium"]

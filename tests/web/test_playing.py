@@ -17,7 +17,7 @@ import pytest
 from browser import FLAGS, chromium, served
 from quickstudy.play.keeping import Invitation
 from quickstudy.report.build import gather
-from quickstudy.runs.reader import read_results
+from quickstudy.runs.merge import read_results
 from quickstudy.web.playing import MOST_SEATS, Room, player
 
 __all__ = ["chromium"]

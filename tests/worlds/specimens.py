@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import control, task
 from quickstudy.base.examples import Series
+from quickstudy.base.registries import control, task
 from quickstudy.base.spaces import Bits, Fields, Reals, Tokens
 from quickstudy.base.task import Life, Turn, World
-from quickstudy.gateway import jax, jnp
+from quickstudy.jax_gateway import jax, jnp
 
 PLACES = 7
 

@@ -9,14 +9,14 @@ import pytest
 
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Exam, Rehearsal
 from quickstudy.base.learner import Acting, Brief, Living, Rehearsing, face
-from quickstudy.base.lesson import Exam, Rehearsal
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.base.task import spaces_of
-from quickstudy.gateway import jnp
+from quickstudy.jax_gateway import jnp
 from quickstudy.learners.host import Hosted
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.protocols.examination import Clock
 from quickstudy.protocols.lifetime import Lifetime
 

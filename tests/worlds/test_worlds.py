@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quickstudy.base.errors import UsageError
-from quickstudy.base.lesson import Rehearsal, Transcript
+from quickstudy.base.exchange import Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import PureWorldTask, Turn, WorldTask, players_of
-from quickstudy.gateway import jax, jnp, lax
+from quickstudy.jax_gateway import jax, jnp, lax
 from quickstudy.learners.episodes import Ruled
 from quickstudy.tasks.worlds import by_chance, open_world, transcript
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.adapters.answers import Said
+from quickstudy.adapters.llm_cache import Said
 
 LEAST = 1e-6
 """The share of an answer that a model did not list among its likeliest tokens: a distribution has

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from quickstudy.adapters.answers import KeptAnswers, Said, estimated_tokens
 from quickstudy.adapters.api_key import FRAGMENT, concealed, read_key
+from quickstudy.adapters.llm_cache import KeptAnswers, Said, estimated_tokens
 from quickstudy.adapters.server_url import ServerUrl
 from quickstudy.base.canonical import digest
 from quickstudy.base.errors import Unavailable

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from quickstudy.adapters.torch_layer import LayerModel, class_in, constructed
-from quickstudy.base.catalogue import learner
+from quickstudy.base.registries import learner
 
 LAYERS = "fla.layers"
 

@@ -25,11 +25,11 @@ import numpy as np
 
 from quickstudy.adapters.game_actions import NOISE, Actions, Form
 from quickstudy.adapters.rendering import METADATA, check_render_mode, root_seed, spelled
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import MissingExtra, UsageError
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
-from quickstudy.gateway import jax
+from quickstudy.jax_gateway import jax
 from quickstudy.tasks.games.episodes import Episode
 from quickstudy.tasks.games.play import LISTENER, SPEAKER, begin, observe, proceed, round_of, spoken
 from quickstudy.tasks.games.settings import Sizes
@@ -224,7 +224,7 @@ def _program(sizes: Sizes, replies: bool) -> tuple[Any, Any, Any]:
 
 
 def _task(id: str, convention: str, parameters: Mapping[str, Any]) -> Any:
-    return configure(id, catalogue.task.get(id), parameters, convention)
+    return configure(id, registries.task.get(id), parameters, convention)
 
 
 class ListenerEnv(gymnasium.Env[Any, Any]):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.adapters.rendering import METADATA, check_render_mode, root_seed, spelled
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import MissingExtra, UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Bits, Fields, Space, Tokens
@@ -46,7 +46,7 @@ def gym_space(space: Space) -> Any:
 
 
 def _task(name: str, convention: str) -> Any:
-    made = catalogue.typed_task(name, convention)
+    made = registries.typed_task(name, convention)
     if not isinstance(made, WorldTask) or players_of(made) > 1:
         raise UsageError(
             f"{made.id} is not a world for one player; those of the curriculum are, as"

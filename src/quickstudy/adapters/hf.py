@@ -21,13 +21,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.adapters.answers import KeptAnswers, Said
 from quickstudy.adapters.in_context import ContextPupil, Counter, begin_in_context, check_transcript
+from quickstudy.adapters.llm_cache import KeptAnswers, Said
 from quickstudy.base.canonical import digest
-from quickstudy.base.catalogue import learner
 from quickstudy.base.errors import LearnerFault, MissingExtra, UsageError
 from quickstudy.base.learner import Brief, Pace
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import learner
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from quickstudy.adapters.torch_layer import WIDTHS, LayerModel
-from quickstudy.base.catalogue import learner
 from quickstudy.base.errors import MissingExtra, UsageError, nearest
+from quickstudy.base.registries import learner
 
 _NO_TOKENS = dict.fromkeys(("bos_token_id", "eos_token_id", "pad_token_id"))
 OWN_WIDTHS = ("n_embd", *WIDTHS)

@@ -24,11 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.adapters.answer_text import ReadAnswer, scores_of
-from quickstudy.adapters.answers import Budget, KeptAnswers, Said, estimated_tokens
+from quickstudy.adapters.llm_cache import Budget, KeptAnswers, Said, estimated_tokens
 from quickstudy.base.canonical import digest
 from quickstudy.base.errors import LearnerFault, NotApplicable, Unavailable, UsageError
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief, Cost, Pace, Snapshot
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.learners.host_values import Prefixes

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import learner
 from quickstudy.base.errors import LearnerFault, MissingExtra, UsageError, nearest
 from quickstudy.base.learner import Brief, Pace, Pupil
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import learner
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space
 
@@ -89,7 +89,7 @@ class Memax:
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> Pupil:
         """A fresh pupil with a core of its own for every stream."""
-        from quickstudy.learners.trained import Trained
+        from quickstudy.learners.core_with_training import Trained
 
         self.ready()
         return Trained(MemaxSpec(self.layer, self.units, self.layers), self.training).begin(
@@ -111,7 +111,7 @@ class MemaxSpec:
 
     def build(self, inputs: Space, rng: np.random.Generator) -> Any:
         """A core with weights from the library's own initialisation."""
-        from quickstudy.gateway import jax, jnp, key_from_words
+        from quickstudy.jax_gateway import jax, jnp, key_from_words
         from quickstudy.learners.lanes import Frame
 
         train_utils = _imported()
@@ -144,7 +144,7 @@ class MemaxSpec:
 
 def _core_class() -> Any:
     from quickstudy.cores.core import Core, as_numbers
-    from quickstudy.gateway import eqx, jax, jnp
+    from quickstudy.jax_gateway import eqx, jax, jnp
 
     class MemaxCore(Core):
         """A model of memax; the state is that of its layers, with a batch axis first."""

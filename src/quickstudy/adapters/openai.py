@@ -14,16 +14,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from quickstudy.adapters.answers import KeptAnswers
 from quickstudy.adapters.api_key import USUAL, check_key_name, read_key
 from quickstudy.adapters.completions import Client
 from quickstudy.adapters.in_context import ContextPupil, Counter, begin_in_context, check_transcript
+from quickstudy.adapters.llm_cache import KeptAnswers
 from quickstudy.adapters.server_url import ServerUrl
 from quickstudy.base.canonical import digest
-from quickstudy.base.catalogue import learner
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Brief, Pace
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import learner
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from quickstudy.adapters.rendering import METADATA, check_render_mode, root_seed, spelled
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import MissingExtra, UsageError
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
@@ -45,7 +45,7 @@ class RecallEnv(gymnasium.Env[Any, Any]):
         if shots not in (1, 2):
             raise UsageError(f"shots must be 1 or 2, got {shots}")
         id = "games/recall"
-        self._task: Any = configure(id, catalogue.task.get(id), parameters, convention)
+        self._task: Any = configure(id, registries.task.get(id), parameters, convention)
         self._shots, self._shown = shots, ""
         self._world: PureWorld | None = None
         width = self._task.inputs.width - 2

@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import learner
 from quickstudy.base.errors import LearnerFault, MissingExtra, UsageError, nearest
 from quickstudy.base.learner import Brief
+from quickstudy.base.registries import learner
 from quickstudy.base.spaces import Bits, Reals, Tokens
 from quickstudy.learners.ridge import Sums
 

@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.adapters.torch import SequenceModel
-from quickstudy.base.catalogue import learner
 from quickstudy.base.errors import LearnerFault, UsageError, nearest
 from quickstudy.base.learner import Brief
+from quickstudy.base.registries import learner
 
 WIDTHS = ("d_model", "hidden_size", "dim", "embed_dim", "input_size", "width")
 """What constructors call the width of a layer."""

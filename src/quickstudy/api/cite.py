@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from quickstudy import __version__
 from quickstudy.api.papers import FAMILIES, PAPERS, Paper
 from quickstudy.api.run import Results
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.record import Record
 from quickstudy.base.sheet import sheet_of
 
@@ -63,7 +63,7 @@ def _texts(record: Record) -> Iterator[str]:
     ids = [record.what["task"]["id"], record.what["protocol"]["id"], *record.scores]
     ids += record.what["learner"]["id"].split("+")
     for id in ids:
-        for registry in catalogue.ALL:
+        for registry in registries.ALL:
             if id in registry:
                 yield sheet_of(registry.get(id)).fields.get("Source", "")
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import recorded_id
 from quickstudy.base.seeds import Streams
@@ -20,7 +20,7 @@ from quickstudy.base.study import find_study, study_names
 from quickstudy.base.task import SeriesTask
 from quickstudy.data.recordings import FORMAT, MARK, drive_text
 from quickstudy.runs.folder import write_output
-from quickstudy.runs.recording import recorded_lines
+from quickstudy.runs.record_run import recorded_lines
 
 NARROW, NARROW_STEPS = 0.1, 1000
 """The range of the inputs that a generalisation rank is measured with, of the whole range, and how
@@ -223,7 +223,7 @@ def drawn_series(task: str, convention: str, seed: int, repetition: int) -> tupl
     """The series of a task's repetition, as a run draws it, and the task. Raises UsageError where
     it is no series.
     """
-    made = catalogue.typed_task(task, convention)
+    made = registries.typed_task(task, convention)
     streams = Streams(seed, recorded_id(made), repetition)
     if not isinstance(made, SeriesTask):
         raise UsageError(

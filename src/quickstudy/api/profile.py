@@ -20,14 +20,14 @@ from quickstudy.base.energy import read_energy, spent
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.parameters import alternatives, check_convention
 from quickstudy.base.study import Study, StudyRow, find_study
-from quickstudy.learners.naming import bring, choose_learner, fitted, place, without_place
+from quickstudy.learners.learner_spec import bring, choose_learner, fitted, place, without_place
 from quickstudy.pages.page import page_of
 from quickstudy.pages.profile.index import INDEX, card_name, read_index
 from quickstudy.pages.profile.tuning import AS_GIVEN, TUNED, asked_on, family_of
-from quickstudy.pages.request import Request, by_protocol
-from quickstudy.render.files import write_page
+from quickstudy.pages.study_request import Request, by_protocol
 from quickstudy.render.html import blocks_html
 from quickstudy.render.latex import as_latex
+from quickstudy.render.write_page import write_page
 from quickstudy.report.build import gather
 from quickstudy.report.page import write_report
 from quickstudy.runs.execute import Execution

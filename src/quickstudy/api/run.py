@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from quickstudy.api.options import DEFAULT_SEEDS, RunOptions, gather_options, takes_options
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.code_identity import look_again
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.learner import Pupil
@@ -20,19 +20,19 @@ from quickstudy.base.parameters import alternatives
 from quickstudy.base.record import OK, Record
 from quickstudy.base.registry import included_files
 from quickstudy.base.trace import Answered, answered
-from quickstudy.learners.naming import bring_all, revive
+from quickstudy.learners.learner_spec import bring_all, revive
 from quickstudy.report.curves import is_curve
 from quickstudy.report.results import Shelf
+from quickstudy.runs.array_files import load_snapshot, load_trace
 from quickstudy.runs.execute import Execution, execute
-from quickstudy.runs.lines import expect_results
+from quickstudy.runs.journal_lines import expect_results
+from quickstudy.runs.merge import Damage, Reading, uncollected
 from quickstudy.runs.plan import Plan, make_plan
-from quickstudy.runs.reader import Damage, Reading, uncollected
+from quickstudy.runs.run_spec import Setting, task_controls
 from quickstudy.runs.scoring import Scoring, find_measures, score_again
-from quickstudy.runs.setting import Setting, task_controls
-from quickstudy.runs.traces import load_snapshot, load_trace
 
 if TYPE_CHECKING:
-    from quickstudy.report.model import ReportData
+    from quickstudy.report.report_data import ReportData
 
 
 @dataclass(frozen=True, repr=False)
@@ -103,7 +103,7 @@ class Results:
 
     def as_json(self) -> dict[str, Any]:
         """What `show` shows, and everything behind it, as plain data."""
-        from quickstudy.report.facts import as_json
+        from quickstudy.report.export import as_json
 
         return as_json(self._data(self.asked))
 
@@ -111,7 +111,7 @@ class Results:
         """A row for every run, a column for every score and cost: a pandas DataFrame, or an Arrow
         table where pandas is not installed. Raises UsageError where neither is.
         """
-        from quickstudy.report.facts import run_rows
+        from quickstudy.report.export import run_rows
 
         heading, *rows = run_rows(self._data(self.asked))
         return _framed({name: [row[place] for row in rows] for place, name in enumerate(heading)})
@@ -331,9 +331,9 @@ def expand_tasks(names: Sequence[Any]) -> list[str]:
         if not isinstance(name, str):
             raise UsageError(f"a task is named by its id, such as language/qa, got {name!r}")
         if any(mark in name.partition(":")[0] for mark in "*?["):
-            found = fnmatch.filter(catalogue.task.names(), name)
+            found = fnmatch.filter(registries.task.names(), name)
             if not found:
-                raise UsageError(f'no task fits "{name}"; {nearest(name, catalogue.task.names())}')
+                raise UsageError(f'no task fits "{name}"; {nearest(name, registries.task.names())}')
             expanded += found
         else:
             expanded.append(name)
@@ -355,13 +355,11 @@ def defined_here() -> bool:
     """Whether something was registered by the running script or notebook, which workers do not
     have.
     """
-    registries = (
-        catalogue.task,
-        catalogue.core,
-        catalogue.training,
-        catalogue.learner,
-        catalogue.control,
+    kinds = (
+        registries.task,
+        registries.core,
+        registries.training,
+        registries.learner,
+        registries.control,
     )
-    return any(
-        entry.module == "__main__" for registry in registries for entry in registry.entries()
-    )
+    return any(entry.module == "__main__" for registry in kinds for entry in registry.entries())

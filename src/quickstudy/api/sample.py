@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.canonical import plain
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.parameters import recorded_id
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import ExampleTask, PureWorldTask, SeriesTask, WorldTask, spaces_of
-from quickstudy.base.wording import described
+from quickstudy.base.text import described
 from quickstudy.tasks.sampling import check_drawn
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def sample(
     """
     if count is not None and count < 1:
         raise UsageError(f"count must be at least 1, got {count}")
-    made = catalogue.typed_task(task, convention)
+    made = registries.typed_task(task, convention)
     name = made.id
     if text and (inputs is not None or not isinstance(made, ExampleTask)):
         raise UsageError(f"{name} writes no strings; leave --text out")

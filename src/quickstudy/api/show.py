@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.parameters import (
     all_parameters,
@@ -55,12 +55,12 @@ def ls(kind: str, where: Sequence[str] = ()) -> list[dict[str, Any]]:
     """
     lists = {
         f"{registry.kind}s": [registry]
-        for registry in catalogue.ALL
-        if registry is not catalogue.quantity
+        for registry in registries.ALL
+        if registry is not registries.quantity
     }
     lists |= {
-        "learners": [catalogue.core, catalogue.learner, catalogue.control],
-        "quantities": [catalogue.quantity],
+        "learners": [registries.core, registries.learner, registries.control],
+        "quantities": [registries.quantity],
     }
     found: list[tuple[Any, str, str]]
     if kind == "studies":
@@ -72,8 +72,8 @@ def ls(kind: str, where: Sequence[str] = ()) -> list[dict[str, Any]]:
         # Whether a rule is an oracle is not in its first line: here the rules are imported.
         found = [
             (entry, kind.removesuffix("s"), entry.summary)
-            for entry in catalogue.control.entries()
-            if (getattr(catalogue.control.get(entry.id), "role", "") == "oracle")
+            for entry in registries.control.entries()
+            if (getattr(registries.control.get(entry.id), "role", "") == "oracle")
             == (kind == "oracles")
         ]
     elif kind not in lists:
@@ -104,7 +104,7 @@ def _stands_at(kind: str, id: str, places: Sequence[str]) -> bool:
         raise UsageError(f"--where is for tasks; {kind} have no taxonomy")
     stands = {
         name: str(value).lower()
-        for name, value in getattr(catalogue.task.get(id), "taxonomy", {}).items()
+        for name, value in getattr(registries.task.get(id), "taxonomy", {}).items()
     }
     wanted = {name: value for place in places for name, value in parse_assignments(place).items()}
     return bool(stands) and all(
@@ -170,10 +170,10 @@ def find_component(name: str) -> tuple[str, Any]:
     file, ending, rest = name.partition(".py")
     if ending and (not rest or rest.startswith(":")):
         return _find_in_file(f"{file}.py", rest[1:].partition(":")[0])
-    for registry in catalogue.ALL:
+    for registry in registries.ALL:
         if name in registry:
             return registry.kind, registry.get(name)
-    known = [*(one for registry in catalogue.ALL for one in registry.names()), *study_names()]
+    known = [*(one for registry in registries.ALL for one in registry.names()), *study_names()]
     # `qa` alone is near no id, but it is the whole of what comes after a family.
     inside = [one for one in known if one.rpartition("/")[2] == name]
     hint = f'did you mean "{inside[0]}"?' if inside else nearest(name, known)
@@ -227,7 +227,7 @@ def _host_parameters(found: Any) -> list[dict[str, Any]]:
     all of these.
     """
     from quickstudy.base.task import ASKED  # loads NumPy, which `ls` does without
-    from quickstudy.learners.choice import shown_parameters
+    from quickstudy.learners.resolved_learner import shown_parameters
 
     by_kind = {asked: shown_parameters(found, asked) for asked in ASKED}
     rows = []

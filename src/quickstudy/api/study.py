@@ -20,7 +20,7 @@ from quickstudy.base.renaming import Renaming
 from quickstudy.base.study import find_study
 from quickstudy.learners.outside import reached_by_study
 from quickstudy.pages.page import page_of
-from quickstudy.pages.request import (
+from quickstudy.pages.study_request import (
     Request,
     Stage,
     blocks_of,
@@ -28,8 +28,8 @@ from quickstudy.pages.request import (
     changed_protocol,
     stages_of,
 )
-from quickstudy.render.files import write_page
 from quickstudy.render.html import blocks_html
+from quickstudy.render.write_page import write_page
 
 if TYPE_CHECKING:
     from quickstudy.runs.execute import Execution

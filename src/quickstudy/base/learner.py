@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
-from quickstudy.base.lesson import Exam, Lesson, Rehearsal, Transcript
+from quickstudy.base.exchange import Exam, Lesson, Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, space_facts, space_from_facts
 from quickstudy.base.task import Life, World

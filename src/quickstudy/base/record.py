@@ -30,9 +30,9 @@ class Record:
     asked for. labels: how `task` and `learner` are shown to people, the learner's `role`
     (`learner`, `control` or `oracle`), the `family`, and what of the `protocol` is not the standard
     of its convention (not in records of earlier versions). legend: how the scores are read
-    (`quickstudy.base.legend`); empty in records of earlier versions. traceback: all that Python
-    the error of a learner that failed, cut where it is very long. files: SHA-256 of every file that
-    it names; none in records of earlier versions.
+    (`quickstudy.base.score_metadata`); empty in records of earlier versions. traceback: what
+    Python printed of the error of a learner that failed, cut where it is very long. files: SHA-256
+    of every file that it names; none in records of earlier versions.
     """
 
     what: Mapping[str, Any]

@@ -22,9 +22,9 @@ from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from quickstudy.base.errors import UsageError, nearest
+from quickstudy.base.text import described, short_path
 from quickstudy.base.user_code import note_component, user_code
 from quickstudy.base.user_imports import import_file, module_name
-from quickstudy.base.wording import described, short_path
 
 T = TypeVar("T")
 ENTRY_POINT_GROUP = "quickstudy"

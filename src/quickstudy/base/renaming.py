@@ -18,13 +18,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.parameters import aliases_of, cut_assignments
 from quickstudy.base.record import Record
 from quickstudy.base.registry import Registry
 
-_LEARNERS = (catalogue.core, catalogue.training, catalogue.learner, catalogue.control)
+_LEARNERS = (registries.core, registries.training, registries.learner, registries.control)
 
 
 class Renaming:
@@ -40,14 +40,14 @@ class Renaming:
     def canonical(self, record: Record) -> Record:
         """The record with the present names in its labels, scores and score metadata."""
         labels = dict(record.labels)
-        for part, registries in (("task", (catalogue.task,)), ("learner", _LEARNERS)):
+        for part, kinds in (("task", (registries.task,)), ("learner", _LEARNERS)):
             if part in labels:
-                labels[part] = self.label(labels[part], *registries)
+                labels[part] = self.label(labels[part], *kinds)
         protocol = record.part("protocol").get("id")
         if labels.get("protocol") and isinstance(protocol, str):
-            typed = self.label(f"{protocol}:{labels['protocol']}", catalogue.protocol)
+            typed = self.label(f"{protocol}:{labels['protocol']}", registries.protocol)
             labels["protocol"] = typed.partition(":")[2]
-        ids = {id: catalogue.measure.current(id) for id in record.scores}
+        ids = {id: registries.measure.current(id) for id in record.scores}
         renamed = {id: names for id in record.scores if (names := self.scores(id))}
         if not renamed and all(id == now for id, now in ids.items()):
             return record if labels == record.labels else replace(record, labels=labels)
@@ -57,35 +57,35 @@ class Renaming:
         }
         return replace(record, labels=labels, scores=scores, legend=_legend(record, renamed, ids))
 
-    def label(self, text: str, *registries: Registry[Any]) -> str:
+    def label(self, text: str, *kinds: Registry[Any]) -> str:
         """A task, learner or protocol as it would be typed now."""
-        mark = registries[0].kind, text
+        mark = kinds[0].kind, text
         if mark not in self._labels:
-            self._labels[mark] = self._typed(text, registries)
+            self._labels[mark] = self._typed(text, kinds)
         return self._labels[mark]
 
     def scores(self, measure: str) -> Mapping[str, str]:
         """The present names of the scores of a measure by the names they had first."""
         if measure not in self._scores:
-            found = _component(catalogue.measure, measure)
+            found = _component(registries.measure, measure)
             declared = () if found is None else found.scores
             self._scores[measure] = {one.alias: one.name for one in declared if one.alias}
         return self._scores[measure]
 
     def score(self, name: str) -> str:
         """The present name of a score of any measure."""
-        for measure in catalogue.measure.names():
+        for measure in registries.measure.names():
             if name in (known := self.scores(measure)):
                 return known[name]
         return name
 
-    def _typed(self, text: str, registries: tuple[Registry[Any], ...]) -> str:
+    def _typed(self, text: str, kinds: tuple[Registry[Any], ...]) -> str:
         name, colon, assignments = text.partition(":")
         ids, parameters = [], dict[str, str]()
         for id in name.split("+"):
-            now = next((one.current(id) for one in registries if id in one), id)
+            now = next((one.current(id) for one in kinds if id in one), id)
             ids.append(now)
-            for registry in registries:
+            for registry in kinds:
                 if (found := _component(registry, now)) is not None:
                     parameters |= aliases_of(found)
         parts = cut_assignments(assignments) if parameters and assignments else [assignments]

@@ -62,6 +62,6 @@ class Streams:
 
     def jax(self, purpose: str) -> Any:
         """A JAX key (threefry) at the start of the stream."""
-        from quickstudy.gateway import key_from_words
+        from quickstudy.jax_gateway import key_from_words
 
         return key_from_words(self.words(purpose, 2))

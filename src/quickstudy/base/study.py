@@ -2,7 +2,7 @@
 nothing in it computes.
 
 Every key that a file `NAME.toml` may have is in docs/reference/studies.md; `base/studyfile.py`
-reads and checks them, and `base/each.py` makes many rows or columns of one.
+reads and checks them, and `base/study_grid.py` makes many rows or columns of one.
 """
 
 from __future__ import annotations

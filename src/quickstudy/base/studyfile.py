@@ -11,10 +11,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NoReturn
 
-from quickstudy.base.each import Each, fields, fill, is_count, put_in, shown
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.parameters import CONVENTIONS
 from quickstudy.base.study import Published, Study, StudyRow
+from quickstudy.base.study_grid import Each, fields, fill, is_count, put_in, shown
 
 PEOPLE = "human"
 """A column that may have published numbers in every study: people are not run."""

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import QuickstudyError
+from quickstudy.base.exchange import Exam
 from quickstudy.base.learner import Cost, Snapshot
-from quickstudy.base.lesson import Exam
 
 MOST_ANSWERS = 1_000_000
 """Questions of a test whose answers are kept, from the first on, and numbers of its inputs, or else

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import typer
 
 from quickstudy.base.errors import UsageError
-from quickstudy.base.wording import visible
+from quickstudy.base.text import visible
 from quickstudy.cli.output import (
     INCLUDE,
     JSON,
@@ -60,7 +60,7 @@ def compare(
     from quickstudy.report.page import check_ours
     from quickstudy.report.ranking import comparison_page, overall
     from quickstudy.runs.folder import write_output
-    from quickstudy.runs.reader import read_results
+    from quickstudy.runs.merge import read_results
 
     include_files(include)
     check_target(page)

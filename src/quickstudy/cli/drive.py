@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from quickstudy.base.errors import UsageError
-from quickstudy.base.wording import counted
+from quickstudy.base.text import counted
 from quickstudy.cli.output import (
     CONVENTION,
     DATA,

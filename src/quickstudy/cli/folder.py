@@ -47,8 +47,8 @@ def doctor(
         return
     from quickstudy.runs.doctor import examine_folder
     from quickstudy.runs.doctor import repair as repair_folder
+    from quickstudy.runs.merge import read_results
     from quickstudy.runs.provenance import compiled_on
-    from quickstudy.runs.reader import read_results
     from quickstudy.runs.scoring import compare_scores
 
     damage = [str(found) for found in examine_folder(folder)]
@@ -115,9 +115,9 @@ def forget(
     """
     from collections import Counter
 
-    from quickstudy.runs.identity import Selection, outdated, task_groups
-    from quickstudy.runs.pack import forget as put_aside
-    from quickstudy.runs.reader import read_results
+    from quickstudy.runs.archive import forget as put_aside
+    from quickstudy.runs.grouping import Selection, outdated, task_groups
+    from quickstudy.runs.merge import read_results
 
     if not (task or learner or status or old):
         raise UsageError(
@@ -161,7 +161,7 @@ def pack(
     ),
 ) -> None:
     """Make one file of a results folder."""
-    from quickstudy.runs.pack import pack as pack_folder
+    from quickstudy.runs.archive import pack as pack_folder
 
     check_target(out)
     say(str(pack_folder(folder, out)))

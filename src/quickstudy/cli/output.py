@@ -13,7 +13,7 @@ import typer
 
 from quickstudy.base.canonical import plain
 from quickstudy.base.errors import UsageError
-from quickstudy.base.wording import LINES, visible
+from quickstudy.base.text import LINES, visible
 
 if TYPE_CHECKING:
     from quickstudy.base.blocks import Page

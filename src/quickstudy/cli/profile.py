@@ -25,7 +25,7 @@ from quickstudy.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from quickstudy.pages.request import Request
+    from quickstudy.pages.study_request import Request
 
 
 @takes_run_options("profile")
@@ -58,7 +58,7 @@ def profile(
     """Examine learners in all five families and write a report card of each. The same command again
     resumes.
     """
-    from quickstudy.base.machine import pin_threads
+    from quickstudy.base.hardware import pin_threads
 
     pin_threads()
     from quickstudy.api.profile import profile as make
@@ -103,7 +103,7 @@ def profile(
 def _preview(request: Request, options: RunOptions, json: bool) -> None:
     from quickstudy.api.study import plan_stage
     from quickstudy.cli.run import preview
-    from quickstudy.pages.request import stages_of
+    from quickstudy.pages.study_request import stages_of
 
     # What comes after the tuning follows from its results.
     plan = plan_stage(request, next(stages_of(request)))

@@ -115,9 +115,9 @@ def _write(folder: pathlib.Path, target: pathlib.Path) -> None:
     import json
 
     from quickstudy.protocols.curriculum import sessions_of
+    from quickstudy.runs.array_files import load_trace
     from quickstudy.runs.folder import write_output
-    from quickstudy.runs.reader import read_results
-    from quickstudy.runs.traces import load_trace
+    from quickstudy.runs.merge import read_results
 
     written: list[str] = []
     for record in read_results(folder, expected=True).records.values():

@@ -52,11 +52,11 @@ def report(
     from quickstudy.base.errors import UsageError, nearest
     from quickstudy.pages.profile.index import one_ruleset
     from quickstudy.report.build import gather
-    from quickstudy.report.facts import as_json
+    from quickstudy.report.export import as_json
     from quickstudy.report.page import FORMS, write_files, write_report
     from quickstudy.runs.folder import write_output
-    from quickstudy.runs.identity import shown
-    from quickstudy.runs.reader import read_results
+    from quickstudy.runs.grouping import shown
+    from quickstudy.runs.merge import read_results
 
     if format not in (known := [*FORMS, "files"]):
         raise UsageError(f'no format "{format}"; {nearest(format, known)}')

@@ -28,7 +28,7 @@ from quickstudy.cli.output import (
 from quickstudy.cli.run import preview
 
 if TYPE_CHECKING:
-    from quickstudy.pages.request import Request
+    from quickstudy.pages.study_request import Request
     from quickstudy.runs.execute import Event, Report
 
 
@@ -53,14 +53,14 @@ def reproduce(
     """Run a published table or figure, or what is missing of it, and print published and measured
     numbers next to each other.
     """
-    from quickstudy.base.machine import pin_threads
+    from quickstudy.base.hardware import pin_threads
 
     pin_threads()
     from quickstudy.api.study import plan_stage, request_study
     from quickstudy.api.study import reproduce as make
     from quickstudy.learners.outside import reached_by_study
     from quickstudy.pages.page import screen_page
-    from quickstudy.pages.request import stages_of
+    from quickstudy.pages.study_request import stages_of
     from quickstudy.runs.progress import choose_progress
 
     name_data(data)

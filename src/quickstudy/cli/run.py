@@ -12,7 +12,7 @@ import typer
 
 from quickstudy.api.options import RunOptions
 from quickstudy.base.errors import QuickstudyError
-from quickstudy.base.wording import counted
+from quickstudy.base.text import counted
 from quickstudy.cli.options import takes_run_options
 from quickstudy.cli.output import (
     DATA,
@@ -56,14 +56,14 @@ def run(
     """
     from dataclasses import replace
 
-    from quickstudy.base.machine import pin_threads
+    from quickstudy.base.hardware import pin_threads
 
     # before NumPy is imported, so that runs in this process give the bits of runs in workers
     pin_threads()
     from quickstudy.api.run import expand_learners, plan_runs
     from quickstudy.api.run import run as make
+    from quickstudy.runs.merge import read_results
     from quickstudy.runs.progress import choose_progress
-    from quickstudy.runs.reader import read_results
     from quickstudy.runs.scoring import find_measures
 
     name_data(data)
@@ -161,10 +161,10 @@ def preview(plan: Plan, options: RunOptions, json: bool) -> None:
     import dataclasses
     from collections import Counter
 
-    from quickstudy.base.machine import cores
+    from quickstudy.base.hardware import cores
     from quickstudy.runs.asking import asked_of
+    from quickstudy.runs.eta import duration
     from quickstudy.runs.plan import check_data
-    from quickstudy.runs.timing import duration
 
     retry_failed = options.retry_failed
     missing = plan.missing(retry_failed=retry_failed)

@@ -105,10 +105,10 @@ def show(
     for line in sheet_lines(facts, convention or "corrected", FACTS):
         say(line)
     if kind == "measure":
-        from quickstudy.base import catalogue
+        from quickstudy.base import registries
         from quickstudy.report.words import described
 
-        say(f"Scores: {'; '.join(map(described, catalogue.measure.get(name).scores))}")
+        say(f"Scores: {'; '.join(map(described, registries.measure.get(name).scores))}")
 
 
 def _show_machine(name: str, convention: str, svg: pathlib.Path | None, json: bool) -> None:
@@ -117,7 +117,7 @@ def _show_machine(name: str, convention: str, svg: pathlib.Path | None, json: bo
     from quickstudy.figures.machines import machine_page
     from quickstudy.machines.finite import machine_of
     from quickstudy.render.svg import svg_file
-    from quickstudy.runs.setting import make_task
+    from quickstudy.runs.run_spec import make_task
 
     task = make_task(name, convention)
     try:

@@ -12,7 +12,7 @@ from quickstudy.cores.core import (
     Reservoir,
     at_precision,
 )
-from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.jax_gateway import eqx, jax, jnp, lax
 
 __all__ = [
     "ABSENT",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from quickstudy.cores.core import Array
 from quickstudy.cores.layered import ShortConvolution, draw_convolution
-from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.jax_gateway import eqx, jax, jnp, lax
 
 
 class Affine(eqx.Module):

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import core
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import core
 from quickstudy.base.spaces import Fields, Reals, Space, Tokens
 from quickstudy.cores.core import Array, Capabilities, Reservoir
 from quickstudy.cores.quantiser import even_levels, has_reals, one_of_parts
 from quickstudy.cores.reca import coded_width
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.jax_gateway import eqx, jax, jnp
 
 
 class BagCore(Reservoir):

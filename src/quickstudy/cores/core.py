@@ -10,7 +10,7 @@ import numpy as np
 
 from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.spaces import Fields, Reals, Space, Tokens
-from quickstudy.gateway import double, eqx, jax, jnp, lax
+from quickstudy.jax_gateway import double, eqx, jax, jnp, lax
 
 State: TypeAlias = Any
 Array: TypeAlias = Any
@@ -202,7 +202,7 @@ class CoreSpec(Protocol):
 
 def at_precision(core: Core, precision: str) -> Any:
     """The core with the same numbers in a precision. In float64 it is for use within
-    `gateway.double()` only, which is where a learner of such a core lives.
+    `jax_gateway.double()` only, which is where a learner of such a core lives.
     """
     if precision == PRECISIONS[0]:
         return core

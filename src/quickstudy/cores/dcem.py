@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import core
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import core
 from quickstudy.base.spaces import Reals, Space
 from quickstudy.cores.attention import Affine
 from quickstudy.cores.core import Array, Core, as_numbers
 from quickstudy.cores.esbn import Encoder, draw_affine, lstm_cell
-from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.jax_gateway import eqx, jax, jnp, lax
 
 
 class Deep(eqx.Module):

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import core
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import core
 from quickstudy.cores.core import Array
 from quickstudy.cores.layered import (
     SMALL,
@@ -23,7 +23,7 @@ from quickstudy.cores.layered import (
     in_chunks,
     normed,
 )
-from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.jax_gateway import eqx, jax, jnp, lax
 
 
 class GatedDeltaRule(Mixer):

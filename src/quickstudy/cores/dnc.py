@@ -9,13 +9,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from quickstudy.base.catalogue import core
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import core
 from quickstudy.base.spaces import Space
 from quickstudy.cores.attention import Affine
 from quickstudy.cores.core import Array, Core
 from quickstudy.cores.esbn import Encoder, draw_affine, lstm_cell
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.jax_gateway import eqx, jax, jnp
 
 
 class Tape(NamedTuple):

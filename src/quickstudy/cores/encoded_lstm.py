@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import core
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import core
 from quickstudy.base.spaces import Reals, Space
 from quickstudy.cores.core import Array, Capabilities, Core, InputWeights, as_numbers
 from quickstudy.cores.esbn import Encoder
 from quickstudy.cores.recurrent import LSTM, RecurrentCore
-from quickstudy.gateway import eqx, jnp
+from quickstudy.jax_gateway import eqx, jnp
 
 
 class PartedEncoder(eqx.Module):

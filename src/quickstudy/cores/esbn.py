@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import core
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import core
 from quickstudy.base.spaces import Space
 from quickstudy.cores.attention import Affine
 from quickstudy.cores.core import Array, Core, InputWeights, WaveWeights, waved_width
-from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.jax_gateway import eqx, jax, jnp, lax
 
 
 def draw_affine(rng: np.random.Generator, inputs: int, outputs: int) -> Affine:

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import core
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import core
 from quickstudy.base.spaces import Reals, Space
 from quickstudy.cores.core import (
     PRECISIONS,
@@ -21,7 +21,7 @@ from quickstudy.cores.core import (
     at_precision,
 )
 from quickstudy.cores.topologies import TOPOLOGIES, joined
-from quickstudy.gateway import eqx, handed_over, jax, jnp, lax
+from quickstudy.jax_gateway import eqx, handed_over, jax, jnp, lax
 
 SPARSE = 16
 """Entries of a matrix for each that is not zero, above which one stream is faster by a gather for

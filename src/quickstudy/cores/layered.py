@@ -17,7 +17,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Space
 from quickstudy.cores.core import PRECISIONS, Array, Capabilities, Core, InputWeights, at_precision
-from quickstudy.gateway import device_kind, eqx, handed_over, jax, jnp, lax
+from quickstudy.jax_gateway import device_kind, eqx, handed_over, jax, jnp, lax
 
 CHUNK = 32
 """Steps that are taken in parallel; chunks follow one another. Memory then grows with the chunk,

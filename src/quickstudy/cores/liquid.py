@@ -9,11 +9,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import core
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import core
 from quickstudy.base.spaces import Space
 from quickstudy.cores.core import Array, InputWeights, Reservoir
-from quickstudy.gateway import eqx, jnp, lax
+from quickstudy.jax_gateway import eqx, jnp, lax
 
 MEMBRANE, SYNAPSE = 30.0, (3.0, 6.0)
 """Time constants in milliseconds: of a membrane; of the current that an exciting and an inhibiting

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quickstudy.base.catalogue import core
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import core
 from quickstudy.cores.core import Array
 from quickstudy.cores.layered import LayeredSpec, Mixer, draw_map, in_chunks, linear_scan
-from quickstudy.gateway import jax, jnp
+from quickstudy.jax_gateway import jax, jnp
 
 
 class LinearRecurrence(Mixer):

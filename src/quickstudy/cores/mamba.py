@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import core
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import core
 from quickstudy.cores.core import Array
 from quickstudy.cores.layered import (
     LayeredSpec,
@@ -21,7 +21,7 @@ from quickstudy.cores.layered import (
     linear_scan,
     one_by_one,
 )
-from quickstudy.gateway import jax, jnp, lax
+from quickstudy.jax_gateway import jax, jnp, lax
 
 
 class SelectiveStateSpace(Mixer):

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quickstudy.base.catalogue import core
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import core
 from quickstudy.cores.core import Array
 from quickstudy.cores.layered import LayeredSpec, Mixer, draw_map, in_chunks, linear_scan
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.jax_gateway import eqx, jax, jnp
 
 
 class MinimalGates(Mixer):

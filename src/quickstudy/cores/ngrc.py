@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import core
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import core
 from quickstudy.base.spaces import Space
 from quickstudy.cores.core import PRECISIONS, Array, InputWeights, Reservoir, at_precision
-from quickstudy.gateway import eqx, jnp
+from quickstudy.jax_gateway import eqx, jnp
 
 MOST_FEATURES = 20_000
 """A readout of more does not fit: its squares alone are 3 GB."""

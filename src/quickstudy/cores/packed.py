@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from quickstudy.cores.core import Array
-from quickstudy.gateway import device_kind, jax, jnp, lax
+from quickstudy.jax_gateway import device_kind, jax, jnp, lax
 
 States: TypeAlias = tuple[Array, ...]
 """(B, units) each; the first is h, which is the features and goes through the recurrent weights."""

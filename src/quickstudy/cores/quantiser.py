@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.spaces import Bits, Fields, Reals, Space, Tokens
 from quickstudy.cores.core import Array
-from quickstudy.gateway import jax, jnp
+from quickstudy.jax_gateway import jax, jnp
 
 MOST_SYMBOLS = 64
 """That several values at once may become. Where their combinations are more, they share `PRIME`

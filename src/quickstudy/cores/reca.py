@@ -16,12 +16,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import core
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import core
 from quickstudy.base.spaces import Fields, Reals, Space, Tokens
 from quickstudy.cores.core import Array, Reservoir
 from quickstudy.cores.quantiser import even_levels, has_reals
-from quickstudy.gateway import eqx, jnp, lax
+from quickstudy.jax_gateway import eqx, jnp, lax
 
 CODES = ("sign", "thermometer")
 """How a real number becomes bits: whether it is above 0; how many of some evenly spaced levels it

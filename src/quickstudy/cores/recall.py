@@ -10,13 +10,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import core
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import core
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.core import Array, Reservoir
 from quickstudy.cores.quantiser import as_symbol, even_levels, symbols_in
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.jax_gateway import eqx, jax, jnp
 
 RECORD_KEPT = 0.9
 """How much of a guesser's record within a sequence is left after a step."""

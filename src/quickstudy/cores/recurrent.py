@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import core
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import core
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.core import PRECISIONS, Array, Capabilities, Core, InputWeights, at_precision
 from quickstudy.cores.packed import Cell, Drives, Phases, States, product, straight, unrolled
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.jax_gateway import eqx, jax, jnp
 
 
 class RecurrentCore(Core):

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quickstudy.base.catalogue import core
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import core
 from quickstudy.cores.core import Array
 from quickstudy.cores.layered import CHUNK, LayeredSpec, Mixer, draw_map
-from quickstudy.gateway import jax, jnp, lax
+from quickstudy.jax_gateway import jax, jnp, lax
 
 
 class Tables(NamedTuple):

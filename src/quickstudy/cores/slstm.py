@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.base.catalogue import core
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import core
 from quickstudy.cores.core import Array
 from quickstudy.cores.layered import (
     SMALL,
@@ -20,7 +20,7 @@ from quickstudy.cores.layered import (
     draw_convolution,
     draw_map,
 )
-from quickstudy.gateway import jax, jnp, lax
+from quickstudy.jax_gateway import jax, jnp, lax
 
 FORGET = (3.0, 6.0)
 """Biases of forget gates at the start, from the first to the last unit of a head."""

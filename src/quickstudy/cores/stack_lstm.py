@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import core
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import core
 from quickstudy.base.spaces import Space
 from quickstudy.cores.core import PRECISIONS, Array, Core, at_precision
 from quickstudy.cores.recurrent import LSTM, RNN, RecurrentCore, RecurrentLayer
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.jax_gateway import eqx, jax, jnp
 
 SMALLER = 2
 """How many times as many rows a memory must have as are near row 0 for some steps, for these to be

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import core
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import core
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.attention import Affine, EncoderLayer, Noise, Norm, draw_layer
 from quickstudy.cores.core import (
@@ -23,7 +23,7 @@ from quickstudy.cores.core import (
     waved_width,
 )
 from quickstudy.cores.layered import TAPS
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.jax_gateway import eqx, jax, jnp
 
 SPREAD = 0.1
 """Embedding and output weights start uniform in +- this."""

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from quickstudy.base.canonical import digest
 from quickstudy.base.errors import MissingExtra, UsageError
-from quickstudy.base.machine import cache_folder
-from quickstudy.data.finding import find, fingerprint
+from quickstudy.base.hardware import cache_folder
 from quickstudy.data.imdb import IMDB, SPLITS, Review, read_imdb
+from quickstudy.data.locate import find, fingerprint
 
 PADDING, UNKNOWN = "[PAD]", "[UNK]"
 _TOGETHER = 1000

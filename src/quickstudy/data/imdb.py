@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from quickstudy.base.errors import UsageError
-from quickstudy.data.finding import DataSet
+from quickstudy.data.locate import DataSet
 
 IMDB = DataSet(
     id="imdb",

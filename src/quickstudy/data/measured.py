@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import UsageError
-from quickstudy.data.finding import DataSet, find, fingerprint
+from quickstudy.data.locate import DataSet, find, fingerprint
 from quickstudy.data.tables import read_content
 
 

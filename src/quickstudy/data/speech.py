@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import UsageError
-from quickstudy.data.finding import DataSet, find
+from quickstudy.data.locate import DataSet, find
 
 TI46 = DataSet(
     "ti-46",

@@ -28,7 +28,7 @@ from quickstudy.base.blocks import (
     Volume,
     table,
 )
-from quickstudy.base.catalogue import figure
+from quickstudy.base.registries import figure
 from quickstudy.figures.properties import counted, mean_of
 from quickstudy.measures.charc import AXES, covered, explained, places, spanning
 

@@ -19,7 +19,7 @@ from quickstudy.base.blocks import (
     Plotted,
     Traced,
 )
-from quickstudy.base.catalogue import figure
+from quickstudy.base.registries import figure
 from quickstudy.measures.classes import confusion, roc
 
 POINTS = 200

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.blocks import (
     BARS,
     LOG,
@@ -25,9 +25,9 @@ from quickstudy.base.blocks import (
     Text,
     Traced,
 )
-from quickstudy.base.catalogue import figure, typed_task
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.parameters import configure
+from quickstudy.base.registries import figure, typed_task
 from quickstudy.base.trace import Trace
 from quickstudy.figures.machines import machine_graph
 from quickstudy.machines.finite import machine_of
@@ -210,7 +210,7 @@ def _machine(what: Mapping[str, Any]) -> Iterator[Block]:
     named = what["task"]
     try:
         made = configure(
-            named["id"], catalogue.task.get(named["id"]), named["parameters"], what["convention"]
+            named["id"], registries.task.get(named["id"]), named["parameters"], what["convention"]
         )
         found = machine_of(made, _MOST_CONFIGURATIONS)
     except NotApplicable:  # it is several tasks, or can be in too much

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quickstudy.base.blocks import LOG, Axis, Block, Mark, Panel, Plot, Plotted, Traced
-from quickstudy.base.catalogue import figure
+from quickstudy.base.registries import figure
 from quickstudy.base.trace import Trace
 from quickstudy.report.curves import SHARE, Curve, mean_curve
 from quickstudy.report.words import span

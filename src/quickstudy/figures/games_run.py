@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from quickstudy.base.blocks import Block, Steps, Terms, Text
-from quickstudy.base.catalogue import figure, task
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import configure
+from quickstudy.base.registries import figure, task
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
 from quickstudy.play.listener import Heard, games_of, numbers, stimuli_plot

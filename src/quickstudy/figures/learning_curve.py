@@ -21,7 +21,7 @@ from quickstudy.base.blocks import (
     Plotted,
     Traced,
 )
-from quickstudy.base.catalogue import figure
+from quickstudy.base.registries import figure
 from quickstudy.base.trace import Trace
 from quickstudy.report.curves import SHARE, Curve, Example, example_run, learning_curve, mean_curve
 from quickstudy.report.words import span

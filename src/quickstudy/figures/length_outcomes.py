@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from quickstudy.base.blocks import Axis, Guide, Panel, Plot, Plotted, Traced
-from quickstudy.base.catalogue import figure
+from quickstudy.base.registries import figure
 from quickstudy.base.trace import Trace
 
 

@@ -23,9 +23,9 @@ from quickstudy.base.blocks import (
     Text,
     table,
 )
-from quickstudy.base.catalogue import quantity
 from quickstudy.base.errors import NotApplicable
-from quickstudy.base.wording import shortened
+from quickstudy.base.registries import quantity
+from quickstudy.base.text import shortened
 from quickstudy.machines.chains import Floats, recurrent_classes, stationary
 from quickstudy.machines.description import description_length
 from quickstudy.machines.entropies import channel

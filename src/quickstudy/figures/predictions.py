@@ -21,7 +21,7 @@ from quickstudy.base.blocks import (
     Plotted,
     Traced,
 )
-from quickstudy.base.catalogue import figure
+from quickstudy.base.registries import figure
 from quickstudy.base.trace import Trace
 from quickstudy.measures.errors import nmse
 from quickstudy.tasks.dynamics.series import Floats

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.blocks import BARS, Axis, Block, Panel, Plot, Plotted, Traced
-from quickstudy.base.catalogue import figure
+from quickstudy.base.registries import figure
 
 Floats = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.blocks import Table, Traced, table
-from quickstudy.base.catalogue import figure
+from quickstudy.base.registries import figure
 from quickstudy.base.trace import Trace
 from quickstudy.measures.sentences import ACCEPTABLE, UNACCEPTABLE, read_sentences
 

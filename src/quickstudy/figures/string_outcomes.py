@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from quickstudy.base.blocks import LOG, Axis, Block, Guide, Mark, Panel, Plot, Plotted, Traced
-from quickstudy.base.catalogue import figure
+from quickstudy.base.registries import figure
 from quickstudy.base.trace import Trace
 from quickstudy.learners.mdl.network import Network
 from quickstudy.measures.grammar import right_in_a_row, wrong_column
-from quickstudy.runs.setting import make_task
+from quickstudy.runs.run_spec import make_task
 
 BINS = 60
 """Classes of sizes in a picture, in equal ratios."""

@@ -9,22 +9,22 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from quickstudy.gateway import eqx, jax, jnp, lax, optax
+    from quickstudy.jax_gateway import eqx, jax, jnp, lax, optax
+    from quickstudy.learners.core_with_training import Usual
     from quickstudy.learners.episode_training import Agent, EpisodeTraining, Played
     from quickstudy.learners.gradient_training import Batch, GradientTraining
     from quickstudy.learners.optimiser import OptimiserConfig, begin_moments, optimiser_step
     from quickstudy.learners.stepping import Head, Model
-    from quickstudy.learners.trained import Usual
 
 _PUBLIC = {
-    **dict.fromkeys(("eqx", "jax", "jnp", "lax", "optax"), "quickstudy.gateway"),
+    **dict.fromkeys(("eqx", "jax", "jnp", "lax", "optax"), "quickstudy.jax_gateway"),
     **dict.fromkeys(("Batch", "GradientTraining"), "quickstudy.learners.gradient_training"),
     **dict.fromkeys(("Agent", "EpisodeTraining", "Played"), "quickstudy.learners.episode_training"),
     **dict.fromkeys(
         ("OptimiserConfig", "begin_moments", "optimiser_step"), "quickstudy.learners.optimiser"
     ),
     **dict.fromkeys(("Head", "Model"), "quickstudy.learners.stepping"),
-    "Usual": "quickstudy.learners.trained",
+    "Usual": "quickstudy.learners.core_with_training",
 }
 
 __all__ = [

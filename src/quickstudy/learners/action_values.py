@@ -13,7 +13,7 @@ import numpy as np
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.spaces import Fields, Reals, Space, Tokens
 from quickstudy.cores.core import CoreSpec
-from quickstudy.gateway import device_kind, eqx, jax, jnp
+from quickstudy.jax_gateway import device_kind, eqx, jax, jnp
 from quickstudy.learners.stepping import Head
 
 

@@ -9,26 +9,26 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import training
 from quickstudy.base.errors import NotApplicable, UsageError
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import OUT_OF_REACH, Brief
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import training
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
-from quickstudy.gateway import jax
+from quickstudy.jax_gateway import jax
 from quickstudy.learners.auxiliary_losses import AuxiliaryLosses
 from quickstudy.learners.batching import check_leak, packed_lesson, padded_lesson, whole_lesson
-from quickstudy.learners.exams import GroupedExam, exam_for, is_large
-from quickstudy.learners.feature_blocks import streamed
+from quickstudy.learners.chunked_features import streamed
+from quickstudy.learners.core_with_training import Usual
+from quickstudy.learners.evaluation_batches import GroupedExam, exam_for, is_large
 from quickstudy.learners.features import all_states
 from quickstudy.learners.lanes import Frame, stack_lanes
+from quickstudy.learners.online_batches import Batches, answering_streams, first_answers, streaming
 from quickstudy.learners.optimiser import FALLS_AFTER, OptimiserConfig
 from quickstudy.learners.pupil import CompiledPupil
 from quickstudy.learners.stepping import Model, SomeLanes, SteppingPupil
-from quickstudy.learners.streaming import Batches, answering_streams, first_answers, streaming
-from quickstudy.learners.trained import Usual
 from quickstudy.learners.updates import answering, begun, of_tokens, of_values, updating
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Reals
-from quickstudy.gateway import jnp, optax
+from quickstudy.jax_gateway import jnp, optax
 
 Read = Callable[[int], Any]
 """(question, number): what is read so many steps after each question."""

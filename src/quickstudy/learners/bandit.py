@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from quickstudy.base.catalogue import training
 from quickstudy.base.errors import UsageError
+from quickstudy.base.exchange import Lesson
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Lesson
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import training
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.core import CoreSpec
-from quickstudy.gateway import jax, jnp, lax
+from quickstudy.jax_gateway import jax, jnp, lax
 from quickstudy.learners.adam import Adam, AdamPupil
 
 PAYOFF = "payoff"

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Lesson
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Lesson
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import ABSENT, Core
-from quickstudy.gateway import handed_over, jnp
+from quickstudy.jax_gateway import handed_over, jnp
 from quickstudy.learners.lanes import grown, rounded
 
 LOOKED_UP = 8192

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.jax_gateway import eqx, jax, jnp, lax
 from quickstudy.learners.lanes import over_lanes
 from quickstudy.tasks.dynamics.series import FED_BACK
 

@@ -12,24 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.actions import Policy
-from quickstudy.base.catalogue import training
 from quickstudy.base.errors import LearnerFault, UsageError
+from quickstudy.base.exchange import Exam, Lesson, Rehearsal, Transcript
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Exam, Lesson, Rehearsal, Transcript
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import training
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space
 from quickstudy.cores.core import CoreSpec
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.jax_gateway import eqx, jax, jnp
 from quickstudy.learners.batching import whole_lesson
-from quickstudy.learners.feature_blocks import streamed
+from quickstudy.learners.chunked_features import streamed
+from quickstudy.learners.cma_es import Strategy
+from quickstudy.learners.core_with_training import Usual
 from quickstudy.learners.features import KEPT, Shape, harvest
 from quickstudy.learners.lanes import grown, over_lanes
 from quickstudy.learners.readout import ReservoirPupil, check_frozen
 from quickstudy.learners.rollout import Arena, Slots, by_episode, opened, rollout
 from quickstudy.learners.stepping import Speaker
-from quickstudy.learners.strategy import Strategy
-from quickstudy.learners.trained import Usual
 from quickstudy.tasks.worlds import episode_keys
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.base.lesson import Rehearsal, Transcript
+from quickstudy.base.exchange import Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import PackedWorld
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.jax_gateway import eqx, jax, jnp
 from quickstudy.learners.lanes import over_lanes
 from quickstudy.learners.rollout import opened
 from quickstudy.tasks.worlds import episode_keys

@@ -13,13 +13,13 @@ import numpy as np
 
 from quickstudy.base.actions import Policy
 from quickstudy.base.errors import UsageError
+from quickstudy.base.exchange import Rehearsal, Transcript
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import players_of
 from quickstudy.cores.core import CoreSpec
-from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.jax_gateway import eqx, jax, jnp, lax
 from quickstudy.learners.episodes import (
     EpisodePupil,
     as_rows,

@@ -12,13 +12,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import NotApplicable, UsageError
+from quickstudy.base.exchange import Rehearsal, Transcript
 from quickstudy.base.learner import Brief, Cost
-from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import DrawnWorld, players_of
-from quickstudy.gateway import device_kind, eqx, jax, jnp, key_from_words, lax
+from quickstudy.jax_gateway import device_kind, eqx, jax, jnp, key_from_words, lax
 from quickstudy.learners.lanes import over_lanes, sizes_of, stack_lanes
 from quickstudy.learners.optimiser import begin_moments
 from quickstudy.learners.pupil import CompiledPupil
@@ -71,7 +71,7 @@ def among_others(control: Callable[[Any, Brief], Any], task: Any, brief: Brief) 
     rule, rules = control(task, brief), []
     for name in [*getattr(task, "controls", ()), getattr(task, "oracle", None)]:
         # In the place of an oracle, a task may say why there is none.
-        other = catalogue.control.get(name) if name and name in catalogue.control else None
+        other = registries.control.get(name) if name and name in registries.control else None
         if other is not None and getattr(other, "compiled", False):
             with contextlib.suppress(NotApplicable):
                 rules.append(other(task, brief))

@@ -1,7 +1,7 @@
 """Features of the asked positions, read whole: run a core over sequences, keep the rows that are
 needed.
 
-That is faster than in blocks of time (`quickstudy.learners.feature_blocks`), and what fits can be
+That is faster than in blocks of time (`quickstudy.learners.chunked_features`), and what fits can be
 kept between two tests of one exam.
 """
 
@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quickstudy.base.examples import Examples
-from quickstudy.base.lesson import Exam
+from quickstudy.base.exchange import Exam
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import InputWeights
-from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.jax_gateway import eqx, jax, jnp, lax
 from quickstudy.learners.batching import needed_steps
 from quickstudy.learners.lanes import check_room, grown, over_lanes, rounded
 

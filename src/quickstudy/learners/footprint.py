@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Fields, Space, Tokens
-from quickstudy.base.wording import described
-from quickstudy.gateway import double, jax, lax
+from quickstudy.base.text import described
+from quickstudy.jax_gateway import double, jax, lax
+from quickstudy.learners.core_with_training import DoublePupil
 from quickstudy.learners.host import HostPupil
 from quickstudy.learners.lanes import Frame
-from quickstudy.learners.trained import DoublePupil
 from quickstudy.learners.work import Work, with_work, work_of
 
 STATE, MACS, MATRIX, EFFECTIVE = NAMES = (

@@ -11,19 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import NotApplicable, UsageError
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
-from quickstudy.gateway import eqx, jax, jnp, key_from_words
+from quickstudy.jax_gateway import eqx, jax, jnp, key_from_words
 from quickstudy.learners.features import all_states
 from quickstudy.learners.lanes import Frame, over_lanes, sizes_of, stack_lanes
+from quickstudy.learners.online_batches import Batches, Cut, answering_streams
 from quickstudy.learners.optimiser import OptimiserConfig, begin_moments, optimiser_step
 from quickstudy.learners.pupil import CompiledPupil
 from quickstudy.learners.stepping import Model, SteppingPupil
-from quickstudy.learners.streaming import Batches, Cut, answering_streams
 from quickstudy.learners.updates import of_tokens, of_values
 
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief, Cost, HostLearner, Pace, Snapshot, face, name_of, pace_of
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import WORDS, Tokens, check_scale, check_spaces
 from quickstudy.base.task import Life, World
@@ -42,7 +42,8 @@ memory.
 class Hosted:
     """A learner made of make(brief, seed). One lane. declared: the class that says its pace and
     what it is for, if `make` is not that class itself. control: it is a rule of the task's, and may
-    be shown what no learner is (see `catalogue.control`). given: its pace, where parameters set it.
+    be shown what no learner is (see `registries.control`). given: its pace, where parameters set
+    it.
     """
 
     make: Callable[[Brief, int], HostLearner]

@@ -12,7 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import TooManyLanes, UsageError
-from quickstudy.gateway import device_kind, device_memory, double, eqx, handed_over, jax, jnp, lax
+from quickstudy.jax_gateway import (
+    device_kind,
+    device_memory,
+    double,
+    eqx,
+    handed_over,
+    jax,
+    jnp,
+    lax,
+)
 
 MOST_OF_THE_MEMORY = 2 / 3
 """The largest part of a device's memory that one array of features may take: tests hold a second,

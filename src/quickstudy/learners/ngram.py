@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import learner
 from quickstudy.base.learner import Brief, Pace, Snapshot
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import learner
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.learners.host import Hosted, HostPupil

@@ -8,16 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from quickstudy.base.catalogue import training
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import OUT_OF_REACH, Brief
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import training
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Space, Tokens
 from quickstudy.cores.core import CoreSpec
-from quickstudy.gateway import jax, jnp, lax
+from quickstudy.jax_gateway import jax, jnp, lax
+from quickstudy.learners.core_with_training import Usual
 from quickstudy.learners.readout import ReadoutPupil, Rule, check_frozen, one_hot
-from quickstudy.learners.trained import Usual
 
 
 class Statistics(NamedTuple):

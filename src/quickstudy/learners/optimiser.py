@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from quickstudy.base.errors import UsageError
-from quickstudy.gateway import jax, jnp, optax
+from quickstudy.jax_gateway import jax, jnp, optax
 from quickstudy.learners.auxiliary_losses import AuxiliaryLosses
 
 RISE = 0.03

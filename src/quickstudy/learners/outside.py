@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.parameters import parse_assignments, with_first
 from quickstudy.base.registry import included_files
 from quickstudy.base.study import Study
@@ -41,21 +41,21 @@ def reached(text: str) -> list[str]:
     ([], ['mine.py (its code is run)'])
     """
     name, _, assignments = text.partition(":")
-    if name not in catalogue.learner and len(tasks := _NEXT_TASK.split(text)) > 1:
+    if name not in registries.learner and len(tasks := _NEXT_TASK.split(text)) > 1:
         return [found for task in tasks for found in reached(task)]
-    if ".py" in name and name not in catalogue.learner:
+    if ".py" in name and name not in registries.learner:
         path = text.partition(".py")[0] + ".py"
         return [] if _is_included(path) else [f"{path} (its code is run)"]
-    if name not in catalogue.learner and name not in catalogue.task:
+    if name not in registries.learner and name not in registries.task:
         return []
-    if name in catalogue.learner:
-        assignments = with_first(catalogue.learner.get(name), assignments)
+    if name in registries.learner:
+        assignments = with_first(registries.learner.get(name), assignments)
     return reached_with(name, parse_assignments(assignments))
 
 
 def reached_with(name: str, given: Mapping[str, Any]) -> list[str]:
     """The same of a learner or a task whose parameters are given as a mapping."""
-    known = catalogue.learner if name in catalogue.learner else catalogue.task
+    known = registries.learner if name in registries.learner else registries.task
     does = getattr(known.get(name), "reaches", None) if name in known else None
     found = does(given) if does else ""
     own = [f"{name} ({found})"] if found else []

@@ -12,15 +12,16 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from quickstudy.base.actions import Policy
-from quickstudy.base.catalogue import training
 from quickstudy.base.errors import UsageError
+from quickstudy.base.exchange import Rehearsal, Transcript
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import training
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import players_of
 from quickstudy.cores.core import CoreSpec
-from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.jax_gateway import eqx, jax, jnp, lax
+from quickstudy.learners.core_with_training import Usual
 from quickstudy.learners.episode_batches import in_batches
 from quickstudy.learners.episode_training import Agent, performed
 from quickstudy.learners.episodes import (
@@ -41,7 +42,6 @@ from quickstudy.learners.rollout import (
     rollout,
     step_keys,
 )
-from quickstudy.learners.trained import Usual
 
 
 class Settings(NamedTuple):

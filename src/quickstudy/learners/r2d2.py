@@ -11,16 +11,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import training
 from quickstudy.base.errors import NotApplicable, UsageError
+from quickstudy.base.exchange import Rehearsal, Transcript
 from quickstudy.base.learner import Brief, Snapshot
-from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import training
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals
 from quickstudy.base.task import players_of
 from quickstudy.cores.core import CoreSpec
-from quickstudy.gateway import eqx, jax, jnp, key_from_words
+from quickstudy.jax_gateway import eqx, jax, jnp, key_from_words
 from quickstudy.learners.action_values import ActionValues, check_choices, widened
 from quickstudy.learners.auxiliary_losses import AuxiliaryLosses
 from quickstudy.learners.episode_batches import drawn, transcript

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from quickstudy.base.actions import Policy
-from quickstudy.base.lesson import Transcript
+from quickstudy.base.exchange import Transcript
 from quickstudy.base.spaces import Reals
 from quickstudy.base.task import players_of
-from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.jax_gateway import eqx, jax, jnp, lax
 from quickstudy.learners.action_values import ActionValues, written
 from quickstudy.learners.episode_batches import laid_out
 from quickstudy.learners.lanes import over_lanes

@@ -6,7 +6,7 @@ from typing import Any
 
 from quickstudy.base.actions import Policy
 from quickstudy.base.task import players_of
-from quickstudy.gateway import device_kind, eqx, jax, jnp, lax
+from quickstudy.jax_gateway import device_kind, eqx, jax, jnp, lax
 from quickstudy.learners.action_values import squeezed, stretched
 from quickstudy.learners.auxiliary_losses import reconstruction_error
 from quickstudy.learners.lanes import over_lanes

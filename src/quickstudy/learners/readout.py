@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import UsageError
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
-from quickstudy.gateway import eqx, jax, jnp, lax
-from quickstudy.learners.feature_blocks import blocks, scored, streamed
+from quickstudy.jax_gateway import eqx, jax, jnp, lax
+from quickstudy.learners.chunked_features import blocks, scored, streamed
 from quickstudy.learners.features import KEPT, Shape, all_states, harvest
 from quickstudy.learners.lanes import (
     grown,

@@ -33,10 +33,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quickstudy.base.catalogue import learner
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.learner import Brief, Pace
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import learner
 from quickstudy.base.seeds import Streams
 from quickstudy.data.tables import read_content
 from quickstudy.learners.host import Hosted, HostPupil

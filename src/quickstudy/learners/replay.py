@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from quickstudy.gateway import jax, jnp
+from quickstudy.jax_gateway import jax, jnp
 
 
 class Sequences(NamedTuple):

@@ -11,20 +11,20 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import training
 from quickstudy.base.errors import LearnerFault, UsageError
 from quickstudy.base.examples import Examples, Series
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import OUT_OF_REACH, Brief, Snapshot, finite
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import training
 from quickstudy.base.seeds import Streams
 from quickstudy.cores.core import CoreSpec, precision_of
-from quickstudy.gateway import jax, jnp, key_from_words
-from quickstudy.learners.feature_blocks import Passed, Stretch, blocks
+from quickstudy.jax_gateway import jax, jnp, key_from_words
+from quickstudy.learners.chunked_features import Passed, Stretch, blocks
+from quickstudy.learners.core_with_training import Usual
 from quickstudy.learners.lanes import rounded
 from quickstudy.learners.readout import ReservoirPupil, check_frozen
 from quickstudy.learners.stepping import Reading, Speaker
-from quickstudy.learners.trained import Usual
 
 STRENGTHS = tuple(10.0**exponent for exponent in range(-9, 4))
 """What is tried on a validation part."""

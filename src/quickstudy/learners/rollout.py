@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quickstudy.base.lesson import Transcript
+from quickstudy.base.exchange import Transcript
 from quickstudy.base.task import NumberedWorld
-from quickstudy.gateway import jax, jnp, lax
+from quickstudy.jax_gateway import jax, jnp, lax
 from quickstudy.tasks.worlds import episode_keys
 
 Act = Callable[[Any, Any, Any], tuple[Any, Any, Any]]

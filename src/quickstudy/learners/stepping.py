@@ -20,7 +20,7 @@ from quickstudy.base.offers import Unrolling, offers
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space
 from quickstudy.cores.core import CoreSpec, precision_of
-from quickstudy.gateway import eqx, handed_over, jax, jnp, lax
+from quickstudy.jax_gateway import eqx, handed_over, jax, jnp, lax
 from quickstudy.learners.lanes import Frame, over_lanes, rounded
 
 NEAR = 2048

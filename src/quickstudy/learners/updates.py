@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.gateway import eqx, handed_over, jax, jnp, key_from_words, lax, optax
+from quickstudy.jax_gateway import eqx, handed_over, jax, jnp, key_from_words, lax, optax
 from quickstudy.learners.batching import PaddedLesson, phase_rows
 from quickstudy.learners.lanes import Frame, over_lanes, sizes_of, stack_lanes
 from quickstudy.learners.optimiser import OptimiserConfig, begin_moments, optimiser_step, penalty

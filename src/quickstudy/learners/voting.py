@@ -10,16 +10,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import training
 from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import training
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.cores.recall import Codebook
-from quickstudy.gateway import jnp
-from quickstudy.learners.experts import Shared, VotingRule, VotingState
+from quickstudy.jax_gateway import jnp
+from quickstudy.learners.expert_mixture import Shared, VotingRule, VotingState
 from quickstudy.learners.lanes import rounded
 from quickstudy.learners.readout import ReadoutPupil
 

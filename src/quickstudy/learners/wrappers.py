@@ -15,9 +15,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import learner
 from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import (
     Answering,
     Brief,
@@ -29,13 +29,13 @@ from quickstudy.base.learner import (
     face,
     pace_of,
 )
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import CONVENTIONS, HANDED_ON, parameter
+from quickstudy.base.registries import learner
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens, check_spaces
 from quickstudy.cores.core import ABSENT
-from quickstudy.learners.choice import Choice
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
+from quickstudy.learners.resolved_learner import Choice
 
 
 class Wrapping:

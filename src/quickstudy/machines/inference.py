@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from quickstudy.base.errors import UsageError
-from quickstudy.compiled import njit
 from quickstudy.machines.chains import Floats, recurrent_classes
 from quickstudy.machines.entropies import entropy
 from quickstudy.machines.histories import Histories, clustered, sums_of
 from quickstudy.machines.minimal import behaviour_classes
 from quickstudy.machines.transducer import Arrow, Ints, Transducer
+from quickstudy.numba_gateway import njit
 
 LEVEL = 0.001
 _EACH, _LONGEST = 50, 6

@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 
 from quickstudy.base.errors import UsageError
-from quickstudy.compiled import njit
 from quickstudy.machines.transducer import (
     CHANCE,
     INPUT,
@@ -28,6 +27,7 @@ from quickstudy.machines.transducer import (
     joined,
     scaled,
 )
+from quickstudy.numba_gateway import njit
 
 
 class Minimal(NamedTuple):

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from quickstudy.base.catalogue import measure
 from quickstudy.base.errors import UsageError
 from quickstudy.base.measure import Score
+from quickstudy.base.registries import measure
 from quickstudy.base.trace import Trace
 
 PAIRS = 1 << 20

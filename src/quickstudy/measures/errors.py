@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import measure, quantity
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.measure import Score
+from quickstudy.base.registries import measure, quantity
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
 from quickstudy.measures.classes import roc

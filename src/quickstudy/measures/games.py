@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import measure
 from quickstudy.base.measure import Score
+from quickstudy.base.registries import measure
 from quickstudy.base.trace import Trace
 
 EXPLORATION: float = (0.4 + sum(0.4 ** (1 + 2 * actor / 31) for actor in range(1, 32))) / 32

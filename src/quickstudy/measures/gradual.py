@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from quickstudy.base.catalogue import measure
 from quickstudy.base.measure import Score
+from quickstudy.base.registries import measure
 from quickstudy.base.trace import Trace
 
 INFINITE = {"inf": "not kept"}

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from quickstudy.base.catalogue import measure
 from quickstudy.base.errors import UsageError
 from quickstudy.base.measure import Score
 from quickstudy.base.parameters import check_convention
+from quickstudy.base.registries import measure
 from quickstudy.base.trace import Trace
 from quickstudy.measures import curve, wade
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.base.catalogue import measure
 from quickstudy.base.measure import Score
+from quickstudy.base.registries import measure
 from quickstudy.base.trace import Trace
 from quickstudy.measures.memory import effective_rank, ranks, significance
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import measure
 from quickstudy.base.measure import Score
+from quickstudy.base.registries import measure
 from quickstudy.base.trace import Trace
 
 HELD, ACCEPTABLE, UNACCEPTABLE = 0, 1, 2

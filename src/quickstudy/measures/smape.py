@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from quickstudy.base.catalogue import measure
 from quickstudy.base.measure import Score
+from quickstudy.base.registries import measure
 from quickstudy.base.trace import Trace
 
 

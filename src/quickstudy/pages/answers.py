@@ -21,11 +21,11 @@ from quickstudy.base.blocks import (
     Text,
     Traced,
 )
-from quickstudy.base.catalogue import block
-from quickstudy.base.wording import named
+from quickstudy.base.registries import block
+from quickstudy.base.text import named
 from quickstudy.figures.predictions import TRUE, driven_plot, free_plot
 from quickstudy.measures.errors import nmse
-from quickstudy.pages.request import Request, Stage
+from quickstudy.pages.study_request import Request, Stage
 
 Floats = NDArray[np.float64]
 

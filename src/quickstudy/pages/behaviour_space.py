@@ -19,10 +19,10 @@ from quickstudy.base.blocks import (
     Traced,
     table,
 )
-from quickstudy.base.catalogue import block
-from quickstudy.base.wording import named
+from quickstudy.base.registries import block
+from quickstudy.base.text import named
 from quickstudy.figures.behaviours import behaviour_plots, task_map
-from quickstudy.pages.request import Request
+from quickstudy.pages.study_request import Request
 from quickstudy.report.words import counted as number_of
 
 

@@ -31,12 +31,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from quickstudy.base.blocks import Cell, Made, Section, Text, table
-from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
 from quickstudy.base.measure import MEAN, MEDIAN, Score
+from quickstudy.base.registries import block
 from quickstudy.base.study import StudyRow, find_study
-from quickstudy.pages.cells import a_cell, compare
-from quickstudy.pages.request import CONVENTIONS, Request, Stage
+from quickstudy.pages.study_request import CONVENTIONS, Request, Stage
+from quickstudy.pages.table_helpers import a_cell, compare
 from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD
 from quickstudy.report.words import counted
 

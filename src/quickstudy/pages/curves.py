@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from quickstudy.base.blocks import LOG, Axis, Block, Made, Mark, Panel, Plot, Plotted, Text
-from quickstudy.base.catalogue import block
 from quickstudy.base.measure import Score
+from quickstudy.base.registries import block
 from quickstudy.base.trace import Trace
-from quickstudy.pages.beside import Beside, as_table, published_cell, summary
-from quickstudy.pages.cells import Curves
-from quickstudy.pages.published import Reproduced, Reproduction, reproduction
-from quickstudy.pages.request import Request
+from quickstudy.pages.published_table import Beside, as_table, published_cell, summary
+from quickstudy.pages.reproduction import Reproduced, Reproduction, reproduction
+from quickstudy.pages.study_request import Request
+from quickstudy.pages.table_helpers import Curves
 from quickstudy.render.numbers import scored, spoken
 from quickstudy.report.curves import Curve, mean_curve
 from quickstudy.report.words import span

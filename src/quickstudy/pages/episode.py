@@ -21,12 +21,12 @@ from quickstudy.base.blocks import (
     Plot,
     Plotted,
 )
-from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
+from quickstudy.base.registries import block
 from quickstudy.base.seeds import Streams
-from quickstudy.pages.request import Request
+from quickstudy.pages.study_request import Request
 from quickstudy.pages.systems import Drawn
-from quickstudy.runs.setting import make_task
+from quickstudy.runs.run_spec import make_task
 
 
 @block("episode", version=1)

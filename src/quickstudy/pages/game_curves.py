@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from quickstudy.base.blocks import LOG, Axis, Block, Made, Mark, Panel, Plot, Text
-from quickstudy.base.catalogue import block
+from quickstudy.base.registries import block
 from quickstudy.figures.games import UNIT, curve_line, games_curve
-from quickstudy.pages.beside import as_table
-from quickstudy.pages.cells import counts
-from quickstudy.pages.published import reproduction
-from quickstudy.pages.request import Request, Stage
+from quickstudy.pages.published_table import as_table
+from quickstudy.pages.reproduction import reproduction
+from quickstudy.pages.study_request import Request, Stage
+from quickstudy.pages.table_helpers import counts
 from quickstudy.report.curves import SHARE, Curve
 from quickstudy.report.words import span
 

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from quickstudy.base.blocks import Cell, Made, Name, Section, Text, table
-from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
+from quickstudy.base.registries import block
 from quickstudy.base.study import StudyRow
-from quickstudy.pages.cells import compare, gap
 from quickstudy.pages.claims import CANNOT, CONTRADICTED, FALLS, HOLDS, NOT_RUN, OPEN, STANDS
-from quickstudy.pages.request import CONVENTIONS, Request, Stage
+from quickstudy.pages.study_request import CONVENTIONS, Request, Stage
+from quickstudy.pages.table_helpers import compare, gap
 from quickstudy.render.numbers import HALVES
 from quickstudy.report.statistics import ABOVE, BELOW, Contrast, Values
 

@@ -11,20 +11,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from quickstudy.base.blocks import COUNT, Block, Cell, Made, Name, Number, Section, Text, table
-from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
+from quickstudy.base.registries import block
 from quickstudy.base.study import StudyRow
 from quickstudy.base.trace import Trace
 from quickstudy.figures.string_outcomes import learned
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.learners.mdl.evaluation import Tree
 from quickstudy.learners.mdl.network import Network
-from quickstudy.learners.naming import choose_learner
-from quickstudy.pages.beside import Beside
-from quickstudy.pages.request import Request
-from quickstudy.report.records import score_of
+from quickstudy.pages.published_table import Beside
+from quickstudy.pages.study_request import Request
 from quickstudy.report.results import Shelf
-from quickstudy.runs.setting import make_task
-from quickstudy.runs.traces import load_trace
+from quickstudy.report.score_values import score_of
+from quickstudy.runs.array_files import load_trace
+from quickstudy.runs.run_spec import make_task
 
 SIZES = (100, 250, 500, 1000)
 """Of the released training sets."""

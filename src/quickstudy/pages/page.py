@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from quickstudy.base.blocks import Block, Made, Page, Section, Terms, Text
-from quickstudy.pages.request import Request, blocks_of
+from quickstudy.pages.study_request import Request, blocks_of
 from quickstudy.report.build import days_of, places_of
 from quickstudy.report.sections import where
 from quickstudy.report.words import counted

@@ -13,16 +13,16 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.blocks import Made, Text
-from quickstudy.base.catalogue import block
 from quickstudy.base.errors import NotApplicable, QuickstudyError, UsageError, nearest
+from quickstudy.base.registries import block
 from quickstudy.base.study import StudyRow
-from quickstudy.base.wording import described
-from quickstudy.pages.beside import as_table, plainly, summary
-from quickstudy.pages.published import Reproduced, Reproduction
-from quickstudy.pages.request import Request, Stage
-from quickstudy.runs.setting import make_task
+from quickstudy.base.text import described
+from quickstudy.pages.published_table import as_table, plainly, summary
+from quickstudy.pages.reproduction import Reproduced, Reproduction
+from quickstudy.pages.study_request import Request, Stage
+from quickstudy.runs.run_spec import make_task
 
 
 @block("quantities", version=1)
@@ -36,7 +36,7 @@ class Quantities:
     def stages(self, request: Request) -> Iterator[Stage]:
         """Nothing is run. Raises UsageError for a quantity or a task that does not exist."""
         for name in request.study.quantities.values():
-            catalogue.quantity.get(_id(name))
+            registries.quantity.get(_id(name))
         for row in request.rows:
             make_task(row.task, request.convention)
         return iter(())
@@ -91,7 +91,7 @@ def _numbers(request: Request, row: StudyRow, reasons: list[str]) -> dict[str, f
 def _computed(id: str, task: Any) -> Mapping[str, float]:
     """What a quantity says of a task, by the names that a study may ask for."""
     try:
-        found = catalogue.quantity.get(id)(task)
+        found = registries.quantity.get(id)(task)
         if isinstance(found, Mapping):
             return {f"{id}.{name}": float(value) for name, value in found.items()}
         return {id: float(found)}
@@ -103,12 +103,12 @@ def _computed(id: str, task: Any) -> Mapping[str, float]:
 
 def _id(name: str) -> str:
     """The quantity that a column asks for: `id`, or `id.name` for one of several numbers."""
-    return name if name in catalogue.quantity else name.rpartition(".")[0] or name
+    return name if name in registries.quantity else name.rpartition(".")[0] or name
 
 
 def _meanings(quantities: Mapping[str, str]) -> Iterator[str]:
     for column, name in quantities.items():
-        found = catalogue.quantity.get(_id(name))
+        found = registries.quantity.get(_id(name))
         unit = getattr(found, "unit", "")
         if isinstance(unit, Mapping):
             unit = unit.get(name.removeprefix(f"{_id(name)}."), "")

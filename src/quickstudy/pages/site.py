@@ -29,21 +29,21 @@ from quickstudy.base.blocks import (
 )
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import OK, Record
-from quickstudy.pages.cells import EMPTY
 from quickstudy.pages.profile.index import card_name, one_ruleset
 from quickstudy.pages.profile.overview import overview, profiles_in, span_table
 from quickstudy.pages.profile.spans import Profile
-from quickstudy.render.files import write_page
+from quickstudy.pages.table_helpers import EMPTY
 from quickstudy.render.numbers import HALVES
+from quickstudy.render.write_page import write_page
 from quickstudy.report.build import build_report, days_of, gather
 from quickstudy.report.compare import folders_in
-from quickstudy.report.model import LEARNING, Row, TaskTable
 from quickstudy.report.page import check_ours, write_report
+from quickstudy.report.report_data import LEARNING, Row, TaskTable
 from quickstudy.report.results import Merged, read_folders
 from quickstudy.report.statistics import Contrast, Values, scaled_mean
 from quickstudy.report.words import counted, listing
 from quickstudy.runs.folder import make_folder, write_output
-from quickstudy.runs.identity import label_of, version_of
+from quickstudy.runs.grouping import label_of, version_of
 
 INDEX = "index"
 

@@ -24,14 +24,14 @@ from quickstudy.base.blocks import (
     Plotted,
     Volume,
 )
-from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
+from quickstudy.base.registries import block
 from quickstudy.base.seeds import Streams
 from quickstudy.base.study import StudyRow
-from quickstudy.base.wording import named
+from quickstudy.base.text import named
 from quickstudy.figures.predictions import thinned
-from quickstudy.pages.request import Request, Stage
-from quickstudy.runs.setting import make_task
+from quickstudy.pages.study_request import Request, Stage
+from quickstudy.runs.run_spec import make_task
 
 Floats = NDArray[np.float64]
 

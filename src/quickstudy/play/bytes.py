@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Cost
 from quickstudy.base.seeds import Streams
+from quickstudy.base.text import counted
 from quickstudy.base.trace import Trace
-from quickstudy.base.wording import counted
 from quickstudy.play.seat import Said, Seat, Shown
 from quickstudy.protocols.curriculum import Diary, perfect_steps
 from quickstudy.tasks.curriculum.recordings import Recorder

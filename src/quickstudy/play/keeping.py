@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.blocks import PERSON
 from quickstudy.base.errors import UsageError
-from quickstudy.base.legend import Legend
 from quickstudy.base.parameters import configure, write_assignments
 from quickstudy.base.record import OK, Record
+from quickstudy.base.score_metadata import Legend
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import ExampleTask, WorldTask, spaces_of
@@ -30,11 +30,11 @@ from quickstudy.play.spans import SpanSeat
 from quickstudy.play.symbols import SymbolsSeat
 from quickstudy.play.words import Game, WordsSeat
 from quickstudy.runs import provenance
-from quickstudy.runs.job import Outcome
 from quickstudy.runs.journal import Journal
-from quickstudy.runs.reader import read_results
+from quickstudy.runs.merge import read_results
+from quickstudy.runs.run_one import Outcome
+from quickstudy.runs.run_spec import component, make_task, protocol_of, task_labels
 from quickstudy.runs.scoring import find_measures, score_trace
-from quickstudy.runs.setting import component, make_task, protocol_of, task_labels
 from quickstudy.tasks.grammar.strings import StringTask
 from quickstudy.tasks.span.item import Axis, SymbolItem
 
@@ -226,7 +226,7 @@ class Sitting:
                 "learner": f"{PERSON}:{label}" if label else PERSON,
                 "role": PERSON,
             },
-            legend=Legend.of(catalogue.protocol.get(protocol_of(task)), measures).as_facts(),
+            legend=Legend.of(registries.protocol.get(protocol_of(task)), measures).as_facts(),
         )
         return Outcome(record, trace)
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from quickstudy.base.blocks import CONTROL, POINTS, Axis, Mark, Panel, Plot, Plotted
 from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
+from quickstudy.base.text import counted
 from quickstudy.base.trace import Trace
-from quickstudy.base.wording import counted
 from quickstudy.play.seat import Said, Seat, Shown
 from quickstudy.tasks.games.view import decode
 

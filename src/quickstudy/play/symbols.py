@@ -9,8 +9,8 @@ import numpy as np
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
+from quickstudy.base.text import counted
 from quickstudy.base.trace import Trace
-from quickstudy.base.wording import counted
 from quickstudy.play.seat import Said, Seat, Shown, renamed
 from quickstudy.protocols.marking import Marking, Row
 from quickstudy.protocols.strings import seen_strings, usual_metric

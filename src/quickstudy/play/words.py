@@ -20,8 +20,8 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import ExampleTask, spaces_of
+from quickstudy.base.text import counted
 from quickstudy.base.trace import Trace
-from quickstudy.base.wording import counted
 from quickstudy.measures.wade import wade_preset
 from quickstudy.play.seat import LETTERS, Said, Seat, Shown, renamed
 

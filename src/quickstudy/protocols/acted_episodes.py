@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from quickstudy.base.errors import NotApplicable
+from quickstudy.base.exchange import Rehearsal, Transcript
 from quickstudy.base.learner import Acting, face, name_of
-from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.offers import pupil_facts
 from quickstudy.base.task import players_of
-from quickstudy.gateway import eqx, jax
+from quickstudy.jax_gateway import eqx, jax
 from quickstudy.learners.episodes import TOGETHER, begin_tests
 from quickstudy.learners.host_values import as_lanes
 from quickstudy.tasks.worlds import episode_keys, plain

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import protocol
 from quickstudy.base.learner import Brief, Pupil, Showing, face
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace
@@ -23,7 +23,7 @@ from quickstudy.protocols.properties import begun_after
 from quickstudy.protocols.session import Clock
 
 if TYPE_CHECKING:
-    from quickstudy.learners.substrate import Genome, Probe, Substrate
+    from quickstudy.learners.reservoir_population import Genome, Probe, Substrate
 
 DEME, RECOMBINATION, LUCK, ARCHIVED = 0.1, 0.5, 0.001, 150
 """How far apart on their ring two parents may be, of the population; the chance of a gene to be
@@ -112,7 +112,7 @@ class CharcProtocol:
 
     def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
         """One trace per lane, of kind `behaviours`: `behaviour` and `at_random` (evaluation, 3)."""
-        from quickstudy.learners.substrate import Substrate
+        from quickstudy.learners.reservoir_population import Substrate
 
         core = getattr(learner, "core", None)
         if core is None:
@@ -164,7 +164,7 @@ class CharcProtocol:
         """Of what is no core, and of which nothing else can be made: a memory that is one
         behaviour.
         """
-        from quickstudy.learners.substrate import Probe
+        from quickstudy.learners.reservoir_population import Probe
 
         brief, clock = Brief(*spaces_of(task), "squared", 1, 1), Clock()
         with clock.timing("answer"):

@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base import catalogue
-from quickstudy.base.catalogue import protocol
+from quickstudy.base import registries
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Acting, Brief, face
 from quickstudy.base.parameters import configure, parameter
+from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import Life, spaces_of
 from quickstudy.base.trace import Trace
@@ -181,7 +181,7 @@ def sessions_of(what: Mapping[str, Any], trace: Trace) -> list[dict[str, Any]]:
     """A run that kept its replies as recordings, one for every task in turn."""
     named = what["task"]
     task: Any = configure(
-        named["id"], catalogue.task.get(named["id"]), named["parameters"], what["convention"]
+        named["id"], registries.task.get(named["id"]), named["parameters"], what["convention"]
     )
     world, recorder = task.open(Streams(what["root"], named["id"], what["repetition"])), Recorder()
     world.recorder = recorder

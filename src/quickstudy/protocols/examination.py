@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import (
     Answering,
     Brief,
@@ -28,7 +29,6 @@ from quickstudy.base.learner import (
     finite,
     pace_of,
 )
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import ANSWERS, Trace, Unfinished, answer_arrays
 from quickstudy.protocols.session import Clock, Session

@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import protocol
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Exam, Lesson, Rehearsal, Transcript
 from quickstudy.base.learner import (
     Acting,
     Answering,
@@ -26,9 +26,9 @@ from quickstudy.base.learner import (
     face,
     pace_of,
 )
-from quickstudy.base.lesson import Exam, Lesson, Rehearsal, Transcript
 from quickstudy.base.offers import Performing, Reconstructing, offers, pupil_facts
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import ExampleTask, PureWorldTask, spaces_of
 from quickstudy.base.trace import Trace, Unfinished
@@ -186,7 +186,7 @@ class GamesProtocol:
                     )
                 )
         if self.acquired and last and "utterances" in last[0]:
-            from quickstudy.learners.acquisition import acquired
+            from quickstudy.learners.acquisition_probe import acquired
 
             with clock.timing("answer"):
                 taught = acquired(task, streams, last, min(self.acquired, self.episodes))
@@ -299,7 +299,7 @@ class _Played:
     last: LastTest | None = None
 
     def __init__(self, task: Any, pupil: Pupil, streams: Sequence[Streams]) -> None:
-        from quickstudy.gateway import jnp
+        from quickstudy.jax_gateway import jnp
         from quickstudy.protocols.acted_episodes import ActedEpisodes
 
         acts = offers(pupil, Acting) and not offers(pupil, Rehearsing)

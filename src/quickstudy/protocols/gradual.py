@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import protocol
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Keeping, face
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
 from quickstudy.protocols.curriculum import Diary, begun, brief_of, live_through

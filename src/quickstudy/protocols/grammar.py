@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from quickstudy.base.catalogue import protocol
 from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Unfinished
 from quickstudy.protocols.examination import Examination

@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import protocol
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief, finite, pace_of
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import ExampleTask, spaces_of

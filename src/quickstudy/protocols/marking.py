@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from quickstudy.base.errors import LearnerFault
 from quickstudy.base.examples import Examples
+from quickstudy.base.exchange import Exam
 from quickstudy.base.learner import Answering, distribution, face, finite
-from quickstudy.base.lesson import Exam
 from quickstudy.measures.grammar import forgiven
 from quickstudy.tasks.grammar.counting import Counting
 from quickstudy.tasks.grammar.lists import TestList

@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base import catalogue
-from quickstudy.base.catalogue import protocol
+from quickstudy.base import registries
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.learner import Brief, Pupil, Showing, face, finite, pace_of
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace, Unfinished
@@ -251,7 +251,7 @@ def begun_after(
         )
     from quickstudy.protocols.dynamics import DynamicsProtocol
 
-    before = catalogue.typed_task(after)
+    before = registries.typed_task(after)
     if spaces_of(before)[0] != spaces_of(task)[0]:
         raise UsageError(
             f"after={after}: what is learned before must be read as {task.id} is, one number a step"

@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import protocol
 from quickstudy.base.errors import NotApplicable, UsageError
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief, pace_of
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace, Unfinished

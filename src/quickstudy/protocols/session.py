@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief, Cost, Keeping, Learner, Pupil, face, name_of
 from quickstudy.base.seeds import Streams
+from quickstudy.base.text import described
 from quickstudy.base.trace import SoFar, Unfinished
-from quickstudy.base.wording import described
 
 Kept = tuple[Mapping[str, NDArray[Any]], Mapping[str, Any]]
 """Arrays by name and plain facts that a protocol needs, besides the pupil, to resume."""
@@ -127,5 +127,5 @@ class Clock:
 def _compile_seconds() -> float:
     # A host learner must not make anybody import JAX or Numba just to ask how long they have
     # compiled.
-    doors = (sys.modules.get(f"quickstudy.{name}") for name in ("gateway", "compiled"))
+    doors = (sys.modules.get(f"quickstudy.{name}") for name in ("jax_gateway", "numba_gateway"))
     return sum(float(door.compile_seconds()) for door in doors if door)

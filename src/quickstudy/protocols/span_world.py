@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.base.catalogue import protocol
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Acting, Brief, face
+from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace

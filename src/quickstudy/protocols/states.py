@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.learner import finite
-from quickstudy.compiled import njit
+from quickstudy.numba_gateway import njit
 from quickstudy.protocols.marking import Marking, Outcomes, largest
 from quickstudy.tasks.grammar.counting import Counting
 from quickstudy.tasks.grammar.lists import TestList

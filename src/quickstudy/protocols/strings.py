@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import UsageError
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief, Cost, pace_of
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.trace import SoFar, Trace, Unfinished

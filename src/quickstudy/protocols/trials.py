@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import protocol
 from quickstudy.base.errors import LearnerFault, NotApplicable
+from quickstudy.base.exchange import Rehearsal, Transcript
 from quickstudy.base.learner import Brief, Rehearsing, face
-from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import PureWorldTask, spaces_of
 from quickstudy.base.trace import SoFar, Trace, Unfinished
@@ -79,7 +79,7 @@ class TrialsProtocol:
         step, width) of the last test where a reference is followed. The fact `solved`: trials after
         which a test solved it, None if none did.
         """
-        from quickstudy.gateway import jnp
+        from quickstudy.jax_gateway import jnp
 
         if fault := self.unfit(task):
             raise NotApplicable(fault)

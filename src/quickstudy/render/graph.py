@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from quickstudy.base.blocks import Edge, Graph, Node
-from quickstudy.base.wording import shortened
-from quickstudy.render.drawing import Drawing, breadth, points, text
+from quickstudy.base.text import shortened
+from quickstudy.render.axes import Drawing, breadth, points, text
 from quickstudy.render.markup import Markup, tag
 
 _HIGH, _BETWEEN, _ACROSS, _MARGIN = 30.0, 24.0, 70.0, 28.0

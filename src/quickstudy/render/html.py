@@ -10,7 +10,7 @@ from itertools import chain
 
 from quickstudy.base import blocks
 from quickstudy.base.canonical import plain, spelled
-from quickstudy.render.drawing import mark_class
+from quickstudy.render.axes import mark_class
 from quickstudy.render.markup import (
     Markup,
     anchor,
@@ -24,9 +24,9 @@ from quickstudy.render.markup import (
 )
 from quickstudy.render.numbers import ARROWS, bounds, half_width, stored_text, written
 from quickstudy.render.plot import live_data
+from quickstudy.render.scatter3d import volume_data, volume_table
 from quickstudy.render.strips import strips_data
 from quickstudy.render.svg import drawn
-from quickstudy.render.volume import volume_data, volume_table
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 _LIVE = "; connect-src 'self'"

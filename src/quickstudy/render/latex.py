@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Sequence
 
 from quickstudy.base import blocks
-from quickstudy.base.wording import shortened, visible
+from quickstudy.base.text import shortened, visible
 from quickstudy.render.markup import anchor
 from quickstudy.render.numbers import ARROWS, spoken, written
 

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from quickstudy.base.blocks import BARS, LINEAR, POINTS, STEP, Guide, Panel, Plot, Plotted
 from quickstudy.base.canonical import plain, spelled
-from quickstudy.base.wording import shortened, visible
-from quickstudy.render import drawing
-from quickstudy.render.drawing import (
+from quickstudy.base.text import shortened, visible
+from quickstudy.render import axes
+from quickstudy.render.axes import (
     NARROW,
     WIDE,
     Frame,
@@ -39,7 +39,7 @@ _READ_OUT = 48
 """Letters of a name next to a pointer."""
 
 
-def plot_drawings(plot: Plot) -> list[drawing.Drawing]:
+def plot_drawings(plot: Plot) -> list[axes.Drawing]:
     """For a wide window, panels two by two, and for a narrow one, panels below each other."""
     panels = [
         replace(panel, series=[_on(plot, one) for one in panel.series]) for panel in plot.panels
@@ -95,9 +95,9 @@ class _End(NamedTuple):
 @dataclass(frozen=True)
 class _Sheet:
     plot: Plot
-    form: drawing.Form
+    form: axes.Form
 
-    def drawn(self) -> drawing.Drawing:
+    def drawn(self) -> axes.Drawing:
         plot, panels = self.plot, self.plot.panels
         columns = self._columns()
         x, y = self._reaches()
@@ -124,7 +124,7 @@ class _Sheet:
                 last = first + column + columns >= len(panels)  # nothing below it
                 parts.append(self._panel(panel, frame, top, column == 0, last))
             top += head + height + _FOOT + _GAP
-        return drawing.Drawing(plot.label, self.form.width, top - _GAP + 20, parts, self.form.name)
+        return axes.Drawing(plot.label, self.form.width, top - _GAP + 20, parts, self.form.name)
 
     def _columns(self) -> int:
         """Panels in a row: half as many in a narrow window."""
@@ -182,16 +182,14 @@ class _Sheet:
     def _panel(self, panel: Panel, frame: Frame, top: float, first: bool, last: bool) -> Markup:
         plot = self.plot
         title = fitting([panel.title], frame.x.length)[0]
-        parts = (
-            [drawing.text(title, frame.x.start, top + 15, class_="label strong")] if title else []
-        )
+        parts = [axes.text(title, frame.x.start, top + 15, class_="label strong")] if title else []
         parts.append(
             frame.axes(panel.x or plot.x, plot.y, x_title=last and not panel.x, y_title=first)
         )
         parts += [] if plot.direct else _legend(panel, frame, top + (_TITLE if panel.title else 0))
         if not _known(panel):
             middle = frame.x.start + frame.x.length / 2, (frame.y.end + frame.y.start) / 2
-            parts.append(drawing.text(_NOTHING, *middle, class_="title", text_anchor="middle"))
+            parts.append(axes.text(_NOTHING, *middle, class_="title", text_anchor="middle"))
         parts += [_guide(guide, frame, plot.direct) for guide in panel.guides]
         bars = [one for one in panel.series if one.kind == BARS]
         # From the last to the first, so that the first lies on top.
@@ -234,7 +232,7 @@ def _end_labels(ends: Sequence[_End], frame: Frame) -> Markup:
             class_="leader",
             points=points([(edge + 2, y), (edge + 10, place), (edge + 20, place)]),
         )
-        label = drawing.text(end.label, edge + 24, place + 4, class_="label")
+        label = axes.text(end.label, edge + 24, place + 4, class_="label")
         parts.append(tag("g", tag("title", end.full), line, label, class_=end.kind))
     return tag("g", *parts, class_="labels")
 
@@ -269,7 +267,7 @@ def _legend(panel: Panel, frame: Frame, top: float) -> Iterator[Markup]:
             tag("title", one.label),
             key,
             dot,
-            drawing.text(label, x + 24, y, class_="label entry"),
+            axes.text(label, x + 24, y, class_="label entry"),
             class_=entry,
         )
 
@@ -303,10 +301,10 @@ def _guide(guide: Guide, frame: Frame, direct: bool) -> Markup:
     if guide.label and y is None and x is not None:
         before = frame.x.end - x < breadth(guide.label) + 6
         place = {"x": x - 5, "text_anchor": "end"} if before else {"x": x + 5}
-        parts.append(drawing.text(guide.label, y=frame.y.start - 6, class_="tick halo", **place))
+        parts.append(axes.text(guide.label, y=frame.y.start - 6, class_="tick halo", **place))
     if guide.label and x is None and y is not None and not direct:
         parts.append(
-            drawing.text(guide.label, frame.x.end - 4, y - 5, class_="tick halo", text_anchor="end")
+            axes.text(guide.label, frame.x.end - 4, y - 5, class_="tick halo", text_anchor="end")
         )
     return tag("g", *parts)
 
@@ -319,7 +317,7 @@ def _point_label(guide: Guide, frame: Frame) -> Markup:
     before = x - frame.x.start > 9 + breadth(guide.label)
     place = {"x": x - 9, "y": y - 9, "text_anchor": "end"} if before else {"x": x + 9, "y": y + 18}
     dot = tag("circle", class_="dot", cx=x, cy=y, r=4) if guide.strong else ""
-    words = drawing.text(guide.label, class_="label strong halo", **place) if guide.label else ""
+    words = axes.text(guide.label, class_="label strong halo", **place) if guide.label else ""
     return tag("g", dot, words)
 
 
@@ -415,7 +413,7 @@ def _point_names(panel: Panel, frame: Frame, letters: int) -> Iterator[Markup]:
             if abs(middle - y) > 13
             else ""
         )
-        words = drawing.text(label, left, middle + 4, class_="label halo")
+        words = axes.text(label, left, middle + 4, class_="label halo")
         yield tag("g", tag("title", name), line, words, class_=mark_class(mark))
 
 

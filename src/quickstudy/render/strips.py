@@ -12,9 +12,9 @@ from typing import Any
 
 from quickstudy.base.blocks import Strip, Strips
 from quickstudy.base.canonical import plain, spelled
-from quickstudy.base.wording import shortened, visible
-from quickstudy.render import drawing
-from quickstudy.render.drawing import NARROW, WIDE, Drawing, breadth
+from quickstudy.base.text import shortened, visible
+from quickstudy.render import axes
+from quickstudy.render.axes import NARROW, WIDE, Drawing, breadth
 from quickstudy.render.markup import Markup, tag
 from quickstudy.render.numbers import span_text
 
@@ -33,7 +33,7 @@ class _Form:
     names: how many ticks of a row have their name written.
     """
 
-    sheet: drawing.Form
+    sheet: axes.Form
     left: float
     right: float
     heading: float
@@ -203,7 +203,7 @@ def _legend(block: Strips, form: _Form) -> Iterator[Markup]:
         yield tag(
             "g",
             key,
-            drawing.text(words, 24, 3, class_="tick"),
+            axes.text(words, 24, 3, class_="tick"),
             transform=f"translate({x:.0f} {y:.0f})",
         )
         x += 48 + breadth(words) * _SMALL
@@ -213,19 +213,19 @@ def _heading(title: str, remark: str, number: str, top: float, form: _Form) -> I
     edge, y, narrow = form.sheet.width - 10, top + 26, form is _NARROW
     number = _fit(number, form.right - 24 if not narrow else form.sheet.width * 0.6)
     yield tag("line", class_="grid", x1=10, x2=edge, y1=top + 6, y2=top + 6)
-    yield drawing.text(
+    yield axes.text(
         _fit(title, form.left - 20 if not narrow else 130), 10, y, class_="label strong"
     )
     if narrow:
-        yield drawing.text(_fit(remark, edge), 10, y + 16, class_="tick")
-        yield drawing.text(number, edge, y, class_="label", text_anchor="end")
+        yield axes.text(_fit(remark, edge), 10, y + 16, class_="tick")
+        yield axes.text(number, edge, y, class_="label", text_anchor="end")
     else:
-        yield drawing.text(_fit(remark, _length(form)), form.left, y, class_="title")
-        yield drawing.text(number, form.left + _length(form) + 24, y, class_="label")
+        yield axes.text(_fit(remark, _length(form)), form.left, y, class_="title")
+        yield axes.text(number, form.left + _length(form) + 24, y, class_="label")
 
 
 def _fit(words: str, width: float) -> str:
-    return drawing.fitting([words], width)[0]
+    return axes.fitting([words], width)[0]
 
 
 def _strip(row: Strip, top: float, form: _Form, learner: str) -> Markup:
@@ -270,7 +270,7 @@ def _track(row: Strip, y: float, form: _Form) -> Iterator[Markup]:
             continue
         last = last if number == row.end else x
         anchor = "start" if number == 0 else "end" if number == row.end else "middle"
-        yield drawing.text(f"{number:.0f}", x, y + 20, class_="tick faint", text_anchor=anchor)
+        yield axes.text(f"{number:.0f}", x, y + 20, class_="tick faint", text_anchor=anchor)
     for value, _ in row.ticks:
         x = _x(value, row, form)
         yield tag("line", class_="reference", x1=x, x2=x, y1=y - 7, y2=y + 7)
@@ -288,30 +288,30 @@ def _dot(x: float, y: float) -> Markup:
 
 def _diamond(x: float, y: float) -> Markup:
     corners = [(x, y - 5), (x + 5, y), (x, y + 5), (x - 5, y)]
-    return tag("polygon", class_="diamond", points=drawing.points(corners))
+    return tag("polygon", class_="diamond", points=axes.points(corners))
 
 
 def _words(row: Strip, top: float, y: float, form: _Form) -> Iterator[Markup]:
     """The label, the value with its note, and the names of a few ticks."""
     value = "no span" if row.value is None else span_text(row.value, row.over)
     if form is _NARROW:
-        yield drawing.text(_fit(row.label, _length(form) - 70), form.left, top + 14, class_="label")
-        yield drawing.text(
+        yield axes.text(_fit(row.label, _length(form) - 70), form.left, top + 14, class_="label")
+        yield axes.text(
             value, form.sheet.width - form.right, top + 14, class_="label strong", text_anchor="end"
         )
-        yield drawing.text(_fit(row.note, _length(form)), form.left, top + 29, class_="tick")
+        yield axes.text(_fit(row.note, _length(form)), form.left, top + 29, class_="tick")
     else:
-        yield drawing.text(_fit(row.label, form.left - 24), 10, y + 4, class_="label")
+        yield axes.text(_fit(row.label, form.left - 24), 10, y + 4, class_="label")
         edge = form.left + _length(form) + 24
         value_class = "label strong" if row.value is not None else "tick"
-        yield drawing.text(value, edge, y - 1, class_=f"{value_class} large")
+        yield axes.text(value, edge, y - 1, class_=f"{value_class} large")
         yield tag(
             "g",
             tag("title", row.note),
-            drawing.text(_fit(row.note, form.right - 28), edge, y + 15, class_="tick"),
+            axes.text(_fit(row.note, form.right - 28), edge, y + 15, class_="tick"),
         )
     for x, name, kind in _named(row, form):
-        yield drawing.text(name, x, y - 13, class_=f"tick {kind}".strip(), text_anchor="middle")
+        yield axes.text(name, x, y - 13, class_=f"tick {kind}".strip(), text_anchor="middle")
 
 
 def _named(row: Strip, form: _Form) -> Iterator[tuple[float, str, str]]:

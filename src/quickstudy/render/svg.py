@@ -12,14 +12,14 @@ from itertools import groupby, product
 from typing import Any
 
 from quickstudy.base.blocks import Graph, HeatMap, Picture, Plot, Strips, Volume
-from quickstudy.base.wording import shortened
-from quickstudy.render.drawing import WIDE, Drawing, breadth, spread, text
+from quickstudy.base.text import shortened
+from quickstudy.render.axes import WIDE, Drawing, breadth, spread, text
 from quickstudy.render.graph import graph_drawing
 from quickstudy.render.markup import Markup, tag
 from quickstudy.render.numbers import NOTHING, score
 from quickstudy.render.plot import plot_drawings
+from quickstudy.render.scatter3d import volume_drawings, volume_rows
 from quickstudy.render.strips import strips_drawings, strips_rows
-from quickstudy.render.volume import volume_drawings, volume_rows
 
 LEVELS = 9
 """Colours of the style sheet."""

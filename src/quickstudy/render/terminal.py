@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from quickstudy.base import blocks
-from quickstudy.base.wording import LINES, shortened, visible
+from quickstudy.base.text import LINES, shortened, visible
 from quickstudy.render.numbers import ARROWS, spoken, stored_text
 from quickstudy.render.strips import strips_text
 

@@ -13,19 +13,19 @@ from typing import Any
 from quickstudy.base.blocks import CONTROL, ORACLE, ROLES
 from quickstudy.base.canonical import spelled
 from quickstudy.base.errors import QuickstudyError, UsageError
-from quickstudy.base.legend import Legend
 from quickstudy.base.measure import MEAN, PLAIN, Score
 from quickstudy.base.record import OK, Record
+from quickstudy.base.score_metadata import Legend
 from quickstudy.base.trace import Trace
 from quickstudy.report.curves import example_run, learning_curve
-from quickstudy.report.model import Change, ChangeRow, Place, ReportData, Row, Run, TaskTable
-from quickstudy.report.records import ScoreBook, number, open_book, played, seed_of
+from quickstudy.report.report_data import Change, ChangeRow, Place, ReportData, Row, Run, TaskTable
 from quickstudy.report.results import read_folders
+from quickstudy.report.score_values import ScoreBook, number, open_book, played, seed_of
 from quickstudy.report.statistics import Contrast, advantage, best, difference, estimate, scaled
 from quickstudy.report.verdict import judge
 from quickstudy.report.words import span
-from quickstudy.runs import identity
-from quickstudy.runs.reader import Reading
+from quickstudy.runs import grouping
+from quickstudy.runs.merge import Reading
 
 LoadTrace = Callable[[Record], Trace]
 _ORDER = ("published", "written", "corrected")
@@ -48,7 +48,7 @@ def build_report(
     records = list(records)
     places, where = places_of(records)
     maker = _Maker(open_book(records), load, where)
-    tables = tuple(map(maker.table, identity.task_groups(records)))
+    tables = tuple(map(maker.table, grouping.task_groups(records)))
     notes = (*notes, *maker.book.notes, *_too_few(records), *sorted(maker.damaged))
     return ReportData(
         tables, _changes(tables), maker.book.measures(), places, notes, command, days_of(records)
@@ -85,7 +85,7 @@ class _Maker:
         self.book, self._load, self._where = book, load, where
         self.damaged: list[str] = []
 
-    def table(self, found: identity.TaskGroup) -> TaskTable:
+    def table(self, found: grouping.TaskGroup) -> TaskTable:
         titles = [record.trace.get("facts", {}).get("titles", {}) for record in found.records]
         legend = found.legend.titled({name: title for one in titles for name, title in one.items()})
         rows = [self._row(alike, legend) for alike in found.learners]
@@ -121,7 +121,7 @@ class _Maker:
         )
         return replace(table, verdict=judge(table))
 
-    def _row(self, group: identity.LearnerGroup, legend: Legend) -> Row:
+    def _row(self, group: grouping.LearnerGroup, legend: Legend) -> Row:
         records = sorted(group.records, key=seed_of)
         finished = [record for record in records if record.status == OK]
         runs = tuple(map(self._run, records))

@@ -18,23 +18,23 @@ from numpy.typing import NDArray
 
 from quickstudy.base.canonical import spelled
 from quickstudy.base.errors import UsageError, nearest
-from quickstudy.base.legend import read_legend
 from quickstudy.base.measure import LOG, MEAN, MEDIAN, PLAIN, Score
 from quickstudy.base.parameters import CONVENTIONS
 from quickstudy.base.record import OK, Record
+from quickstudy.base.score_metadata import read_legend
 from quickstudy.base.task import ASKED
-from quickstudy.base.wording import counted
-from quickstudy.learners.naming import choose_learner, fitted
+from quickstudy.base.text import counted
+from quickstudy.learners.learner_spec import choose_learner, fitted
 from quickstudy.measures.span import SHARE, SPAN
 from quickstudy.render.numbers import magnitude, scored, span_text, written
 from quickstudy.report.family_tests import MIXED, UNREAD, FamilyTest, Key, TaskPairs, family_tests
-from quickstudy.report.model import LEARNING
-from quickstudy.report.records import ScoreBook, open_book, played, seed_of
+from quickstudy.report.report_data import LEARNING
 from quickstudy.report.results import Merged, read_folders
+from quickstudy.report.score_values import ScoreBook, open_book, played, seed_of
 from quickstudy.report.statistics import difference, middle, stream
 from quickstudy.runs.folder import RUNS
-from quickstudy.runs.identity import LearnerGroup, TaskGroup, label_of, task_groups, version_of
-from quickstudy.runs.setting import make_task
+from quickstudy.runs.grouping import LearnerGroup, TaskGroup, label_of, task_groups, version_of
+from quickstudy.runs.run_spec import make_task
 from quickstudy.stats.paired import (
     cliffs_delta,
     cohens_d_paired,

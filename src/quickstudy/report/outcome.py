@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from quickstudy.base.blocks import CONTROL
 from quickstudy.base.measure import Score
 from quickstudy.render.numbers import scored, written
-from quickstudy.report.model import Row, TaskTable
+from quickstudy.report.report_data import Row, TaskTable
 from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, advantage, best
 from quickstudy.report.words import listing
 

@@ -21,12 +21,12 @@ from quickstudy.base.blocks import (
     Text,
 )
 from quickstudy.base.errors import UsageError
-from quickstudy.render.files import write_page
 from quickstudy.render.html import as_html
 from quickstudy.render.latex import as_latex
 from quickstudy.render.terminal import as_text
-from quickstudy.report.facts import as_csv, facts_of
-from quickstudy.report.model import LEARNING, ReportData, TaskTable
+from quickstudy.render.write_page import write_page
+from quickstudy.report.export import as_csv, facts_of
+from quickstudy.report.report_data import LEARNING, ReportData, TaskTable
 from quickstudy.report.sections import about, figure, how_to_read, record
 from quickstudy.report.tables import (
     Marks,

@@ -36,7 +36,7 @@ from quickstudy.base.blocks import (
 from quickstudy.base.canonical import spelled
 from quickstudy.report.build import build_report
 from quickstudy.report.compare import Comparison, comparisons, identities
-from quickstudy.report.model import LEARNING, Row, TaskTable
+from quickstudy.report.report_data import LEARNING, Row, TaskTable
 from quickstudy.report.results import Merged
 from quickstudy.report.statistics import CLOSEST, middle, stream
 from quickstudy.report.words import counted, listing

@@ -18,17 +18,17 @@ from typing import Any, TypeVar
 
 from quickstudy.base.canonical import canonical, plain, spelled
 from quickstudy.base.errors import UsageError
-from quickstudy.base.legend import Legend, read_legend
 from quickstudy.base.measure import Score
 from quickstudy.base.record import OK, Record
+from quickstudy.base.score_metadata import Legend, read_legend
 from quickstudy.base.trace import Trace
-from quickstudy.report.records import score_of
+from quickstudy.report.score_values import score_of
 from quickstudy.report.statistics import Values
+from quickstudy.runs.array_files import load_trace
 from quickstudy.runs.folder import RUNS
-from quickstudy.runs.reader import Damage, Reading, joined, read_results
+from quickstudy.runs.merge import Damage, Reading, joined, read_results
+from quickstudy.runs.run_spec import Setting, identity
 from quickstudy.runs.scoring import MAXIMUM_OF_MEAN, MEAN_CURVE, find_measures, score_trace
-from quickstudy.runs.setting import Setting, identity
-from quickstudy.runs.traces import load_trace
 
 T = TypeVar("T")
 Runs = Mapping[tuple[int, int], Record]

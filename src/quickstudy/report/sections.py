@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from quickstudy.base import blocks, catalogue
+from quickstudy.base import blocks, registries
 from quickstudy.base.blocks import Block, Details, Section, Stored, Terms, Text, Traced
 from quickstudy.base.measure import Score
 from quickstudy.base.parameters import parameters_of
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import ExampleTask
-from quickstudy.base.wording import described
-from quickstudy.report.model import LEARNING, MeasureNote, Place, ReportData, Row, TaskTable
+from quickstudy.base.text import described
+from quickstudy.report.report_data import LEARNING, MeasureNote, Place, ReportData, Row, TaskTable
 from quickstudy.report.tables import Marks, run_table
 from quickstudy.report.words import TERMS
 
@@ -36,7 +36,7 @@ def about(table: TaskTable) -> Iterator[Block]:
     task = table.rows[0].setting.get("task")
     said = task if isinstance(task, Mapping) else {}  # a record from elsewhere may say anything
     id = f"{said.get('id', '')}@{said.get('version', '')}"
-    summary = catalogue.task.find(id).summary if id in catalogue.task else ""
+    summary = registries.task.find(id).summary if id in registries.task else ""
     if summary or table.material:
         yield Text(" ".join(filter(None, (summary, table.material))), "question")
     if summary and (example := _example(id, said.get("parameters"), table.convention)):
@@ -58,7 +58,7 @@ def _example(id: str, parameters: Any, convention: str) -> str:
     fill the memory.
     """
     try:
-        task = catalogue.typed_task(id, convention)
+        task = registries.typed_task(id, convention)
         # One on data of elsewhere (`ready`) would read them all, and make a vocabulary of them, for
         # a line.
         if (
@@ -97,7 +97,7 @@ def figure(table: TaskTable, marks: Marks, name: str) -> Iterator[Block]:
     if not kinds:
         yield Text("No run left a trace that could be drawn.", "remark")
     for kind in kinds:
-        if kind not in catalogue.figure:
+        if kind not in registries.figure:
             yield Text(f'There is no figure for traces of the kind "{kind}".', "remark")
             continue
         drawn = _drawn(kind, table.task, _traced(table.rows, marks, kind))
@@ -117,7 +117,7 @@ def _traced(rows: Sequence[Row], marks: Marks, kind: str) -> list[Traced]:
 
 def _drawn(figure: str, task: str, rows: Sequence[Traced]) -> Sequence[Block]:
     try:
-        return list(catalogue.figure.get(figure)(task, rows))
+        return list(registries.figure.get(figure)(task, rows))
     except Exception as error:  # a figure of somebody's: the report stands without, and says so
         return [Text(f'The figure "{figure}" raised {described(error)}.', "remark")]
 
@@ -144,7 +144,7 @@ def how_to_read(data: ReportData, marks: Marks) -> Iterator[Block]:
         for row in table.of_role(*LEARNING)
         for trace in row.traces
     }
-    for kind in sorted(kind for kind in kinds if f"{kind}{_READ}" in catalogue.figure):
+    for kind in sorted(kind for kind in kinds if f"{kind}{_READ}" in registries.figure):
         drawn = (
             _drawn(f"{kind}{_READ}", table.task, _traced(table.of_role(*LEARNING), marks, kind))
             for table in data.tables

@@ -34,7 +34,7 @@ from quickstudy.base.blocks import (
 )
 from quickstudy.base.measure import LOG, MEDIAN, PLAIN, Score
 from quickstudy.render.numbers import scored, written
-from quickstudy.report.model import LEARNING, Change, ReportData, Row, TaskTable
+from quickstudy.report.report_data import LEARNING, Change, ReportData, Row, TaskTable
 from quickstudy.report.statistics import FEWEST, Contrast, Estimate
 from quickstudy.report.words import COST_TITLES, MODEL_TITLES, RUNNING_TITLES, counted
 

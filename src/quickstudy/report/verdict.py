@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from quickstudy.base.blocks import BOUNDS, CONTROL, FACTOR, FINE, ORACLE, PERSON, REPLAY, Number
 from quickstudy.base.measure import LOG, MEAN, PLAIN
 from quickstudy.render.numbers import bounds, scored, spoken, written
-from quickstudy.report.model import LEARNING, Row, TaskTable, Verdict
 from quickstudy.report.outcome import Outcome, outcome_of
+from quickstudy.report.report_data import LEARNING, Row, TaskTable, Verdict
 from quickstudy.report.statistics import (
     ABOVE,
     BELOW,

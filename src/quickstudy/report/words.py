@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quickstudy.base.measure import Score
-from quickstudy.base.wording import counted as counted
+from quickstudy.base.text import counted as counted
 from quickstudy.report.statistics import CLOSEST, FEWEST
 
 MOST_NAMED, MOST_LETTERS = 5, 130

@@ -8,9 +8,9 @@ from typing import Any
 
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.seeds import Streams
-from quickstudy.base.wording import counted
+from quickstudy.base.text import counted
 from quickstudy.runs.plan import Cell
-from quickstudy.runs.setting import Setting
+from quickstudy.runs.run_spec import Setting
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,8 @@ from itertools import groupby
 from quickstudy.base.code_identity import content_version
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.record import FAILED
+from quickstudy.runs.array_files import load_trace, read_arrays
+from quickstudy.runs.checkpoints import keys_of
 from quickstudy.runs.folder import (
     DAMAGED,
     LEARNERS,
@@ -36,10 +38,8 @@ from quickstudy.runs.folder import (
     written_aside,
 )
 from quickstudy.runs.journal import lock
-from quickstudy.runs.lines import Line, read_lines, write_lines
-from quickstudy.runs.reader import Damage
-from quickstudy.runs.traces import load_trace, read_arrays
-from quickstudy.runs.unfinished import keys_of
+from quickstudy.runs.journal_lines import Line, read_lines, write_lines
+from quickstudy.runs.merge import Damage
 
 
 def examine_folder(folder: str | pathlib.Path) -> list[Damage]:

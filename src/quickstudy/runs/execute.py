@@ -16,15 +16,15 @@ from typing import Any
 
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK
+from quickstudy.runs.archive import forget
 from quickstudy.runs.engines import Engine, choose_engine
 from quickstudy.runs.engines.messages import Begun, Broken, Bundle, Done, Lost, Note, Tick
+from quickstudy.runs.eta import MEASURED
 from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.journal import Journal
+from quickstudy.runs.merge import Damage, Reading, read_results
 from quickstudy.runs.options import ExecuteOptions
-from quickstudy.runs.pack import forget
 from quickstudy.runs.plan import Cell, Plan, check_data, failed_record
-from quickstudy.runs.reader import Damage, Reading, read_results
-from quickstudy.runs.timing import MEASURED
 
 PIECES_PER_WORKER = 2
 """Bundles are cut to about this many per worker: one slow bundle at the end then keeps few others
@@ -94,7 +94,7 @@ def execute(
     """Run the cells that the folder does not hold, and give the counts.
 
     Cells that have failed before run again only with `retry_failed`, and all of them with `rerun`,
-    which first puts what is there aside (`quickstudy.runs.pack`). The engine is opened here, and
+    which first puts what is there aside (`quickstudy.runs.archive`). The engine is opened here, and
     shut down at the end. Raises QuickstudyError if results cannot be written, UsageError if the
     data of a run that is to be made is not here or the engine cannot work.
 

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.record import FAILED, STATUSES, Record
+from quickstudy.runs.array_files import inline_trace, snapshot_arrays, write_arrays
 from quickstudy.runs.folder import (
     LEARNERS,
     RUNS,
@@ -39,14 +40,13 @@ from quickstudy.runs.folder import (
     write_aside,
     writing_fault,
 )
-from quickstudy.runs.traces import inline_trace, snapshot_arrays, write_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from quickstudy.runs.job import Outcome
+    from quickstudy.runs.run_one import Outcome
 
 SYNC_SECONDS = 0.5
 """A line is on the disk after that. A sync takes some 5 ms, so this costs a hundredth of the

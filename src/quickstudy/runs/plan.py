@@ -16,12 +16,12 @@ from quickstudy.base.canonical import digest
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import FAILED, Record
 from quickstudy.base.registry import include, module_of, others_have
-from quickstudy.learners.naming import place
-from quickstudy.runs.reader import Reading
-from quickstudy.runs.setting import Setting, check_control, identity, labels
-from quickstudy.runs.timing import MEASURED, RunTimes
+from quickstudy.learners.learner_spec import place
+from quickstudy.runs.eta import MEASURED, RunTimes
+from quickstudy.runs.merge import Reading
+from quickstudy.runs.run_spec import Setting, check_control, identity, labels
 
-EXAMINER = "quickstudy.runs.job:examine"
+EXAMINER = "quickstudy.runs.run_one:examine"
 """The function, as `module:function`, that turns a setting and repetitions into outcomes."""
 
 

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable
 from typing import Any, TextIO
 
 from quickstudy.base.record import FAILED, NOT_APPLICABLE
-from quickstudy.base.wording import counted, visible
+from quickstudy.base.text import counted, visible
 from quickstudy.runs.asking import asked_of
 from quickstudy.runs.engines import Begun, Done, Note, Tick
+from quickstudy.runs.eta import SHORT_SECONDS, Remaining, duration
 from quickstudy.runs.execute import Event, Execution, Report, Started, Stopping
 from quickstudy.runs.plan import Cell
-from quickstudy.runs.timing import SHORT_SECONDS, Remaining, duration
 
 LINE_SECONDS = 5.0
 NOTE_SECONDS = 0.5

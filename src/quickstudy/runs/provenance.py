@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from quickstudy import __version__
 from quickstudy.base.code_identity import Origin, add_source, content_version, is_ours
 from quickstudy.base.fingerprint import fingerprint
-from quickstudy.base.machine import cores
+from quickstudy.base.hardware import cores
 from quickstudy.runs.folder import SOURCES, write_aside
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def cache_counts() -> dict[str, int]:
     """How many compiled programs this process has found on disk, and how many it has put there;
     nothing as long as it has compiled nothing.
     """
-    gateway = sys.modules.get("quickstudy.gateway")
+    gateway = sys.modules.get("quickstudy.jax_gateway")
     return gateway.cache_counts() if gateway is not None else {}
 
 

@@ -7,7 +7,7 @@ import pathlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.tasks.curriculum.schedule import member_named
 
@@ -48,6 +48,6 @@ def task_of(line: Mapping[str, Any], convention: str) -> Any:
     id, colon, assignments = named.partition(":")
     if "/" not in id:  # the curriculum's tasks have short names
         id = f"curriculum/{member_named(id)}"
-    if not hasattr(catalogue.task.get(id), "replay"):
+    if not hasattr(registries.task.get(id), "replay"):
         raise UsageError(f"task: {id} plays no recordings")
-    return catalogue.typed_task(id + colon + assignments, convention)
+    return registries.typed_task(id + colon + assignments, convention)

@@ -2,7 +2,7 @@
 stored.
 
 A record never changes. Scoring again writes the record once more, with more scores, into a journal
-of its own; the reader puts the two together (`quickstudy.runs.reader`).
+of its own; the reader puts the two together (`quickstudy.runs.merge`).
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.code_identity import code_of
 from quickstudy.base.errors import QuickstudyError, UsageError, nearest
-from quickstudy.base.legend import read_legend
 from quickstudy.base.measure import Measure, Score
 from quickstudy.base.record import OK, Record
+from quickstudy.base.score_metadata import read_legend
 from quickstudy.base.study import Study
+from quickstudy.base.text import described
 from quickstudy.base.trace import Trace
-from quickstudy.base.wording import described
+from quickstudy.runs.array_files import load_trace
 from quickstudy.runs.journal import Journal
-from quickstudy.runs.reader import Reading, read_results
-from quickstudy.runs.setting import protocol_of
-from quickstudy.runs.traces import load_trace
+from quickstudy.runs.merge import Reading, read_results
+from quickstudy.runs.run_spec import protocol_of
 
 MAXIMUM_OF_MEAN = "maximum-of-mean-curve"
 """A score of many runs together, which no single one has."""
@@ -91,9 +91,13 @@ def find_measures(names: str | Sequence[str] | None = None) -> list[Measure]:
     does not exist.
     """
     chosen = (
-        catalogue.measure.names() if names is None else [names] if isinstance(names, str) else names
+        registries.measure.names()
+        if names is None
+        else [names]
+        if isinstance(names, str)
+        else names
     )
-    return [catalogue.measure.get(name) for name in dict.fromkeys(chosen)]
+    return [registries.measure.get(name) for name in dict.fromkeys(chosen)]
 
 
 def score_trace(trace: Trace, measures: Iterable[Measure], convention: str) -> dict[str, Any]:
@@ -193,7 +197,7 @@ def compare_scores(folder: str | pathlib.Path) -> Compared:
     equal, skipped, differences = 0, 0, []
     for key, record in read_results(folder, expected=True).records.items():
         for id, entry in record.scores.items() if record.status == OK else ():
-            measure = catalogue.measure.get(id) if id in catalogue.measure else None
+            measure = registries.measure.get(id) if id in registries.measure else None
             if measure is None or _identity(entry) != (measure.version, code_of(measure.function)):
                 skipped += len(entry["values"])
                 continue
@@ -279,10 +283,10 @@ def _scores(
 def check_scores(study: Study) -> None:
     """Raise UsageError for a score that the runs of some row will not have."""
     for row in (row for row in study.rows if row.learners):
-        protocol = catalogue.protocol.get(
-            protocol_of(catalogue.task.get(row.task.partition(":")[0]))
+        protocol = registries.protocol.get(
+            protocol_of(registries.task.get(row.task.partition(":")[0]))
         )
-        measures = [catalogue.measure.get(id) for id in (*protocol.measures, *study.measures)]
+        measures = [registries.measure.get(id) for id in (*protocol.measures, *study.measures)]
         for score in study.scores:
             if score != MAXIMUM_OF_MEAN and not any(measure.gives(score) for measure in measures):
                 known = [

@@ -27,8 +27,9 @@ import numpy as np
 from quickstudy.base.canonical import CHECK, canonical, guarded, intact, plain, spoken
 from quickstudy.base.errors import MissingExtra, QuickstudyError, UsageError
 from quickstudy.base.learner import Cost
-from quickstudy.base.legend import read_legend
 from quickstudy.base.record import Record
+from quickstudy.base.score_metadata import read_legend
+from quickstudy.runs.array_files import load_trace
 from quickstudy.runs.folder import (
     RUNS,
     SEALED,
@@ -37,10 +38,9 @@ from quickstudy.runs.folder import (
     refuse_links,
     write_aside,
 )
-from quickstudy.runs.identity import task_groups
+from quickstudy.runs.grouping import task_groups
 from quickstudy.runs.journal import checksum_of
-from quickstudy.runs.reader import read_results
-from quickstudy.runs.traces import load_trace
+from quickstudy.runs.merge import read_results
 
 CHUNK = 50_000
 """Numbers of a trace that are written at once: a large one goes through in pieces."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from quickstudy.base.blocks import Made, Mark, Plotted, Text
-from quickstudy.base.catalogue import block
+from quickstudy.base.registries import block
 from quickstudy.base.trace import Trace
 from quickstudy.figures.string_outcomes import Profile, frontier_plot, median_line, right_by_shown
-from quickstudy.pages.beside import Beside
-from quickstudy.pages.request import Request
+from quickstudy.pages.published_table import Beside
+from quickstudy.pages.study_request import Request
 
 
 class Profiles(Beside):

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from quickstudy.base.blocks import Block, Cell, Made, Name, Table, Text, table
-from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Brief, Stepping, distribution, face
+from quickstudy.base.registries import block
 from quickstudy.base.seeds import Streams
 from quickstudy.base.study import StudyRow
-from quickstudy.learners.naming import choose_learner
-from quickstudy.pages.beside import Beside
-from quickstudy.pages.request import Request
-from quickstudy.runs.setting import make_task
+from quickstudy.learners.learner_spec import choose_learner
+from quickstudy.pages.published_table import Beside
+from quickstudy.pages.study_request import Request
+from quickstudy.runs.run_spec import make_task
 from quickstudy.tasks.grammar.derivation import wrapped
 
 

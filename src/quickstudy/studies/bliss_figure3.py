@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Sequence
 
 from quickstudy.base.blocks import LOG, POINTS, Axis, Made, Mark, Panel, Plot, Plotted, Text
-from quickstudy.base.catalogue import block
+from quickstudy.base.registries import block
 from quickstudy.base.trace import Trace
 from quickstudy.figures.string_outcomes import Profile, profile_data
 from quickstudy.measures.grammar import largest_right, wrong_column
-from quickstudy.pages.request import Request
+from quickstudy.pages.study_request import Request
 from quickstudy.studies.bliss_figure1 import Profiles, plain_profile
 
 

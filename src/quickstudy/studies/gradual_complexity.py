@@ -26,12 +26,12 @@ from quickstudy.base.blocks import (
     Text,
     table,
 )
-from quickstudy.base.catalogue import block
+from quickstudy.base.registries import block
 from quickstudy.figures.machines import machine_figures, machine_kept
 from quickstudy.machines.curricula import Compared, is_ordered, rank_correlation
 from quickstudy.machines.likeness import resemblances
-from quickstudy.pages.request import Request
-from quickstudy.runs.setting import make_task
+from quickstudy.pages.study_request import Request
+from quickstudy.runs.run_spec import make_task
 
 KINDS = {
     "topological_complexity": "C_0",

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from quickstudy.base.blocks import Block, Edge, Graph, Made, Node, Section, Text
-from quickstudy.base.catalogue import block
 from quickstudy.base.learner import Brief
+from quickstudy.base.registries import block
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.figures.machines import figures_table, machine_graph, machine_kept, symbols
 from quickstudy.machines.finite import FiniteMachine
 from quickstudy.machines.sharing import shared_structure
-from quickstudy.pages.request import Request
-from quickstudy.runs.setting import make_task
+from quickstudy.pages.study_request import Request
+from quickstudy.runs.run_spec import make_task
 from quickstudy.tasks.curriculum.finite_loop import Place
 from quickstudy.tasks.curriculum.rules import Perfect
 

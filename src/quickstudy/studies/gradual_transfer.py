@@ -25,14 +25,14 @@ from quickstudy.base.blocks import (
     Text,
     table,
 )
-from quickstudy.base.catalogue import block
+from quickstudy.base.registries import block
 from quickstudy.base.study import StudyRow
 from quickstudy.figures.machines import machine_kept
 from quickstudy.machines.description import step
 from quickstudy.machines.likeness import resemblance
-from quickstudy.pages.cells import kendall
-from quickstudy.pages.request import Request
-from quickstudy.runs.setting import make_task
+from quickstudy.pages.study_request import Request
+from quickstudy.pages.table_helpers import kendall
+from quickstudy.runs.run_spec import make_task
 from quickstudy.tasks.curriculum.reduced import Reduction
 
 GAIN = "transfer-gain"

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from quickstudy.base.blocks import COUNT, FINE, Cell, Made, Name, Number, Text, table
-from quickstudy.base.catalogue import block
-from quickstudy.pages.request import Request, Stage
+from quickstudy.base.registries import block
+from quickstudy.pages.study_request import Request, Stage
 from quickstudy.stats.intervals import student_interval
 
 MEASURE, EFFECTIVE = "smape", "effective_macs"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from quickstudy.base.blocks import Block, HeatMap
-from quickstudy.base.catalogue import block
+from quickstudy.base.registries import block
 from quickstudy.base.study import StudyRow
-from quickstudy.base.wording import named
-from quickstudy.pages.request import Request
+from quickstudy.base.text import named
+from quickstudy.pages.study_request import Request
 from quickstudy.pages.systems import Drawn, task_of
 from quickstudy.tasks.dynamics.series import Floats
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from quickstudy.base.blocks import Axis, Block, Mark, Panel, Plot, Plotted
-from quickstudy.base.catalogue import block
+from quickstudy.base.registries import block
 from quickstudy.figures.properties import counted, mean_of
-from quickstudy.pages.request import Request
+from quickstudy.pages.study_request import Request
 
 
 @block("memory-curves", version=1)

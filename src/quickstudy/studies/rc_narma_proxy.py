@@ -30,11 +30,11 @@ from quickstudy.base.blocks import (
     Text,
     table,
 )
-from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
+from quickstudy.base.registries import block
 from quickstudy.base.study import StudyRow
-from quickstudy.pages.cells import kendall
-from quickstudy.pages.request import Request, Stage
+from quickstudy.pages.study_request import Request, Stage
+from quickstudy.pages.table_helpers import kendall
 
 
 @block("narma-proxy", version=1)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from quickstudy.base.blocks import FINE, Cell, Made, Name, Number, Text, table
-from quickstudy.base.catalogue import block
+from quickstudy.base.registries import block
 from quickstudy.measures.errors import nmse
-from quickstudy.pages.request import Request
+from quickstudy.pages.study_request import Request
 from quickstudy.pages.systems import Drawn, task_of
 
 MEASURES = ("MSE", "RMSE", "NMSE", "NRMSE")

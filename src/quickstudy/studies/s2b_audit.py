@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from quickstudy.base.blocks import Block, Cell, Made, Name, Number, Text, table
-from quickstudy.base.catalogue import block
+from quickstudy.base.registries import block
 from quickstudy.base.study import StudyRow
 from quickstudy.measures.games import EXPLORATION
-from quickstudy.pages.cells import EMPTY, halves, mean, mean_of
-from quickstudy.pages.request import Request, Stage
+from quickstudy.pages.study_request import Request, Stage
+from quickstudy.pages.table_helpers import EMPTY, halves, mean, mean_of
 
 SCORE = "zero-shot-accuracy"
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import quantity
 from quickstudy.base.errors import NotApplicable
+from quickstudy.base.registries import quantity
 from quickstudy.base.seeds import Streams
 from quickstudy.measures.disentanglement import disentanglement_scores, factor_vae_score
 
@@ -43,7 +43,7 @@ def disentanglement(task: Any) -> dict[str, float]:
 def _scores(
     dimensions: int, most: int, samples: int, unequal: float, warp: float
 ) -> dict[str, float]:
-    from quickstudy.gateway import jax, jnp
+    from quickstudy.jax_gateway import jax, jnp
     from quickstudy.tasks.games.spaces import draw_stimuli, stimulus_shape
 
     values = jnp.full(dimensions, most)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from quickstudy.base.blocks import Plot
-from quickstudy.base.catalogue import block
+from quickstudy.base.registries import block
 from quickstudy.figures.learning_curve import stream_plot
-from quickstudy.pages.request import Request
+from quickstudy.pages.study_request import Request
 
 
 @block("segments", version=1)

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from quickstudy.base.blocks import EXACT, Block, Cell, Made, Number, Text, table
-from quickstudy.base.catalogue import block
+from quickstudy.base.registries import block
 from quickstudy.base.trace import Trace
 from quickstudy.figures.learning_curve import threshold_plot
 from quickstudy.measures.learning_curve import training_sequences
 from quickstudy.measures.wade import paper
-from quickstudy.pages.request import Request, Stage
+from quickstudy.pages.study_request import Request, Stage
 from quickstudy.report.curves import example_run
 
 THRESHOLDS = 10

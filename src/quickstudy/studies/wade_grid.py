@@ -27,13 +27,13 @@ from quickstudy.base.blocks import (
     Text,
     table,
 )
-from quickstudy.base.catalogue import block
+from quickstudy.base.registries import block
 from quickstudy.base.trace import Trace
 from quickstudy.measures.curve import threshold_times
 from quickstudy.measures.learning_curve import published_preset, training_sequences
 from quickstudy.measures.wade import mean_efficiency
-from quickstudy.pages.cells import EMPTY, Curves, halves, kendall, mean
-from quickstudy.pages.request import Request
+from quickstudy.pages.study_request import Request
+from quickstudy.pages.table_helpers import EMPTY, Curves, halves, kendall, mean
 from quickstudy.report.words import counted
 
 COUNTS = (2, 5, 10, 20, 50, 100, 1000)

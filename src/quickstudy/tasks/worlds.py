@@ -111,7 +111,7 @@ class PureWorld(World):
 
 @lru_cache(maxsize=16)
 def _programs(task: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    from quickstudy.gateway import jax
+    from quickstudy.jax_gateway import jax
 
     def begin(key: Any, episode: Any) -> Any:
         first, later = episode_keys(key, episode)
@@ -126,7 +126,7 @@ def episode_keys(key: Any, episode: Any) -> tuple[Any, Any]:
     """Keys of a lane's episode of that number: for its reset, and one to be folded with the step,
     for every step.
     """
-    from quickstudy.gateway import jax
+    from quickstudy.jax_gateway import jax
 
     first, later = jax.random.split(jax.random.fold_in(key, episode))
     return first, later

@@ -15,7 +15,7 @@ import importlib
 from typing import Any
 
 _PUBLIC = {
-    "Finding": "quickstudy.testing.finding",
+    "Finding": "quickstudy.testing.check_result",
     "check_core": "quickstudy.testing.cores",
     "check_learner": "quickstudy.testing.learners",
     "check_task": "quickstudy.testing.tasks",

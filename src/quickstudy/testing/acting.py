@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from quickstudy.base.exchange import Rehearsal, Transcript
 from quickstudy.base.learner import Acting, Brief, Rehearsing, face
-from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.tasks.sampling import check_within
+from quickstudy.testing.capability_checks import faces_of, stored
+from quickstudy.testing.check_result import Broken, Promise, as_bytes, check_names
 from quickstudy.testing.dice import ROLLS, check_guesses, dice_for
-from quickstudy.testing.examinee import Examinee
-from quickstudy.testing.faces import faces_of, stored
-from quickstudy.testing.finding import Broken, Promise, as_bytes, check_names
+from quickstudy.testing.fixtures import Examinee
 from quickstudy.testing.worlds import leading
 
 STEPS = 40
@@ -270,7 +270,7 @@ class RehearsingChecks(_Checks):
         return method(self._rehearsal(self.task), start, stop)  # type: ignore[no-any-return]
 
     def _rehearsal(self, world: Any) -> Rehearsal:
-        from quickstudy.gateway import jnp
+        from quickstudy.jax_gateway import jnp
 
         return Rehearsal(world, jnp.stack([self.streams.jax("data")]))
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import LearnerFault
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Answering, HostLearner, face
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.spaces import Tokens, check_distributions, check_scale
-from quickstudy.testing.examinee import CheckMaterial, Examinee
-from quickstudy.testing.finding import Broken, Finding, Promise, check_equal
+from quickstudy.testing.check_result import Broken, Finding, Promise, check_equal
+from quickstudy.testing.fixtures import CheckMaterial, Examinee
 
 GAIN = 0.15
 """What true answers must give above shuffled ones, in accuracy or in variance explained: three

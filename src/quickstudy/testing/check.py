@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.parameters import configure, parse_assignments
 from quickstudy.base.registry import Registry, include
 from quickstudy.data.tables import read_content
-from quickstudy.learners.naming import choose_learner, learner_names
+from quickstudy.learners.learner_spec import choose_learner, learner_names
 from quickstudy.tasks.span.item import Axis
-from quickstudy.testing.finding import Broken, Finding, examine, under
+from quickstudy.testing.check_result import Broken, Finding, examine, under
 from quickstudy.testing.learners import LEARNS_NOTHING, check_learner
 from quickstudy.testing.shortcuts import MARGIN, Shortcut, find_shortcuts
 from quickstudy.testing.span_rules import RuleSpan, find_span_rules
@@ -35,22 +35,22 @@ def check_name(name: str, convention: str = "corrected") -> list[Finding]:
     UsageError for what does not exist.
     """
     if (
-        ".py" in name and name.partition(":")[0] not in catalogue.learner
+        ".py" in name and name.partition(":")[0] not in registries.learner
     ):  # whose parameters may name a file as well
         path, _, rest = name.partition(".py")
         return _check_file(pathlib.Path(path + ".py"), rest.removeprefix(":"), name)
     id = name.partition(":")[0]
-    if id in catalogue.task:
-        return check_task(catalogue.typed_task(name, convention))
-    if id in catalogue.control:
+    if id in registries.task:
+        return check_task(registries.typed_task(name, convention))
+    if id in registries.control:
         return _check_control(id)
-    if id.partition("+")[0] in catalogue.core:
+    if id.partition("+")[0] in registries.core:
         choose_learner(name, "corrected")  # a wrong name or value is an error, not a finding
         return [*under("core", _check_core(name)), *check_learner(name)]
-    if id in catalogue.learner:
+    if id in registries.learner:
         return check_learner(name)
     raise UsageError(
-        f'no task or learner "{id}"; {nearest(id, [*catalogue.task.names(), *learner_names()])}'
+        f'no task or learner "{id}"; {nearest(id, [*registries.task.names(), *learner_names()])}'
     )
 
 
@@ -60,7 +60,7 @@ def check_sequences(name: str, file: pathlib.Path, convention: str = "corrected"
     name: as of `check_name`. A task that can tell has `check(text)`, whose verdict has `right` and
     `reason`. Raises UsageError for another, and for a file that cannot be read or is empty.
     """
-    task = catalogue.typed_task(name, convention)
+    task = registries.typed_task(name, convention)
     if not hasattr(task, "check"):
         raise UsageError(
             f"{task.id} cannot tell whether a sequence is one of its own: it has no check(text)"
@@ -89,7 +89,7 @@ def check_shortcuts(
     whether one of its baselines goes far, unless its sheet marks that. name: of a task, with
     parameters. Raises UsageError for anything else.
     """
-    task = catalogue.typed_task(name, convention)
+    task = registries.typed_task(name, convention)
     if isinstance(task, Axis):
         return _check_spans(task)
     found = find_shortcuts(task)
@@ -123,8 +123,8 @@ def _check_control(id: str) -> list[Finding]:
     is no fault.
     """
     chosen = None
-    for entry in catalogue.task.entries():
-        task = catalogue.task.get(entry.id)
+    for entry in registries.task.entries():
+        task = registries.task.get(entry.id)
         if id in (*getattr(task, "controls", ()), getattr(task, "oracle", None)):
             chosen = configure(entry.id, task, {})
             break
@@ -139,7 +139,7 @@ def _check_core(name: str) -> list[Finding]:
     from quickstudy.testing.cores import check_core
 
     names, _, assignments = name.partition(":")
-    core = catalogue.core.get(names.partition("+")[0])
+    core = registries.core.get(names.partition("+")[0])
     own = {field.name for field in dataclasses.fields(core)}
     given = {name: value for name, value in parse_assignments(assignments).items() if name in own}
     return check_core(configure(core.id, core, given))
@@ -211,13 +211,13 @@ def _classes(module: Any) -> list[str]:
 
 
 def _registered(module: Any) -> Iterator[str]:
-    registries: tuple[Registry[Any], ...] = (
-        catalogue.task,
-        catalogue.core,
-        catalogue.learner,
-        catalogue.control,
+    kinds: tuple[Registry[Any], ...] = (
+        registries.task,
+        registries.core,
+        registries.learner,
+        registries.control,
     )
-    for registry in registries:
+    for registry in kinds:
         yield from (entry.id for entry in registry.entries() if entry.module == module.__name__)
-    own = (one.id for one in catalogue.training.entries() if one.module == module.__name__)
+    own = (one.id for one in registries.training.entries() if one.module == module.__name__)
     yield from (f"{TRIED}+{id}" for id in own)

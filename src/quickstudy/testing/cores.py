@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.spaces import Bits, Fields, Reals, Space, Tokens
 from quickstudy.cores.core import Core
-from quickstudy.gateway import eqx, jax, jnp
-from quickstudy.testing.finding import (
+from quickstudy.jax_gateway import eqx, jax, jnp
+from quickstudy.testing.check_result import (
     Broken,
     Finding,
     Promise,
@@ -23,7 +23,7 @@ from quickstudy.testing.finding import (
     report_touched,
     undisturbed,
 )
-from quickstudy.testing.papers import check_conventions, check_parameters
+from quickstudy.testing.metadata_checks import check_conventions, check_parameters
 
 STEPS, BATCH = 7, 3
 TOLERANCE = 1e-5

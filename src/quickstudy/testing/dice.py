@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.base.lesson import Transcript
+from quickstudy.base.exchange import Transcript
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.base.task import Turn, players_of
-from quickstudy.testing.finding import Broken
+from quickstudy.testing.check_result import Broken
 
 ROLLS = 3000
 """Rolls that are guessed at least."""
@@ -53,14 +53,14 @@ class Dice:
 
     def reset(self, key: Any) -> tuple[Any, Any]:
         """(steps so far, zeros), zeros."""
-        from quickstudy.gateway import jax, jnp
+        from quickstudy.jax_gateway import jax, jnp
 
         blank = jax.tree.map(jnp.zeros_like, self.task.reset(key)[1])
         return (jnp.int32(0), blank), blank
 
     def step(self, key: Any, state: Any, action: Any) -> tuple[Any, Turn]:
         """Roll the die, and compare."""
-        from quickstudy.gateway import jax, jnp, lax
+        from quickstudy.jax_gateway import jax, jnp, lax
 
         time, blank = state
         sides = self.task.outputs.size

@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.parameters import write_assignments
 from quickstudy.base.task import ExampleTask, PureWorldTask, SeriesTask, WorldTask
 from quickstudy.testing.acting import ActingChecks, RehearsingChecks
 from quickstudy.testing.answering import LEARNS_NOTHING, AnsweringChecks
-from quickstudy.testing.examinee import CheckMaterial, Examinee
-from quickstudy.testing.faces import FaceChecks, faces_of
-from quickstudy.testing.finding import (
+from quickstudy.testing.capability_checks import FaceChecks, faces_of
+from quickstudy.testing.check_result import (
     Finding,
     describe,
     examine,
@@ -25,6 +24,7 @@ from quickstudy.testing.finding import (
     under,
     undisturbed,
 )
+from quickstudy.testing.fixtures import CheckMaterial, Examinee
 from quickstudy.testing.small_tasks import Echo, Levers, Partners, PureLevers
 
 __all__ = ["LEARNS_NOTHING", "check_learner"]
@@ -63,14 +63,14 @@ def check_learner(
 
 def _small_form(learner: Any, task: Any) -> tuple[Any, Any]:
     own = (
-        catalogue.learner.get(learner)
-        if isinstance(learner, str) and learner in catalogue.learner
+        registries.learner.get(learner)
+        if isinstance(learner, str) and learner in registries.learner
         else None
     )
     if small := getattr(own, "small", {}):
         learner = f"{learner}:{write_assignments(small)}"
     if task is None and (bound := getattr(own, "checked_on", "")):
-        task = catalogue.typed_task(bound)
+        task = registries.typed_task(bound)
     return learner, task
 
 

@@ -94,7 +94,7 @@ def assert_learns(
         raise UsageError("assert_learns: give either at_least=SPAN or since=FILE")
     if at_least is not None and not 0 <= at_least < float("inf"):
         raise UsageError(f"assert_learns: at_least must be a span from 0, got {at_least}")
-    from quickstudy.learners.naming import bring, without_place
+    from quickstudy.learners.learner_spec import bring, without_place
 
     name = bring(learner)
     began = time.monotonic()
@@ -132,8 +132,8 @@ def span_of_seed(
     """The span of one run. Raises AssertionError, with the reason, for a run that fails."""
     from quickstudy.base.record import OK
     from quickstudy.measures.span import psychometric, span
-    from quickstudy.runs.job import examine
-    from quickstudy.runs.setting import Setting
+    from quickstudy.runs.run_one import examine
+    from quickstudy.runs.run_spec import Setting
 
     setting = Setting(item, learner, "corrected", root, dict(protocol or {}))
     (outcome,) = examine(setting, [seed])
@@ -151,7 +151,7 @@ def span_of_seed(
 def _noted(
     name: str, item: str, demand: float, spans: Sequence[float], decision: str, began: float
 ) -> Learned:
-    from quickstudy.learners.naming import without_place
+    from quickstudy.learners.learner_spec import without_place
 
     seconds = time.monotonic() - began
     found = Learned(without_place(name), item, demand, list(spans), decision, seconds)

@@ -10,9 +10,9 @@ import numpy as np
 
 from quickstudy.base.learner import Brief
 from quickstudy.base.task import Turn
-from quickstudy.gateway import jax, jnp, lax
+from quickstudy.jax_gateway import jax, jnp, lax
 from quickstudy.tasks.sampling import check_within
-from quickstudy.testing.finding import Broken, Promise, as_bytes, check_names, draw
+from quickstudy.testing.check_result import Broken, Promise, as_bytes, check_names, draw
 from quickstudy.testing.tasks import Kind
 from quickstudy.testing.worlds import declared, leading
 

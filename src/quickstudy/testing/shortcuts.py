@@ -20,13 +20,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import ExampleTask, spaces_of
-from quickstudy.runs.setting import controls_of
+from quickstudy.runs.run_spec import controls_of
 from quickstudy.tasks.sampling import sequence_keys
 
 FITTED, CHOSEN, TESTED = 4000, 1000, 2000
@@ -184,9 +184,9 @@ def _declared(
 ) -> Iterator[_Said]:
     """The controls of the task; those that count answers are shown what was fitted to."""
     for name in controls_of(task):
-        if name not in catalogue.control or name == getattr(task, "oracle", None):
+        if name not in registries.control or name == getattr(task, "oracle", None):
             continue
-        rule = catalogue.control.get(name)(task, brief, streams.integer("host"))
+        rule = registries.control.get(name)(task, brief, streams.integer("host"))
         if not hasattr(rule, "predict") or hasattr(rule, "told"):
             continue
         for read, answer in zip(shown.read, shown.answer.tolist(), strict=True):

@@ -152,14 +152,14 @@ class PureLevers(_Levers):
 
     def reset(self, key: Any) -> tuple[Any, Any]:
         """(times each was right, lamps), lamps."""
-        from quickstudy.gateway import jnp
+        from quickstudy.jax_gateway import jnp
 
         lamps = self.lamps(key)
         return (jnp.zeros(lamps.shape, jnp.int32), lamps), lamps
 
     def step(self, key: Any, state: Any, action: Any) -> tuple[Any, Turn]:
         """One pull of every player."""
-        from quickstudy.gateway import jnp
+        from quickstudy.jax_gateway import jnp
 
         times, lamps = state
         going = times.max() < 3
@@ -172,6 +172,6 @@ class PureLevers(_Levers):
 
     def lamps(self, key: Any) -> Any:
         """The lamps that are lit next."""
-        from quickstudy.gateway import jax
+        from quickstudy.jax_gateway import jax
 
         return jax.random.randint(key, (self.players,) if self.players > 1 else (), 0, self.levers)

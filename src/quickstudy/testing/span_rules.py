@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.learner import Brief
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.measures.span import psychometric, span
 from quickstudy.protocols.span import SpanProtocol
-from quickstudy.runs.setting import protocol_of
+from quickstudy.runs.run_spec import protocol_of
 from quickstudy.tasks.span.item import Axis, SequenceItem
 
 SEEDS = 12
@@ -56,7 +56,7 @@ class RuleSpan:
 
 def rules_of(task: Any) -> list[str]:
     """The baselines of an item, its oracle left out."""
-    return [name for name in task.controls if name in catalogue.control]
+    return [name for name in task.controls if name in registries.control]
 
 
 def rule_spans(task: Axis, rules: Sequence[str], streams: Streams) -> dict[str, float]:
@@ -67,7 +67,7 @@ def rule_spans(task: Axis, rules: Sequence[str], streams: Streams) -> dict[str, 
     found = {}
     for name in rules:
         learner = choose_learner(name, "corrected", task).make(task)
-        examined = catalogue.protocol.get(protocol)().examine(task, learner, [streams])
+        examined = registries.protocol.get(protocol)().examine(task, learner, [streams])
         found[name] = end_span(examined.traces[0])
     return found
 
@@ -98,7 +98,7 @@ def _of_sequences(task: SequenceItem, rules: Sequence[str], streams: Streams) ->
     asked = np.bincount(levels, [own.sum() for _, _, own in tests], bins)
     found = {}
     for name in rules:
-        rule: Any = catalogue.control.get(name)(task, brief, streams.integer("host"))
+        rule: Any = registries.control.get(name)(task, brief, streams.integer("host"))
         if getattr(rule, "learns", True):
             for inputs, targets, own in lesson:
                 rule.learn(inputs, np.where(own, targets, -1))

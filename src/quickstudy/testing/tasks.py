@@ -11,19 +11,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.canonical import canonical
 from quickstudy.base.examples import Series
+from quickstudy.base.exchange import Exam
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Exam
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.base.task import ExampleTask, PureWorldTask, SeriesTask, WorldTask, spaces_of
-from quickstudy.learners.naming import choose_learner
-from quickstudy.runs.setting import controls_of
+from quickstudy.learners.learner_spec import choose_learner
+from quickstudy.runs.run_spec import controls_of
 from quickstudy.tasks.sampling import check_drawn, check_within
-from quickstudy.testing.finding import (
+from quickstudy.testing.check_result import (
     Broken,
     Finding,
     Promise,
@@ -34,7 +34,7 @@ from quickstudy.testing.finding import (
     under,
     undisturbed,
 )
-from quickstudy.testing.papers import Papers
+from quickstudy.testing.metadata_checks import Papers
 
 COUNT = 40
 
@@ -126,7 +126,7 @@ class Kind(ABC):
 
     def takes_rules(self, brief: Brief) -> str:
         """Broken unless every rule that the task names can be made for it."""
-        names = [name for name in controls_of(self.task) if name in catalogue.control]
+        names = [name for name in controls_of(self.task) if name in registries.control]
         for name in names:
             choose_learner(name, "corrected", self.task).make(self.task).begin(
                 brief, [self.streams().for_learner()]

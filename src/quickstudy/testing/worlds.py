@@ -11,7 +11,7 @@ import numpy as np
 from quickstudy.base.learner import Brief
 from quickstudy.base.task import Turn, players_of
 from quickstudy.tasks.sampling import check_within
-from quickstudy.testing.finding import Broken, Promise, as_bytes, check_names, draw
+from quickstudy.testing.check_result import Broken, Promise, as_bytes, check_names, draw
 from quickstudy.testing.tasks import Kind
 
 STEPS = 300

@@ -6,7 +6,7 @@ import datetime
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from quickstudy.base import blocks, catalogue
+from quickstudy.base import blocks, registries
 from quickstudy.base.blocks import (
     CONTROL,
     COUNT,
@@ -31,15 +31,15 @@ from quickstudy.base.blocks import (
 )
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
-from quickstudy.base.wording import described
+from quickstudy.base.text import described
 from quickstudy.render.numbers import written
 from quickstudy.report.build import gather
 from quickstudy.report.page import report_page
-from quickstudy.report.records import number, role_of, seed_of
 from quickstudy.report.results import Shelf
+from quickstudy.report.score_values import number, role_of, seed_of
 from quickstudy.report.words import counted
-from quickstudy.runs.identity import label_of
-from quickstudy.runs.traces import load_trace
+from quickstudy.runs.array_files import load_trace
+from quickstudy.runs.grouping import label_of
 from quickstudy.web.library import Library, standing
 
 EYEBROW = "quickstudy serve"
@@ -255,11 +255,11 @@ def _pictures(shelf: Shelf, record: Record) -> Iterator[Block]:
         return
     label, alone = label_of(record, "task"), f"{trace.kind}{ALONE}"
     row = Traced(label_of(record, "learner"), role_of(record), Mark(blocks.LEARNER), [trace])
-    if trace.kind not in catalogue.figure:
+    if trace.kind not in registries.figure:
         yield Text(f'There is no figure for traces of the kind "{trace.kind}".', "remark")
     for kind, given in ((alone, (record.what, trace)), (trace.kind, (label, [row]))):
         try:
-            yield from catalogue.figure.get(kind)(*given) if kind in catalogue.figure else ()
+            yield from registries.figure.get(kind)(*given) if kind in registries.figure else ()
         except (
             Exception
         ) as error:  # a figure of somebody's, or a trace that is odd: the page stands without

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.learners.mdl.evaluation import Tree
 from quickstudy.learners.mdl.genes import description_bits, integer_bits
@@ -32,7 +32,7 @@ released strings.
 
 
 def tree_of(language, size):
-    examples = catalogue.task.get(f"grammar/{language}")().released(100, size)
+    examples = registries.task.get(f"grammar/{language}")().released(100, size)
     strings = [
         (examples.inputs[:length, number].tolist(), examples.targets[:length, number].tolist())
         for number, length in enumerate(examples.lengths)

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.learners.mdl.exact import Automaton, Span, activated, likeliest, possible, tanh
 from quickstudy.learners.mdl.network import Network
@@ -159,7 +159,7 @@ def test_proofs_agree_with_reading():
     """
     rng, grammar, verdicts = (
         np.random.default_rng(0),
-        catalogue.task.get("grammar/an-bn")().grammar,
+        registries.task.get("grammar/an-bn")().grammar,
         [],
     )
     for _ in range(60):

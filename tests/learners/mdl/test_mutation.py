@@ -17,7 +17,7 @@ from quickstudy.learners.mdl.genes import (
 )
 from quickstudy.learners.mdl.mutation import DRAWS, first_network, geometric, mutate
 from quickstudy.learners.mdl.network import Network
-from quickstudy.learners.mdl.tempering import _accumulate, _reweigh, _rewire
+from quickstudy.learners.mdl.parallel_tempering import _accumulate, _reweigh, _rewire
 
 
 def parts_of(symbols, names, products):

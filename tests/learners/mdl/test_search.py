@@ -11,13 +11,14 @@ import sys
 import numpy as np
 import pytest
 
+from quickstudy.base.exchange import Lesson
 from quickstudy.base.learner import Brief, Snapshot
-from quickstudy.base.lesson import Lesson
 from quickstudy.base.parameters import parameters_of
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
-from quickstudy.learners.mdl.coding import Desk, evaluate
+from quickstudy.learners.mdl.code_length import Desk, evaluate
 from quickstudy.learners.mdl.evaluation import Tree
+from quickstudy.learners.mdl.evaluation_cache import Memory, look_up
 from quickstudy.learners.mdl.genes import (
     BIAS,
     BIAS_UNDER,
@@ -34,7 +35,6 @@ from quickstudy.learners.mdl.genes import (
 from quickstudy.learners.mdl.learner import GivenNetwork, Mdlrnn
 from quickstudy.learners.mdl.mutation import DRAWS, mutate
 from quickstudy.learners.mdl.network import Network
-from quickstudy.learners.mdl.remembering import Memory, look_up
 from quickstudy.learners.mdl.search import Island
 from quickstudy.tasks.grammar.languages import EqualTwo
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from quickstudy.base.errors import NotApplicable
+from quickstudy.base.exchange import Rehearsal, Transcript
 from quickstudy.base.learner import Brief, Cost, Snapshot
-from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
-from quickstudy.gateway import jax, jnp, lax
+from quickstudy.jax_gateway import jax, jnp, lax
 
 
 class FaultyPuller:

@@ -9,7 +9,7 @@ import numpy as np
 
 from quickstudy.base.spaces import Space
 from quickstudy.cores.core import Array, Core, InputWeights
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.jax_gateway import eqx, jax, jnp
 
 
 class Accumulator(Core):

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from faulty.learners import Table
 from quickstudy.base.errors import NotApplicable
+from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief, Cost, Snapshot
-from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.learners.host import HostPupil

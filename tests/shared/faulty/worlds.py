@@ -113,7 +113,7 @@ class FaultyPureLevers(PureLevers):
 
     def reset(self, key: Any) -> tuple[Any, Any]:
         """With one of several faults."""
-        from quickstudy.gateway import jax, jnp
+        from quickstudy.jax_gateway import jax, jnp
 
         if self.fault == "global":
             np.random.random()  # noqa: NPY002  # the fault
@@ -130,7 +130,7 @@ class FaultyPureLevers(PureLevers):
 
     def step(self, key: Any, state: Any, action: Any) -> tuple[Any, Turn]:
         """With one of several faults."""
-        from quickstudy.gateway import jax, jnp
+        from quickstudy.jax_gateway import jax, jnp
 
         if self.fault == "deaf":
             key = jax.random.key(1)

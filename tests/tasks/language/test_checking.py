@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.parameters import configure
 from quickstudy.tasks.language.adjective_qa import AdjectiveQa
 from quickstudy.tasks.language.adjective_qa_counting import AdjectiveQaCounting
@@ -20,7 +20,7 @@ from quickstudy.tasks.language.qa import Qa
 from quickstudy.tasks.language.symbol_counting import SymbolCounting
 from quickstudy.tasks.language.world_qa import WorldQa, WorldQaCounting
 
-LANGUAGE = [id for id in catalogue.task.names() if id.startswith(("language/", "continual/"))]
+LANGUAGE = [id for id in registries.task.names() if id.startswith(("language/", "continual/"))]
 SMALL = {
     "periodic": Periodic(longest=3, length=10),
     "symbol-counting": SymbolCounting(letters=2, longest=2, most_queries=2),
@@ -65,7 +65,7 @@ def test_right_sequences_are_those_that_can_be_drawn(name):
 @pytest.mark.parametrize("convention", ["published", "corrected"])
 @pytest.mark.parametrize("id", LANGUAGE)
 def test_never_raises(id, convention):
-    task = configure(id, catalogue.task.get(id), {}, convention)
+    task = configure(id, registries.task.get(id), {}, convention)
     junk = st.one_of(
         st.sampled_from(task.vocabulary),
         st.integers(-2, 20),

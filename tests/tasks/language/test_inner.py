@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quickstudy.base.errors import UsageError
-from quickstudy.runs.setting import Setting, component, identity
+from quickstudy.runs.run_spec import Setting, component, identity
 from quickstudy.tasks.language.inner_adjectives import InnerAdjectiveQa, InnerAdjectiveQaCounting
 from quickstudy.tasks.language.inner_qa import (
     InnerHarderQa,

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import FAILED, OK, Record
 from quickstudy.data.tables import read_content
 from quickstudy.measures.checklist import WANTED, missing, one_sided, verdict
-from quickstudy.runs.reader import read_results
+from quickstudy.runs.merge import read_results
 from quickstudy.stats.intervals import summarise
 
 
@@ -96,7 +96,7 @@ def _stated(runs: list[Record], learners: Iterable[str]) -> dict[str, Any]:
     first = runs[0]
     task, learner, facts = first.part("task"), first.part("learner"), _facts(first)
     id = str(task.get("id"))
-    spec = catalogue.task.get(id).__doc__ if id in catalogue.task else None
+    spec = registries.task.get(id).__doc__ if id in registries.task else None
     ours = "code" not in learner and ".py:" not in str(learner.get("id"))
     parameters = first.parameters("learner")
     steps = {
@@ -130,7 +130,7 @@ def _stated(runs: list[Record], learners: Iterable[str]) -> dict[str, Any]:
 
 
 def _is_rule(learner: str) -> bool:
-    return learner in catalogue.control
+    return learner in registries.control
 
 
 def _facts(record: Record) -> Mapping[str, Any]:

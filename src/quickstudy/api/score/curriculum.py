@@ -11,7 +11,7 @@ from quickstudy.data.tables import read_content
 from quickstudy.machines.curricula import Compared
 from quickstudy.machines.finite import machine_of
 from quickstudy.machines.likeness import resemblances
-from quickstudy.runs.setting import make_task
+from quickstudy.runs.run_spec import make_task
 
 _KINDS = {
     "topological": "topological_complexity",

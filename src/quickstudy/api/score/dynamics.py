@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from quickstudy.api.drive import digest_of, drawn_series, narrow_noise
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.trace import Trace
 from quickstudy.data.recording_checks import odd_under_noise
@@ -151,7 +151,7 @@ def _scores(task: Any, series: Any, states: Any, segment: Mapping[str, Any]) -> 
         )
         values: dict[str, float] = {}
         for id in ("errors", "symbol-errors"):
-            values |= catalogue.measure.get(id)(trace, segment["convention"])
+            values |= registries.measure.get(id)(trace, segment["convention"])
         found[name] = values
     return found
 

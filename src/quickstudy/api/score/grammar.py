@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import NotApplicable, UsageError, nearest
 from quickstudy.base.learner import Brief
 from quickstudy.base.seeds import Streams
@@ -76,16 +76,16 @@ def grammar(
 def language_task(name: str) -> Any:
     """The task of one of the six languages, by its name with or without the family's."""
     known = [
-        id.removeprefix("grammar/") for id in catalogue.task.names() if id.startswith("grammar/")
+        id.removeprefix("grammar/") for id in registries.task.names() if id.startswith("grammar/")
     ]
     known = [
         one
         for one in known
-        if issubclass(catalogue.task.get(f"grammar/{one}"), languages.Counted | languages.Balanced)
+        if issubclass(registries.task.get(f"grammar/{one}"), languages.Counted | languages.Balanced)
     ]
     if name.removeprefix("grammar/") not in known:
         raise UsageError(f'no language "{name}" with released strings; {nearest(name, known)}')
-    return catalogue.task.get(f"grammar/{name.removeprefix('grammar/')}")()
+    return registries.task.get(f"grammar/{name.removeprefix('grammar/')}")()
 
 
 def check_alphabet(network: Any, task: Any, file: Any) -> None:

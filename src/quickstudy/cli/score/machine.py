@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from quickstudy.base.wording import counted
+from quickstudy.base.text import counted
 from quickstudy.cli.output import JSON, print_json, say
 
 

@@ -6,7 +6,7 @@ import pathlib
 
 import typer
 
-from quickstudy.base.wording import counted
+from quickstudy.base.text import counted
 from quickstudy.cli.output import JSON, print_json, say
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.base.catalogue import learner
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief, Snapshot
+from quickstudy.base.registries import learner
 from quickstudy.base.spaces import Tokens
 from quickstudy.learners.agents.guessing import SYMBOLS, Guesses, Hints
 from quickstudy.learners.agents.library import Library

@@ -4,9 +4,9 @@ observation.
 
 from __future__ import annotations
 
-from quickstudy.base.catalogue import learner
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief
+from quickstudy.base.registries import learner
 from quickstudy.base.spaces import Tokens
 
 

@@ -21,14 +21,14 @@ import itertools
 from collections.abc import Sequence
 from fractions import Fraction
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import NotApplicable, UsageError, nearest
 from quickstudy.learners.mdl import depths
 from quickstudy.learners.mdl.depths import BRACKETS
 from quickstudy.learners.mdl.exact import ONE, ZERO, Automaton
-from quickstudy.learners.mdl.forms import Form, Region, Unknown, Wrong, added, judge
 from quickstudy.learners.mdl.network import Network
-from quickstudy.learners.mdl.symbolic import FROM, Certificate, SymbolicNetwork
+from quickstudy.learners.mdl.symbolic_states import FROM, Certificate, SymbolicNetwork
+from quickstudy.learners.mdl.verification import Form, Region, Unknown, Wrong, added, judge
 from quickstudy.tasks.grammar.counting import Counting
 from quickstudy.tasks.grammar.strings import StringTask
 
@@ -43,8 +43,8 @@ def certified(network: Network, language: str, tried: int = TRIED) -> Certificat
     it masters. Raises UsageError where there is no such language, or no proof for it.
     """
     network, known = network.spread(), dict[str, Counting | None]()
-    for name in catalogue.task.names():
-        found = catalogue.task.get(name) if name.startswith("grammar/") else None
+    for name in registries.task.names():
+        found = registries.task.get(name) if name.startswith("grammar/") else None
         if (
             found
             and issubclass(found, StringTask)

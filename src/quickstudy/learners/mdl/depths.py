@@ -16,9 +16,17 @@ from fractions import Fraction
 
 from quickstudy.base.errors import NotApplicable
 from quickstudy.learners.mdl.exact import ONE, ZERO
-from quickstudy.learners.mdl.forms import Curve, Form, Region, Unknown, Wrong, added, judge_possible
 from quickstudy.learners.mdl.network import Network
-from quickstudy.learners.mdl.symbolic import FROM, Certificate, SymbolicNetwork
+from quickstudy.learners.mdl.symbolic_states import FROM, Certificate, SymbolicNetwork
+from quickstudy.learners.mdl.verification import (
+    Curve,
+    Form,
+    Region,
+    Unknown,
+    Wrong,
+    added,
+    judge_possible,
+)
 
 BRACKETS = "dyck-1"
 _END, _OPEN, _CLOSE = 0, 1, 2

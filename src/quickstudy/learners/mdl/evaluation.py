@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.compiled import njit
 from quickstudy.learners.mdl.genes import (
     ACTIVATION,
     BIAS,
@@ -30,6 +29,7 @@ from quickstudy.learners.mdl.genes import (
     Numbers,
     Rows,
 )
+from quickstudy.numba_gateway import njit
 
 CLIP, EMPTY = 1e6, 1e-8
 """Values are kept within ±CLIP; outputs that sum to no more than EMPTY are read as uniform."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.compiled import njit
+from quickstudy.numba_gateway import njit
 
 Rows = NDArray[np.int32]
 Numbers = NDArray[np.float64]

@@ -14,19 +14,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import learner
 from quickstudy.base.errors import NotApplicable, nearest
 from quickstudy.base.learner import Brief, Snapshot
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import learner
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.learners.host import Hosted, HostPupil
 from quickstudy.learners.mdl.evaluation import Tree
 from quickstudy.learners.mdl.genes import MOST_UNITS, NAMES, Parts
 from quickstudy.learners.mdl.network import Network, shipped
+from quickstudy.learners.mdl.parallel_tempering import Tempering
 from quickstudy.learners.mdl.search import Archipelago
 from quickstudy.learners.mdl.speaking import NetworkHost
-from quickstudy.learners.mdl.tempering import Tempering
 
 TEMPERING, EVOLUTION = "tempering", "evolution"
 VERSIONS = {TEMPERING: 1, EVOLUTION: 2}

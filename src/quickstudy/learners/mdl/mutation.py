@@ -11,7 +11,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.compiled import njit
 from quickstudy.learners.mdl.genes import (
     ACTIVATION,
     BIAS,
@@ -30,6 +29,7 @@ from quickstudy.learners.mdl.genes import (
     Parts,
     Rows,
 )
+from quickstudy.numba_gateway import njit
 
 _ONE = np.int64(1)
 DRAWS = 12

@@ -17,7 +17,7 @@ import numpy as np
 from quickstudy.base.blocks import Edge, Graph, Node
 from quickstudy.base.errors import UsageError
 from quickstudy.data.tables import read_json
-from quickstudy.learners.mdl.coding import Desk, code_data
+from quickstudy.learners.mdl.code_length import Desk, code_data
 from quickstudy.learners.mdl.evaluation import Room, Tree, connect
 from quickstudy.learners.mdl.genes import (
     ACTIVATION,
@@ -40,7 +40,7 @@ from quickstudy.learners.mdl.genes import (
     Parts,
     Rows,
 )
-from quickstudy.learners.mdl.neutral import (
+from quickstudy.learners.mdl.json_format import (
     KINDS,
     TYPES,
     Edges,
@@ -51,7 +51,7 @@ from quickstudy.learners.mdl.neutral import (
 )
 
 if TYPE_CHECKING:
-    from quickstudy.learners.mdl.symbolic import Certificate
+    from quickstudy.learners.mdl.symbolic_states import Certificate
 
 _NETWORKS = pathlib.Path(__file__).with_name("networks")
 """The networks released with the paper (`bliss-`), those built by hand, and the shortest right ones
@@ -323,9 +323,9 @@ class Network:
         # By name: what draws stands above all learners, and is needed only here.
         svg = importlib.import_module("quickstudy.render.svg")
         if not symbols and self.language:
-            from quickstudy.base import catalogue
+            from quickstudy.base import registries
 
-            symbols = catalogue.task.get(self.language)().vocabulary
+            symbols = registries.task.get(self.language)().vocabulary
         graph = self.graph(
             symbols or [str(number) for number in range(self.symbols)], pathlib.Path(path).stem
         )

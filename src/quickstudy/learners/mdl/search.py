@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from quickstudy.base.learner import Snapshot
-from quickstudy.compiled import njit
-from quickstudy.learners.mdl.coding import Desk, evaluate
+from quickstudy.learners.mdl.code_length import Desk, evaluate
 from quickstudy.learners.mdl.evaluation import Tree
+from quickstudy.learners.mdl.evaluation_cache import Memory, look_up, remember
 from quickstudy.learners.mdl.genes import WIDTH, Numbers, Parts, Rows
 from quickstudy.learners.mdl.mutation import DRAWS, copy, first_network, mutate
 from quickstudy.learners.mdl.network import Network
-from quickstudy.learners.mdl.remembering import Memory, look_up, remember
+from quickstudy.numba_gateway import njit
 
 ELITE = 0.001
 """Share of an island that only a strictly better network may replace."""

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.compiled import njit
 from quickstudy.learners.mdl.evaluation import Room, speak, think
 from quickstudy.learners.mdl.genes import Numbers, Rows
 from quickstudy.learners.mdl.network import Network
+from quickstudy.numba_gateway import njit
 
 Bools = NDArray[np.bool_]
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.compiled import njit
-from quickstudy.learners.sieve.reading import MATCHED, ORDER
+from quickstudy.learners.sieve.pattern_reading import MATCHED, ORDER
+from quickstudy.numba_gateway import njit
 
 LAGS, HOPS = 8, 5
 """Symbols before a question that are looked up; those that are looked up from each other's

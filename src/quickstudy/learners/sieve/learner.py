@@ -11,15 +11,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import learner
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief, Pace, Snapshot
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import learner
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.learners.host import Hosted, HostPupil
-from quickstudy.learners.sieve.reading import read
-from quickstudy.learners.sieve.weighing import Mind, answer, fresh, study
+from quickstudy.learners.sieve.code_weights import Mind, answer, fresh, study
+from quickstudy.learners.sieve.pattern_reading import read
 
 MOST_SYMBOLS = 400
 """Symbols that are still allowed: counts and weights grow with the square of their number."""

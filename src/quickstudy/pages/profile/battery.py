@@ -20,13 +20,13 @@ from quickstudy.base.blocks import (
     Table,
     Text,
 )
-from quickstudy.base.catalogue import block
 from quickstudy.base.record import NOT_APPLICABLE
+from quickstudy.base.registries import block
 from quickstudy.pages.profile.anchors import load_anchors
 from quickstudy.pages.profile.reliability import family_statistics, item_statistics
 from quickstudy.pages.profile.spans import Family, Item, Profile, item_name, profile_of, span_of
-from quickstudy.pages.request import Request, Stage
-from quickstudy.runs.setting import Setting, task_controls
+from quickstudy.pages.study_request import Request, Stage
+from quickstudy.runs.run_spec import Setting, task_controls
 
 
 @block("battery", version=1)

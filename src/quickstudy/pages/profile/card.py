@@ -24,8 +24,8 @@ from quickstudy.base.blocks import (
     Terms,
     Text,
 )
-from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
+from quickstudy.base.registries import block
 from quickstudy.pages.profile import chart
 from quickstudy.pages.profile.chart import norms_of
 from quickstudy.pages.profile.cost import energy_text, running_table, span_by_state
@@ -36,7 +36,7 @@ from quickstudy.pages.profile.spans import COSTS, Item, less_data, name_in, prof
 from quickstudy.pages.profile.spans import Profile as Found
 from quickstudy.pages.profile.tuning import TUNED, tuning_seeds, tuning_settings
 from quickstudy.pages.profile.words import cautions, family_sentences, in_short, rank_text
-from quickstudy.pages.request import Request, Stage
+from quickstudy.pages.study_request import Request, Stage
 from quickstudy.report.words import COST_TITLES, MODEL_TITLES, RUNNING_TITLES
 
 

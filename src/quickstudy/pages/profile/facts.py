@@ -10,7 +10,7 @@ from quickstudy.pages.profile.norms import Norms, Rank
 from quickstudy.pages.profile.spans import Family, Item, Profile
 from quickstudy.pages.profile.tuning import AS_GIVEN
 from quickstudy.pages.profile.words import against_baseline, clause, in_short, sentences
-from quickstudy.pages.request import Request
+from quickstudy.pages.study_request import Request
 from quickstudy.report.words import counted
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from quickstudy.base.energy import PROCESSOR
 from quickstudy.base.errors import UsageError
-from quickstudy.learners.naming import without_place
+from quickstudy.learners.learner_spec import without_place
 from quickstudy.pages.profile.tuning import AS_GIVEN, RULESETS
 from quickstudy.report.words import listing
 

@@ -13,7 +13,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.study import find_study
 from quickstudy.pages.profile.index import read_index
 from quickstudy.pages.profile.spans import Item, Profile, profile_of
-from quickstudy.pages.request import Request, by_protocol
+from quickstudy.pages.study_request import Request, by_protocol
 from quickstudy.render.numbers import NOTHING, span_text
 
 _SEEDS = 1_000_000

@@ -11,20 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.blocks import Cell, Made, Name, Number, Text, table
-from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
 from quickstudy.base.measure import PLAIN
+from quickstudy.base.registries import block
 from quickstudy.base.study import StudyRow
-from quickstudy.learners.naming import fitted, with_parameters
-from quickstudy.pages.cells import EMPTY
+from quickstudy.learners.learner_spec import fitted, with_parameters
 from quickstudy.pages.profile.tuning import asked_on, family_of
-from quickstudy.pages.request import Request, Stage, by_protocol
+from quickstudy.pages.study_request import Request, Stage, by_protocol
+from quickstudy.pages.table_helpers import EMPTY
 from quickstudy.report.results import scores_of
 from quickstudy.report.statistics import middle
 from quickstudy.report.words import listing
-from quickstudy.runs.setting import make_task, protocol_of
+from quickstudy.runs.run_spec import make_task, protocol_of
 
 NEAR = 0.05
 """How far below the best, as a share of it, a rate may be and still count."""
@@ -184,7 +184,7 @@ def share_near(means: Mapping[float, float], sign: int, wanted: int) -> tuple[fl
 
 
 def _means(request: Request, row: StudyRow, learner: str) -> tuple[dict[float, float], int]:
-    usual = catalogue.protocol.get(protocol_of(make_task(row.task, request.convention))).headline
+    usual = registries.protocol.get(protocol_of(make_task(row.task, request.convention))).headline
     headline = request.study.settings.get("scores", {}).get(row.label, usual)
     runs = {rate: request.runs(row, name) for rate, name in names_of(request, row, learner).items()}
     values = {rate: scores_of(found, headline) for rate, found in runs.items()}

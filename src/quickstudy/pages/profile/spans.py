@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.blocks import PERSON
 from quickstudy.base.canonical import plain
 from quickstudy.base.record import OK, Record
 from quickstudy.base.study import StudyRow
-from quickstudy.learners.naming import fitted, without_place
+from quickstudy.learners.learner_spec import fitted, without_place
 from quickstudy.measures.span import psychometric, span
 from quickstudy.pages.profile.tuning import TUNED, Chosen, asked_on, chosen, family_of
-from quickstudy.pages.request import Request
+from quickstudy.pages.study_request import Request
 from quickstudy.report.results import place_of
 from quickstudy.report.words import MODEL_TITLES
-from quickstudy.runs.setting import make_task, protocol_of
-from quickstudy.runs.traces import load_trace
+from quickstudy.runs.array_files import load_trace
+from quickstudy.runs.run_spec import make_task, protocol_of
 from quickstudy.stats.intervals import student_interval
 
 QUESTIONS: Mapping[str, str] = {
@@ -319,7 +319,7 @@ def less_data(request: Request, row: StudyRow) -> list[StudyRow]:
     """The row with fewer training sequences, where the study asks for that and the item is one of
     symbols.
     """
-    if protocol_of(catalogue.task.get(row.task.partition(":")[0])) != "span":
+    if protocol_of(registries.task.get(row.task.partition(":")[0])) != "span":
         return []
     sizes = request.study.settings.get("data", ())
     return [replace(row, protocol={**row.protocol, "sequences": int(size)}) for size in sizes]
@@ -345,4 +345,4 @@ def _by_place(request: Request) -> dict[str, list[Record]]:
 
 def question_of(family: str) -> str:
     """What a family asks."""
-    return QUESTIONS.get(family) or str(catalogue.protocol.get(family).question)
+    return QUESTIONS.get(family) or str(registries.protocol.get(family).question)

@@ -8,16 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import alternatives, configure
 from quickstudy.base.study import StudyRow
 from quickstudy.base.task import asked_of
-from quickstudy.learners.naming import choose_learner, fitted, with_parameters
-from quickstudy.pages.request import Request
+from quickstudy.learners.learner_spec import choose_learner, fitted, with_parameters
+from quickstudy.pages.study_request import Request
 from quickstudy.report.results import Runs, scores_of
 from quickstudy.report.statistics import best, middle
-from quickstudy.runs.setting import Setting, make_task, protocol_of
+from quickstudy.runs.run_spec import Setting, make_task, protocol_of
 
 AS_GIVEN, TUNED = "as given", "tuned"
 RULESETS = (AS_GIVEN, TUNED)
@@ -63,14 +63,14 @@ def family_of(row: StudyRow) -> str:
     id.
     """
     id = row.task.partition(":")[0]
-    return str(getattr(catalogue.task.get(id), "family", None) or id.partition("/")[0])
+    return str(getattr(registries.task.get(id), "family", None) or id.partition("/")[0])
 
 
 def asked_on(name: str, protocol: Mapping[str, Any], convention: str) -> str:
     """What a task asks of a learner under its protocol with some parameters."""
     task = make_task(name, convention)
     id = protocol_of(task)
-    return asked_of(task, configure(id, catalogue.protocol.get(id), protocol, convention))
+    return asked_of(task, configure(id, registries.protocol.get(id), protocol, convention))
 
 
 def tuning_of(request: Request, family: str) -> Tuning:
@@ -134,8 +134,8 @@ def chosen(request: Request, typed: str, family: str) -> Chosen:
     names = candidates(typed, request, family)
     if len(names) == 1:
         return Chosen(names[0], {}, {})
-    task = catalogue.task.get(tuning_of(request, family).task.partition(":")[0])
-    headline = catalogue.protocol.get(protocol_of(task)).headline
+    task = registries.task.get(tuning_of(request, family).task.partition(":")[0])
+    headline = registries.protocol.get(protocol_of(task)).headline
     runs: dict[str, Runs] = {
         name: request.found.of(_setting(request, family, name)) for name in names
     }

@@ -46,7 +46,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Protocol
 from urllib.parse import parse_qsl
 
-from quickstudy.base import catalogue
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import configure
 from quickstudy.runs.engines.messages import (
@@ -144,7 +144,7 @@ def choose_engine(workers: int | None = None, engine: str | EngineSpec | None = 
             raise UsageError(f"give the workers to the engine itself, not workers={workers}")
         return engine
     name, given = parse_engine(engine)
-    kind = catalogue.engine.get(name)
+    kind = registries.engine.get(name)
     if workers is not None and not (kind.here and workers == 0):
         if kind.here:
             raise UsageError(f"the engine {name} has no workers; leave out workers={workers}")

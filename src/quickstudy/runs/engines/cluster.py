@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from quickstudy.base.errors import QuickstudyError, UsageError
-from quickstudy.base.wording import described
+from quickstudy.base.text import described
 from quickstudy.runs.engines import remote
 from quickstudy.runs.engines.connection import Connection, within
 from quickstudy.runs.engines.hand_back import Probe, write_results

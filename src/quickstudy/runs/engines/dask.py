@@ -6,10 +6,10 @@ import logging
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from quickstudy.base.catalogue import engine
 from quickstudy.base.errors import UsageError
-from quickstudy.base.machine import has_gpu
+from quickstudy.base.hardware import has_gpu
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import engine
 from quickstudy.runs.engines import Engine
 from quickstudy.runs.engines.process import default_workers
 

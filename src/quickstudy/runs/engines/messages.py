@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from quickstudy.runs.plan import EXAMINER
-from quickstudy.runs.setting import Setting
+from quickstudy.runs.run_spec import Setting
 
 
 @dataclass(frozen=True)

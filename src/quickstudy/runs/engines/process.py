@@ -24,9 +24,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, ClassVar, cast
 
-from quickstudy.base.catalogue import engine
-from quickstudy.base.machine import cores, descendants, gpu_memory, has_gpu, is_crowded, one_thread
+from quickstudy.base.hardware import cores, descendants, gpu_memory, has_gpu, is_crowded, one_thread
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import engine
 from quickstudy.base.user_code import clean_environment, clean_path
 from quickstudy.runs.engines.messages import (
     LONGEST_MESSAGE,

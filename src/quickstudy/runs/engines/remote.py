@@ -26,8 +26,8 @@ from typing import Any
 
 from quickstudy.base.code_identity import PACKAGE, content_version
 from quickstudy.base.errors import QuickstudyError, UsageError
-from quickstudy.base.machine import cache_folder, gpu_memory
-from quickstudy.learners.choice import LANES
+from quickstudy.base.hardware import cache_folder, gpu_memory
+from quickstudy.learners.resolved_learner import LANES
 from quickstudy.runs.engines.hand_back import FoundRuns, is_shared, pack_results
 from quickstudy.runs.engines.messages import (
     Begun,

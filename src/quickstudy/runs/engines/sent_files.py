@@ -19,10 +19,10 @@ from dataclasses import replace
 
 from quickstudy.base.code_identity import file_origin
 from quickstudy.base.errors import UsageError
-from quickstudy.base.machine import cache_folder
+from quickstudy.base.hardware import cache_folder
 from quickstudy.base.user_imports import content_of
 from quickstudy.runs.engines.messages import Bundle
-from quickstudy.runs.setting import Setting
+from quickstudy.runs.run_spec import Setting
 
 
 def files_of(bundle: Bundle) -> tuple[str, ...]:

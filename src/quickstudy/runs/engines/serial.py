@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from quickstudy.base.catalogue import engine
 from quickstudy.base.errors import QuickstudyError, UsageError
-from quickstudy.base.machine import has_gpu, is_crowded
+from quickstudy.base.hardware import has_gpu, is_crowded
+from quickstudy.base.registries import engine
 from quickstudy.runs.engines.messages import Broken, Bundle, Finished, Message
 from quickstudy.runs.engines.process import ProcessEngine
 from quickstudy.runs.engines.worker import TooLong, work

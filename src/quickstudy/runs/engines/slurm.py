@@ -15,10 +15,10 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from quickstudy.base.catalogue import engine
 from quickstudy.base.errors import MissingExtra, UsageError
-from quickstudy.base.machine import cache_folder
+from quickstudy.base.hardware import cache_folder
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import engine
 from quickstudy.runs.engines import Engine
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.registry import include
+from quickstudy.base.text import described, whole_traceback
 from quickstudy.base.user_code import user_code
-from quickstudy.base.wording import described, whole_traceback
 from quickstudy.runs.engines.messages import (
     Begun,
     Broken,

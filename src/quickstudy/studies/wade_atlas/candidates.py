@@ -21,16 +21,16 @@ from functools import cached_property
 from typing import Any
 
 from quickstudy.base.blocks import Made, Text
-from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
-from quickstudy.base.legend import Legend, read_legend
+from quickstudy.base.registries import block
+from quickstudy.base.score_metadata import Legend, read_legend
 from quickstudy.base.study import Study, StudyRow
-from quickstudy.pages.cells import first_by
-from quickstudy.pages.request import Request, Stage
+from quickstudy.pages.study_request import Request, Stage
+from quickstudy.pages.table_helpers import first_by
 from quickstudy.report.results import Runs, scores_of
 from quickstudy.report.statistics import Values
 from quickstudy.report.words import counted
-from quickstudy.runs.setting import Setting
+from quickstudy.runs.run_spec import Setting
 
 RULES = 256
 

@@ -23,9 +23,9 @@ from quickstudy.base.blocks import (
     Text,
     table,
 )
-from quickstudy.base.catalogue import block
-from quickstudy.pages.cells import EMPTY, gap, halves, kendall, mean, mean_of
-from quickstudy.pages.request import Request
+from quickstudy.base.registries import block
+from quickstudy.pages.study_request import Request
+from quickstudy.pages.table_helpers import EMPTY, gap, halves, kendall, mean, mean_of
 from quickstudy.render.numbers import score as written
 from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, Contrast, difference
 from quickstudy.report.words import counted

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from quickstudy.base.blocks import HeatMap, Made, Section, Text
-from quickstudy.base.catalogue import block
-from quickstudy.pages.request import Request
+from quickstudy.base.registries import block
+from quickstudy.pages.study_request import Request
 from quickstudy.report.words import counted
 from quickstudy.studies.wade_atlas.candidates import (
     TaskRuns,

@@ -23,13 +23,13 @@ from quickstudy.base.blocks import (
     Text,
     table,
 )
-from quickstudy.base.catalogue import block
+from quickstudy.base.registries import block
 from quickstudy.base.study import Study, StudyRow
 from quickstudy.base.trace import Trace
 from quickstudy.measures import curve, wade
 from quickstudy.measures.learning_curve import training_sequences
-from quickstudy.pages.cells import halves, mean, mean_of, under_each
-from quickstudy.pages.request import CONVENTIONS, Request, Stage
+from quickstudy.pages.study_request import CONVENTIONS, Request, Stage
+from quickstudy.pages.table_helpers import halves, mean, mean_of, under_each
 from quickstudy.report.words import counted, span
 from quickstudy.studies.wade_audit.shares import Audited
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from quickstudy.base.blocks import Block, Cell, Made, Name, Text, table
-from quickstudy.base.catalogue import block
-from quickstudy.pages.cells import gap, halves, mean, mean_of, mean_rows, shared, under_each
-from quickstudy.pages.request import Request, Stage
+from quickstudy.base.registries import block
+from quickstudy.pages.study_request import Request, Stage
+from quickstudy.pages.table_helpers import gap, halves, mean, mean_of, mean_rows, shared, under_each
 from quickstudy.report.statistics import (
     ABOVE,
     BELOW,
@@ -20,7 +20,7 @@ from quickstudy.report.statistics import (
     advantage,
     best,
 )
-from quickstudy.runs.setting import task_controls
+from quickstudy.runs.run_spec import task_controls
 
 SCORES = ("final-accuracy", "wade")
 """Unless the study's settings name others, `against = [...]`. Never the maximum of a run: over many

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from quickstudy.base.blocks import Block, Cell, Made, Name, Number, Section, Text, table
-from quickstudy.base.catalogue import block, measure
+from quickstudy.base.registries import block, measure
 from quickstudy.base.trace import Trace
-from quickstudy.pages.cells import (
+from quickstudy.pages.study_request import CONVENTIONS, Request, Stage
+from quickstudy.pages.table_helpers import (
     a_cell,
     compare,
     gap,
@@ -29,7 +30,6 @@ from quickstudy.pages.cells import (
     shared,
     under_each,
 )
-from quickstudy.pages.request import CONVENTIONS, Request, Stage
 from quickstudy.report.statistics import ABOVE, FEWEST, LEVEL, UNTOLD, Values
 from quickstudy.report.words import counted
 

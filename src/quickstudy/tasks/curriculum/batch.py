@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import LearnerFault
-from quickstudy.compiled import njit
+from quickstudy.numba_gateway import njit
 from quickstudy.tasks.curriculum import batch_instances as at
 from quickstudy.tasks.curriculum.batch_instances import TaskNumbers, ask, drawn, joined
 from quickstudy.tasks.curriculum.compiled_draws import BUFFER

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quickstudy.compiled import njit
+from quickstudy.numba_gateway import njit
 from quickstudy.tasks.curriculum.compiled_draws import BUFFER, below, words
 from quickstudy.tasks.curriculum.loop import NEVER
 from quickstudy.tasks.curriculum.tables import (

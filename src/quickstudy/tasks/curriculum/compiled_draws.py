@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.compiled import njit
+from quickstudy.numba_gateway import njit
 
 BUFFER = 64
 """Words that are drawn at once for single numbers."""

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from quickstudy.base.catalogue import task
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import task
 from quickstudy.base.registry import split_sheet
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
@@ -82,7 +82,7 @@ class Rules:
     def _member(self, name: str) -> Member:
         if name in MEMBERS:
             return Member.named(name, self.successes, self.mini_successes)
-        from quickstudy.tasks.curriculum.own import registered
+        from quickstudy.tasks.curriculum.user_tasks import registered
 
         own = registered(name)
         assert own is not None, name
@@ -119,7 +119,7 @@ class Curriculum(Rules):
 
     def made_of(self) -> tuple[type, ...]:
         """Classes of members of a user's own."""
-        from quickstudy.tasks.curriculum.own import registered
+        from quickstudy.tasks.curriculum.user_tasks import registered
 
         own = (registered(name) for name in self.members if name not in MEMBERS)
         return tuple(one for one in own if one is not None and one is not type(self))
@@ -154,14 +154,19 @@ class Curriculum(Rules):
         where there is none: it is for one table-driven task whose limits count questions, and needs
         Numba.
         """
-        from quickstudy import compiled
+        from quickstudy import numba_gateway
         from quickstudy.tasks.curriculum.batch import TableBatch
 
         number = self.members[0].partition("-")[2]
         plain = (
             type(self).open is Curriculum.open and self.limits == "questions" and not self.renamed
         )
-        if compiled.numba is None or not plain or len(self.members) > 1 or number not in TABLES:
+        if (
+            numba_gateway.numba is None
+            or not plain
+            or len(self.members) > 1
+            or number not in TABLES
+        ):
             return None
         return TableBatch(
             number,

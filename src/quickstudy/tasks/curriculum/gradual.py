@@ -8,7 +8,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from quickstudy.base.catalogue import task
+from quickstudy.base.registries import task
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import Turn, World
 from quickstudy.tasks.curriculum.courses import CONTROLS, Chain, Curriculum, Rules

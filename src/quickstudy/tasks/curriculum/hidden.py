@@ -14,8 +14,8 @@ from functools import partial
 from itertools import pairwise
 from typing import ClassVar
 
-from quickstudy.base.catalogue import task
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import task
 from quickstudy.base.seeds import Streams
 from quickstudy.tasks.curriculum.courses import CONTROLS, Rules
 from quickstudy.tasks.curriculum.draws import Draws

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.task import Turn
-from quickstudy.gateway import jax, jnp
+from quickstudy.jax_gateway import jax, jnp
 from quickstudy.tasks.curriculum.batch_instances import (
     ECHO,
     LETTERS_AND_ECHO,

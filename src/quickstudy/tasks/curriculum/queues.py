@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.compiled import njit
+from quickstudy.numba_gateway import njit
 from quickstudy.tasks.curriculum import batch_instances as at
 from quickstudy.tasks.curriculum.batch_instances import TaskNumbers, ask, drawn
 from quickstudy.tasks.curriculum.compiled_draws import BUFFER

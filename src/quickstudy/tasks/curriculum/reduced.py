@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quickstudy.base.catalogue import task
 from quickstudy.base.errors import LearnerFault
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import task
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import Turn, World

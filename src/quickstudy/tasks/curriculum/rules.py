@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.base.catalogue import control
 from quickstudy.base.learner import Brief
+from quickstudy.base.registries import control
 from quickstudy.tasks.curriculum.loop import SPACE
 
 

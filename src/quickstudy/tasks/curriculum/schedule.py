@@ -53,7 +53,7 @@ def member_named(name: str) -> str:
 
 def is_own(name: str) -> bool:
     """Whether a member is a `MicroTask` of a user's own."""
-    from quickstudy.tasks.curriculum.own import registered
+    from quickstudy.tasks.curriculum.user_tasks import registered
 
     return registered(name) is not None
 

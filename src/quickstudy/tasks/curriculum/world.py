@@ -108,7 +108,7 @@ class ByteWorld(World):
         """Itself and others for `Lifetime`, as arrays for a compiled program; None where there is
         no such form.
         """
-        from quickstudy.tasks.curriculum.compiled_lives import TableLives
+        from quickstudy.tasks.curriculum.compiled_rollouts import TableLives
 
         return TableLives.of([self, *others])
 

@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import task
 from quickstudy.base.examples import Series
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import task
 from quickstudy.base.spaces import Reals
-from quickstudy.data.finding import DataSet
+from quickstudy.data.locate import DataSet
 from quickstudy.data.measured import APNEA
 from quickstudy.tasks.dynamics.measured import UNKNOWN, Measured, within
 from quickstudy.tasks.dynamics.series import RULES, Floats, taxonomy

@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import control, task
 from quickstudy.base.examples import Series
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import control, task
 from quickstudy.base.spaces import Reals
-from quickstudy.compiled import njit
+from quickstudy.numba_gateway import njit
 from quickstudy.tasks.controls import FixedRule
 from quickstudy.tasks.dynamics.rules import Linear
 from quickstudy.tasks.dynamics.series import RULES, Floats, Parts, taxonomy

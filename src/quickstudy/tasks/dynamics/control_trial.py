@@ -11,8 +11,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import control, task
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import control, task
 from quickstudy.base.spaces import Reals
 from quickstudy.base.task import Turn
 from quickstudy.tasks.dynamics.control import GAINS, STEP, STRONGEST, WIDEST, moved
@@ -88,25 +88,25 @@ class VanDerPolTrial:
         return self._begun(STARTS[0])
 
     def _begun(self, numbers: Any) -> tuple[Swinging, Any]:
-        from quickstudy.gateway import jnp
+        from quickstudy.jax_gateway import jnp
 
         state = Swinging(jnp.asarray(numbers, jnp.float32), jnp.int32(0), jnp.bool_(False))
         return state, self._seen(state.numbers, state.time)
 
     def _reference(self, time: Any) -> Any:
-        from quickstudy.gateway import jnp
+        from quickstudy.jax_gateway import jnp
 
         angle = STEP * time.astype(jnp.float32)
         return self.radius * jnp.stack([jnp.cos(angle), -jnp.sin(angle)])
 
     def _seen(self, numbers: Any, time: Any) -> Any:
-        from quickstudy.gateway import jnp
+        from quickstudy.jax_gateway import jnp
 
         return jnp.concatenate([numbers, self._reference(time + 1)]) / WIDEST
 
     def step(self, key: Any, state: Swinging, action: Any) -> tuple[Swinging, Turn]:
         """One control step. What runs away is held where a float still has digits."""
-        from quickstudy.gateway import jnp
+        from quickstudy.jax_gateway import jnp
 
         force = STRONGEST * jnp.clip(action[0], -1.0, 1.0)
         numbers = jnp.clip(
@@ -136,7 +136,7 @@ class VanDerPolTrial:
 
     def _moved_on(self, numbers: Any, time: Any) -> Any:
         """Elsewhere, when a piece of the trial is over."""
-        from quickstudy.gateway import jnp
+        from quickstudy.jax_gateway import jnp
 
         following = jnp.asarray(STARTS)[(time // PIECE) % len(STARTS)]
         return jnp.where(time % PIECE == 0, following, numbers)
@@ -160,7 +160,7 @@ class _Elsewhere(VanDerPolTrial):
 
     def episode(self, key: Any, number: Any) -> tuple[Swinging, Any]:
         """From one of the starts, which are always the same."""
-        from quickstudy.gateway import jnp
+        from quickstudy.jax_gateway import jnp
 
         starts = np.random.default_rng(0).uniform(-WIDEST, WIDEST, (MANY, 2))
         return self._begun(jnp.asarray(starts, jnp.float32)[number])
@@ -182,13 +182,13 @@ class CircleTeacher(NoForce):
 
     def start(self, batch: int, capacity: int) -> Any:
         """The integral of the error."""
-        from quickstudy.gateway import jnp
+        from quickstudy.jax_gateway import jnp
 
         return jnp.zeros((batch, 1))
 
     def step(self, state: Any, observation: Any, *, key: Any) -> tuple[Any, Any]:
         """The force over its strongest."""
-        from quickstudy.gateway import jnp
+        from quickstudy.jax_gateway import jnp
 
         x, v, later, later_speed = jnp.split(observation * WIDEST, 4, axis=1)
         back, up = np.float32(np.cos(STEP)), np.float32(np.sin(STEP))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Series
 from quickstudy.base.parameters import parameter
-from quickstudy.compiled import njit
+from quickstudy.numba_gateway import njit
 from quickstudy.tasks.dynamics.series import Floats, Forecast, taxonomy
 
 Term: TypeAlias = tuple[int, float, tuple[int, ...]]

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.base.catalogue import task
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import task
 from quickstudy.tasks.dynamics.flow import Flow
 from quickstudy.tasks.dynamics.series import RULES, Floats
 

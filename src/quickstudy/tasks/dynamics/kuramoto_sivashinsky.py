@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import task
 from quickstudy.base.examples import Series
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import task
 from quickstudy.base.spaces import Reals
 from quickstudy.tasks.dynamics.series import RULES, Floats, Forecast, Parts, taxonomy
 

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import task
 from quickstudy.base.examples import Series
 from quickstudy.base.parameters import parameter
-from quickstudy.compiled import njit
+from quickstudy.base.registries import task
+from quickstudy.numba_gateway import njit
 from quickstudy.tasks.dynamics.series import RULES, Floats, Forecast, is_setting, taxonomy
 
 INTERNAL = {"euler-0.1": 0.1, "rk4": 0.1, "exact": 0.01}

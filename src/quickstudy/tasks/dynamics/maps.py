@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import task
 from quickstudy.base.examples import Series
 from quickstudy.base.parameters import parameter
-from quickstudy.compiled import njit
+from quickstudy.base.registries import task
+from quickstudy.numba_gateway import njit
 from quickstudy.tasks.dynamics.series import RULES, Floats, Forecast, is_setting, taxonomy
 
 

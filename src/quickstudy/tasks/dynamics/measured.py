@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import task
 from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Series
 from quickstudy.base.parameters import parameter
-from quickstudy.data.finding import DataSet, find
+from quickstudy.base.registries import task
+from quickstudy.data.locate import DataSet, find
 from quickstudy.data.measured import IPIX, LASER, NOAA, SILSO, ZURICH, columns, digest
 from quickstudy.tasks.dynamics.series import RULES, Floats, Forecast, taxonomy
 

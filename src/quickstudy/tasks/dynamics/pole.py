@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import task
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import task
 from quickstudy.base.spaces import Reals
 from quickstudy.base.task import Turn
 from quickstudy.tasks.dynamics.series import Floats, taxonomy
@@ -183,7 +183,7 @@ class DoublePole(Cart):
         return self._begun(self.first())
 
     def _begun(self, numbers: Any) -> tuple[Balancing, Any]:
-        from quickstudy.gateway import jnp
+        from quickstudy.jax_gateway import jnp
 
         state = jnp.asarray(numbers, jnp.float32)
         unrest = jnp.zeros(JUDGED).at[0].set(jnp.abs(state[:4]).sum())
@@ -191,7 +191,7 @@ class DoublePole(Cart):
 
     def step(self, key: Any, state: Balancing, action: Any) -> tuple[Balancing, Turn]:
         """One control step; what has fallen lies where it is."""
-        from quickstudy.gateway import jnp
+        from quickstudy.jax_gateway import jnp
 
         force = STRONGEST * jnp.clip(action[0], -1.0, 1.0)
         numbers = moved(state.numbers, force, self.friction, jnp)
@@ -232,7 +232,7 @@ class _Elsewhere(DoublePole):
 
     def episode(self, key: Any, number: Any) -> tuple[Balancing, Any]:
         """From one of the 625 starts."""
-        from quickstudy.gateway import jnp
+        from quickstudy.jax_gateway import jnp
 
         return self._begun(jnp.asarray(all_starts(), jnp.float32)[number])
 

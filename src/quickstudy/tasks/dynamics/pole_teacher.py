@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import control, task
 from quickstudy.base.examples import Series
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import control, task
 from quickstudy.base.spaces import Reals
 from quickstudy.tasks.dynamics.pole import (
     LONG,
@@ -182,7 +182,7 @@ class NoForce:
 
     def start(self, batch: int, capacity: int) -> Any:
         """Nothing is kept in mind."""
-        from quickstudy.gateway import jnp
+        from quickstudy.jax_gateway import jnp
 
         return jnp.zeros((batch, self.brief.outputs.width))
 
@@ -200,13 +200,13 @@ class PoleObserver(NoForce):
 
     def start(self, batch: int, capacity: int) -> Any:
         """What it thinks the six numbers are; nothing yet."""
-        from quickstudy.gateway import jnp
+        from quickstudy.jax_gateway import jnp
 
         return jnp.full((batch, 6), jnp.nan)
 
     def step(self, state: Any, observation: Any, *, key: Any) -> tuple[Any, Any]:
         """Correct, and push."""
-        from quickstudy.gateway import jnp
+        from quickstudy.jax_gateway import jnp
 
         onward, push, force, correct = (jnp.asarray(part, jnp.float32) for part in gains())
         places = list(PLACES)

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import task
 from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import task
 from quickstudy.base.spaces import Reals
-from quickstudy.data.finding import DataSet, find
+from quickstudy.data.locate import DataSet, find
 from quickstudy.data.measured import DIGITS, MNIST, MNIST_TEST, VOWELS, archive, digest, rows_of
 from quickstudy.tasks.dynamics.series import Floats, taxonomy
 from quickstudy.tasks.sampling import Split

@@ -11,14 +11,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import task
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import task
 from quickstudy.base.spaces import Reals
-from quickstudy.compiled import njit
-from quickstudy.data.finding import DataSet
+from quickstudy.data.locate import DataSet
 from quickstudy.data.measured import SPOKEN, archive
 from quickstudy.data.speech import TI46, ti46
+from quickstudy.numba_gateway import njit
 from quickstudy.tasks.dynamics.recordings import ALIKE, Recordings
 from quickstudy.tasks.dynamics.series import Floats, taxonomy
 

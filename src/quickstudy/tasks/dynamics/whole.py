@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import control
 from quickstudy.base.learner import Brief
+from quickstudy.base.registries import control
 from quickstudy.base.spaces import Reals
 
 Floats = NDArray[np.float64]

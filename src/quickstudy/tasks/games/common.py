@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import task
 from quickstudy.base.examples import Examples
+from quickstudy.base.registries import task
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals
-from quickstudy.gateway import jax, jnp, key_from_words
+from quickstudy.jax_gateway import jax, jnp, key_from_words
 from quickstudy.tasks.games.episodes import uniforms
 from quickstudy.tasks.games.listener import Named
 from quickstudy.tasks.games.one_game import (
@@ -28,7 +28,6 @@ from quickstudy.tasks.games.one_game import (
     stimuli_of,
 )
 from quickstudy.tasks.games.play import in_parts
-from quickstudy.tasks.games.shelves import Shelves
 from quickstudy.tasks.games.spaces import (
     Pools,
     draw_stimuli,
@@ -37,6 +36,7 @@ from quickstudy.tasks.games.spaces import (
     split,
     stimulus_shape,
 )
+from quickstudy.tasks.games.stimulus_sampling import Shelves
 from quickstudy.tasks.games.view import Observation, encode
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.jax_gateway import eqx, jax, jnp, lax
 from quickstudy.tasks.games.one_game import (
     Store,
     draw_game,
@@ -24,7 +24,6 @@ from quickstudy.tasks.games.one_game import (
     stimuli_of,
 )
 from quickstudy.tasks.games.settings import Rules, Sizes
-from quickstudy.tasks.games.shelves import Shelves
 from quickstudy.tasks.games.spaces import (
     Limits,
     draw_stimuli,
@@ -34,6 +33,7 @@ from quickstudy.tasks.games.spaces import (
     split,
     stimulus_shape,
 )
+from quickstudy.tasks.games.stimulus_sampling import Shelves
 
 
 class Spaces(eqx.Module):

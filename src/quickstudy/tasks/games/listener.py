@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import task
 from quickstudy.base.examples import Examples
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import task
 from quickstudy.base.seeds import Streams
-from quickstudy.gateway import device_kind, jax, jnp, key_from_words
+from quickstudy.jax_gateway import device_kind, jax, jnp, key_from_words
 from quickstudy.tasks.games.episodes import Episode
 from quickstudy.tasks.games.meta import GameSpace, MetaGame
 from quickstudy.tasks.games.play import begin, observe, spoken, together

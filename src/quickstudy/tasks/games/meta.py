@@ -16,7 +16,7 @@ import numpy as np
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Fields, Reals, Space, Tokens
-from quickstudy.gateway import jax, jnp
+from quickstudy.jax_gateway import jax, jnp
 from quickstudy.tasks.games.episodes import Episode
 from quickstudy.tasks.games.play import GameWorld, message_space
 from quickstudy.tasks.games.recordings import recorded, replayed, table_of

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quickstudy.gateway import jnp
+from quickstudy.jax_gateway import jnp
 from quickstudy.tasks.games.settings import Rules, Sizes
-from quickstudy.tasks.games.shelves import Shelves
 from quickstudy.tasks.games.spaces import Pools, section_of
+from quickstudy.tasks.games.stimulus_sampling import Shelves
 
 KEPT, FROM_SUPPORT, FROM_QUERY = 0, 1, 2
 """Where the stimulus in the target's place comes from: it is the target, or a foil of either

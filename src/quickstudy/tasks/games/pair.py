@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from quickstudy.base.catalogue import task
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import task
 from quickstudy.tasks.games.meta import MetaGame
 
 

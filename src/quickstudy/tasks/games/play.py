@@ -16,7 +16,7 @@ import numpy as np
 
 from quickstudy.base.spaces import Fields, Tokens
 from quickstudy.base.task import Turn
-from quickstudy.gateway import device_kind, eqx, jax, jnp
+from quickstudy.jax_gateway import device_kind, eqx, jax, jnp
 from quickstudy.tasks.games.episodes import (
     Episode,
     Games,

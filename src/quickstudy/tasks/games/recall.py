@@ -12,13 +12,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import control, task
 from quickstudy.base.examples import Examples
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import control, task
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.base.task import Turn
-from quickstudy.gateway import eqx, jax, jnp, key_from_words
+from quickstudy.jax_gateway import eqx, jax, jnp, key_from_words
 from quickstudy.tasks.controls import FixedRule
 from quickstudy.tasks.games.episodes import uniforms
 from quickstudy.tasks.games.play import in_parts

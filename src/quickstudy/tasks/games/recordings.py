@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import UsageError, nearest
-from quickstudy.gateway import double, jax, jnp, lax
+from quickstudy.jax_gateway import double, jax, jnp, lax
 from quickstudy.tasks.games.episodes import Episode
 from quickstudy.tasks.games.play import KEYS, Standing, begin, observe, proceed, round_of, spoken
 from quickstudy.tasks.games.settings import Sizes

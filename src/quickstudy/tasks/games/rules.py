@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from quickstudy.base.actions import Policy
-from quickstudy.base.catalogue import control
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief
+from quickstudy.base.registries import control
 from quickstudy.base.spaces import Space
-from quickstudy.gateway import jax, jnp
+from quickstudy.jax_gateway import jax, jnp
 from quickstudy.tasks.games.settings import Sizes
 from quickstudy.tasks.games.spaces import section_of
 from quickstudy.tasks.games.view import decode

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from quickstudy.gateway import eqx
+from quickstudy.jax_gateway import eqx
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from quickstudy.base.catalogue import control
-from quickstudy.gateway import jax, jnp
+from quickstudy.base.registries import control
+from quickstudy.jax_gateway import jax, jnp
 from quickstudy.tasks.games.play import LISTENER, SPEAKER
 from quickstudy.tasks.games.rules import Heard, ListenerRule, View
 from quickstudy.tasks.games.spaces import section_of

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from quickstudy.base.task import Turn
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.jax_gateway import eqx, jax, jnp
 from quickstudy.tasks.games.episodes import Episode, Games, Spaces
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from quickstudy.base.errors import UsageError
-from quickstudy.gateway import jax, jnp
+from quickstudy.jax_gateway import jax, jnp
 from quickstudy.tasks.games.listener import ListenerGame
 from quickstudy.tasks.games.play import GameWorld
 from quickstudy.tasks.games.spaces import grid

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quickstudy.gateway import jax, jnp
+from quickstudy.jax_gateway import jax, jnp
 from quickstudy.tasks.games.settings import Sizes
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from quickstudy.base import catalogue
-from quickstudy.base.catalogue import task
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import task
 from quickstudy.data.tables import read_content
 from quickstudy.tasks.grammar import released
 from quickstudy.tasks.grammar.counting import Counting
@@ -355,15 +355,15 @@ def grammar(name: str, rules: str | pathlib.Path) -> str:
         )
     )
     id = f"grammar/{name}"
-    if id in catalogue.task and not getattr(catalogue.task.get(id), "written", False):
+    if id in registries.task and not getattr(registries.task.get(id), "written", False):
         raise UsageError(f'there is a task "{id}" already; take another name')
-    catalogue.task(id, version=1, controls=_RULES, oracle="true-grammar")(own)
+    registries.task(id, version=1, controls=_RULES, oracle="true-grammar")(own)
     return id
 
 
 def _again(name: str, text: str, setup: str, rules: str) -> Any:
     """The task of another process, here."""
     id = f"grammar/{name}"
-    if id not in catalogue.task:
+    if id not in registries.task:
         grammar(name, text)
-    return catalogue.task.get(id)(setup=setup, rules=rules)
+    return registries.task.get(id)(setup=setup, rules=rules)

@@ -12,10 +12,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import task
 from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import task
 from quickstudy.base.spaces import Tokens
 from quickstudy.data.tables import read_content
 from quickstudy.tasks.grammar.derivation import END, Derivation

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import control
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Brief
+from quickstudy.base.registries import control
 from quickstudy.base.spaces import Tokens
 from quickstudy.tasks.controls import FixedRule
 

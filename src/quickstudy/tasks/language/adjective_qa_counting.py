@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from quickstudy.base.catalogue import task
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import task
 from quickstudy.tasks.language.adjective_qa import CONTROLS, AdjectiveQa
 from quickstudy.tasks.language.checking import Malformed, Reader
 from quickstudy.tasks.language.conversations import Inquiry, ReadQuestion, how_many, read_how_many

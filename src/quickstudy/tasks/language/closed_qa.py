@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from quickstudy.base.catalogue import task
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import task
 from quickstudy.tasks.language.checking import Reader
 from quickstudy.tasks.language.closed import (
     COUNTED,

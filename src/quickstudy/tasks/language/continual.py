@@ -11,10 +11,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from quickstudy.base import parameters
-from quickstudy.base.catalogue import task
 from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.parameters import CONVENTIONS, HANDED_ON, configure, parameter, parameters_of
+from quickstudy.base.registries import task
 from quickstudy.tasks.language.checking import Verdict, judge
 from quickstudy.tasks.language.mixed import (
     Translated,

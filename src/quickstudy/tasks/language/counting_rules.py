@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import control
 from quickstudy.base.learner import Brief
+from quickstudy.base.registries import control
 from quickstudy.tasks.controls import WordRule
 from quickstudy.tasks.language.pattern_counting import SEPARATOR
 from quickstudy.tasks.language.symbol_counting import DIGITS, END, QUERY

@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import control, task
 from quickstudy.base.examples import Examples
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import control, task
 from quickstudy.tasks.controls import WordRule
 from quickstudy.tasks.language.checking import Answer, Malformed, Verdict, judge
 

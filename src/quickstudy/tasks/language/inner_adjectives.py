@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from quickstudy.base.catalogue import task
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import task
 from quickstudy.tasks.language.adjective_qa import CONTROLS
 from quickstudy.tasks.language.closed import VALUES
 from quickstudy.tasks.language.closed_adjectives import ClosedAdjectiveQa, ClosedAdjectiveQaCounting

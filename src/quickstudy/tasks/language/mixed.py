@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base import catalogue
-from quickstudy.base.catalogue import task
+from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.parameters import (
@@ -20,6 +19,7 @@ from quickstudy.base.parameters import (
     parameter,
     parse_assignments,
 )
+from quickstudy.base.registries import task
 from quickstudy.tasks.language.checking import Verdict, judge
 
 
@@ -74,7 +74,7 @@ def named_task(text: str, convention: str) -> Any:
     id = f"language/{name}"
     versioned = id if "@" in name else f"{id}@1"
     return configure(
-        id, catalogue.task.get(versioned), parse_assignments(",".join(given)), convention
+        id, registries.task.get(versioned), parse_assignments(",".join(given)), convention
     )
 
 

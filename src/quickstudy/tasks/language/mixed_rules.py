@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base import catalogue
-from quickstudy.base.catalogue import control
+from quickstudy.base import registries
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief
+from quickstudy.base.registries import control
 from quickstudy.base.spaces import Tokens
 from quickstudy.tasks.controls import FixedRule
 
@@ -45,7 +45,7 @@ class Members:
         self._seed = seed
         self._tasks = task.tasks
         for member in task.tasks:
-            if member.oracle not in catalogue.control:
+            if member.oracle not in registries.control:
                 raise NotApplicable(f"{member.id} has no oracle: {member.oracle}")
         self._oracles = [
             self.rule(number, member.oracle) for number, member in enumerate(task.tasks)
@@ -63,7 +63,7 @@ class Members:
         """A rule of a member, by its name, in the member's vocabulary."""
         space = Tokens(len(self._tasks[number].vocabulary))
         brief = replace(self._brief, inputs=space, outputs=space)
-        return catalogue.control.get(name)(self._tasks[number], brief, self._seed)
+        return registries.control.get(name)(self._tasks[number], brief, self._seed)
 
     def own(self, number: int, tokens: NDArray[Any]) -> NDArray[np.int64]:
         """Tokens as the member numbers them; -1 for words that it does not have, and for -1."""

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import task
 from quickstudy.base.examples import Examples
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import task
 from quickstudy.tasks.language.checking import Answer, Malformed, Reader, Verdict, judge
 from quickstudy.tasks.language.symbol_counting import DIGITS, END, QUERY
 

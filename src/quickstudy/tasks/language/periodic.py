@@ -11,10 +11,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import control, task
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import control, task
 from quickstudy.tasks.controls import FixedRule
 from quickstudy.tasks.language.checking import Answer, Malformed, Verdict, judge
 from quickstudy.tasks.sampling import between, heads

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import task
 from quickstudy.base.examples import Examples
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import task
 from quickstudy.tasks.language.checking import Answer, Malformed, Reader, Verdict, judge
 from quickstudy.tasks.language.statements import (
     GLUE,

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import control
 from quickstudy.base.learner import Brief
+from quickstudy.base.registries import control
 from quickstudy.tasks.controls import WordRule, uniform_by_prefix
 from quickstudy.tasks.language.statements import (
     ADJECTIVES,

@@ -12,15 +12,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import control, task
 from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import control, task
 from quickstudy.base.spaces import Tokens
 from quickstudy.data.encoded import EncodedPart, EncodedReviews, Encoding, encoded_reviews
-from quickstudy.data.finding import find
 from quickstudy.data.imdb import IMDB
+from quickstudy.data.locate import find
 from quickstudy.tasks.controls import AnswerCounter
 from quickstudy.tasks.sampling import Split
 

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import control, task
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import control, task
 from quickstudy.base.spaces import Reals, Tokens
-from quickstudy.gateway import key_from_words
+from quickstudy.jax_gateway import key_from_words
 from quickstudy.tasks.controls import FixedRule
 from quickstudy.tasks.games.listener import Listener
 from quickstudy.tasks.span.item import RULES, SequenceItem

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from quickstudy.base.catalogue import task
+from quickstudy.base.registries import task
 from quickstudy.tasks.span.item import RULES
 from quickstudy.tasks.span.recall import Recombine
 

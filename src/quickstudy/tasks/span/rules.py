@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import control
 from quickstudy.base.learner import Brief
+from quickstudy.base.registries import control
 from quickstudy.tasks.controls import FixedRule, uniform_by_prefix
 
 

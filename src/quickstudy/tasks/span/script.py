@@ -140,7 +140,7 @@ class ScriptLives:
 
 @lru_cache
 def _functions() -> tuple[Any, Any]:
-    from quickstudy.gateway import jnp
+    from quickstudy.jax_gateway import jnp
 
     def step(state: Any, action: Any) -> Any:
         cues, actions, at, end = state

@@ -11,9 +11,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import task
 from quickstudy.base.examples import Examples
 from quickstudy.base.parameters import parameter
+from quickstudy.base.registries import task
 from quickstudy.tasks.span.item import RULES, SymbolItem, numbered
 
 GROUPS = ("Z2", "S3", "S5", "A5", "Z60")
