@@ -20,7 +20,7 @@ PACKAGE = ROOT / "src" / "quickstudy"
 
 PATTERNS = {
     "says": r"\b(said|says)\b",
-    "beside": r"\bbeside\b",
+    "beside": r"\bbeside\b(?!:)",
     "stands": r"\bstands? (in|on|for|at|beside|there|here)\b",
     "whoever": r"\b([Nn]obody|[Ss]omebody|[Ee]verybody|[Ww]hoever|[Ww]hatever)\b",
     "is no": r"(?<![Tt]here )\b(is|are|was|were) no\b(?! (longer|more|less|better|worse)\b)",
@@ -134,7 +134,7 @@ def matches(path: pathlib.Path) -> list[tuple[str, int, str]]:
         text = re.sub(r"\n[ \t]+", "\n", written)
         for name, pattern in PATTERNS.items():
             for match in re.finditer(pattern.replace(" ", r"\s"), text, re.MULTILINE):
-                around = text[max(0, match.start() - 50) : match.end() + 40]
+                around = text[max(0, match.start() - 90) : match.end() + 90]
                 number = line + text.count("\n", 0, match.start())
                 found.append((name, number, " ".join(around.split())))
     return found

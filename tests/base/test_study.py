@@ -248,7 +248,7 @@ def test_a_row_may_have_only_some_of_the_columns(tmp_path: pathlib.Path) -> None
         (
             "A = [0.5, 0.1]",
             "C = 1",
-            'published numbers of a column that is no learner: "C"; known: A, B, human',
+            'published numbers of a column that is not a learner: "C"; known: A, B, human',
         ),
         (
             "seeds = 100",
@@ -398,17 +398,17 @@ def test_a_model_stands_in_the_place_of_its_columns(tmp_path: pathlib.Path) -> N
         (
             "rule = 2",
             "rule = 2\nrul = 2",
-            "mine: each: {rul} stands in no column's name and in no row's label",
+            "mine: each: {rul} is in no column's name and no row's label",
         ),
         (
             '"reca {rule}" =',
             '"reca {rule} {verbs}" =',
-            "{verbs} stands in a column's name and in a row's label",
+            "{verbs} is in a column's name and in a row's label",
         ),
         (
             'label = "qa {verbs}"',
             'label = "qa"',
-            "mine: each: {verbs} stands in no column's name and in no row's label",
+            "mine: each: {verbs} is in no column's name and no row's label",
         ),
         ('label = "1 periodic"', 'label = "qa 2"', 'mine: two rows have the label "qa 2"'),
         (

@@ -63,7 +63,7 @@ def test_a_machine_is_made_small_first(command):
         False,
     )
     _status, out, _ = command("score", "machine", "file.json")
-    assert "made unifilar by beliefs; left for ever and not counted: T" in out
+    assert "made unifilar by belief states; transient and not counted: T" in out
 
 
 def test_thirds_are_read_as_they_were_meant(command):
@@ -99,7 +99,7 @@ def test_a_transducer_is_scored(command):
         pytest.approx(1),
     )
     _status, out, _ = command("score", "machine", "file.json")
-    assert "inputs: uniform, without memory; at most 1.000000 bits" in out
+    assert "inputs: uniform, independent; at most 1.000000 bits" in out
 
 
 @pytest.mark.parametrize(

@@ -646,7 +646,7 @@ def test_a_pack_holds_nothing_from_outside(tmp_path):
         link = folder / "damaged" / "x"
         link.parent.mkdir(exist_ok=True)
         link.symlink_to(target)
-        with pytest.raises(UsageError, match="no ordinary file of the folder"):
+        with pytest.raises(UsageError, match="not an ordinary file of the folder"):
             pack(folder)
         link.unlink()
     assert not (tmp_path / "results.zip").exists()

@@ -1,5 +1,5 @@
 """What a pupil or a task may offer besides what it must, each declared once: its methods as
-protocols, its facts as fields with the value that holds where nothing is said.
+protocols, its facts as fields with their defaults.
 
     if offers(pupil, Unrolling):
         state, scores = pupil.unroll(state, inputs)
@@ -63,7 +63,7 @@ class Dividing(Protocol):
 
 
 class ByStates(Protocol):
-    """Has so few states that they can be told apart."""
+    """Has a finite, small set of states that can be enumerated."""
 
     def fingerprint(self, state: Any) -> Any:
         """Of a state: the same where the same comes after it."""
@@ -80,7 +80,7 @@ class Moving(Protocol):
     """Can act on plants, in one compiled program."""
 
     def act_on(self, warm: Any, plants: Any, advance: Any, steps: int) -> Any:
-        """What is reached where its answers move something."""
+        """The goal that its answers steer towards, if they move something."""
 
 
 class Differentiating(Protocol):
@@ -140,7 +140,7 @@ def offers(owner: Any, kind: type[F]) -> TypeGuard[F]:
 class PupilFacts:
     """What a pupil may state of itself, as plain attributes.
 
-    learns: False for a rule whose answers never change, whatever it is shown.
+    learns: False for a rule whose answers never change.
     by_prediction: a step is a prediction for the whole prefix, so whole sequences are cheaper.
     is_rule: it is a control, whose predictions take no time worth mentioning.
     can_hold: it can act without learning.
