@@ -101,8 +101,8 @@ def test_an_episode_is_told_game_by_game_on_the_page_of_its_run(listener):
         "right" if good else "wrong" for good in right
     ]
     told = {term: said for term, said, _ in steps.steps[0][1][0].items}
-    assert told["the speaker says"] == listener._games[0].said
-    assert told["the listener decides"].startswith("stimulus 1: ")
+    assert told["speaker's message"] == listener._games[0].said
+    assert told["listener's choice"].startswith("stimulus 1: ")
     (fault,) = episode({**what, "root": 5}, trace)
     assert "cannot be drawn again" in fault.text
 

@@ -627,10 +627,10 @@ def test_a_page_that_is_not_ours_is_not_replaced(tmp_path):
     saved(tmp_path)
     page = tmp_path / "report.html"
     page.write_text("<title>mine</title>")
-    with pytest.raises(UsageError, match="no page of quickstudy's"):
+    with pytest.raises(UsageError, match="was not written by quickstudy"):
         write_report(gather([tmp_path]), page, replaces=False)
     with pytest.raises(
-        UsageError, match="no page of quickstudy's"
+        UsageError, match="was not written by quickstudy"
     ):  # a folder is named, and nothing in it
         write_report(gather([tmp_path]), tmp_path)
     assert page.read_text() == "<title>mine</title>"

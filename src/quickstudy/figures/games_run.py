@@ -66,9 +66,9 @@ def _step(game: Heard, right: bool, decided: int | None) -> tuple[str, list[Bloc
     said = "something else" if decided is None else decisions[decided]
     phase = "query" if game.query else "support"
     terms = [
-        ("the speaker says", game.said, ""),
-        ("meant is", decisions[game.correct], ""),
-        ("the listener decides", f"{said}: {'right' if right else 'wrong'}", ""),
+        ("speaker's message", game.said, ""),
+        ("target", decisions[game.correct], ""),
+        ("listener's choice", f"{said}: {'right' if right else 'wrong'}", ""),
     ]
     if game.seen is not None:
         terms.append(("then it sees", f"{numbers(game.seen)}, what the speaker saw", ""))

@@ -1,5 +1,5 @@
-"""Published | measured, cell by cell, with what the comparison says; and one line per number for
-programs.
+"""Published | measured, cell by cell, with the result of the comparison; and one line per
+number for programs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ UNLIKE = (
 
 @block("published", version=1)
 class Beside:
-    """A published table beside the measured one, for every score of the study."""
+    """A published table next to the measured one, for every score of the study."""
 
     def stages(self, request: Request) -> Iterator[Stage]:
         """Every learner on every task, and the controls if they are wanted."""
@@ -48,8 +48,8 @@ class Beside:
             facts[score] = found.as_facts()
             lines = best_of(found)
             if score == request.study.score:
-                # Nothing is looked up that nobody has run: a learner of one convention may not suit
-                # another's task.
+                # Only learners that were run are looked up: a learner of one convention may not
+                # suit another's task.
                 others = [
                     name
                     for name in CONVENTIONS
@@ -200,8 +200,8 @@ def _rule(found: Reproduction) -> str:
 
 
 def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]:
-    """What the comparison says, in sentences; with another convention, what changes from this one
-    to it.
+    """The result of the comparison, in sentences; with another convention, what changes from
+    this one to it.
     """
     judged = found.judged()
     lines = []
@@ -216,7 +216,7 @@ def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]
         )
         if found.convention == found.study.convention:
             between = "; " if any("," in name for name in apart) else ", "
-            some = 0 < len(apart) < len(judged)  # that all differ was just said
+            some = 0 < len(apart) < len(judged)  # the sentence before reports that all differ
             lines += [f"{counts}.", *([f"They differ: {between.join(apart)}."] if some else [])]
             # Whether the cells of a column, taken together, are as far from the published ones as
             # chance has them.
@@ -257,7 +257,7 @@ def _changes(found: Reproduction, other: Reproduction) -> list[str]:
     change = f"from {found.convention} to {other.convention}"
     if not known:
         return (
-            [f"What changes {change} cannot be told: no cell has {FEWEST} runs of both."]
+            [f"What changes {change} is unknown: no cell has {FEWEST} runs of both."]
             if both
             else []
         )
@@ -284,8 +284,8 @@ def _apart(first: Reproduced, second: Reproduced, read: Score) -> bool:
 
 
 def _ruled(rules: Mapping[str, Reproduced], read: Score) -> Cell:
-    """The best rule and its number; none where nobody knows which is better, unless there is only
-    one.
+    """The best control and its number; none if it is unknown which is better, unless there is
+    only one.
     """
     known = measured(rules)
     best = first_by(known, read.sign or len(known) == 1)

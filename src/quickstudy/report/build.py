@@ -42,8 +42,8 @@ def build_report(
     """The data of a report.
 
     records: one per key, in any order. load: gives the trace of a record; where it raises
-    QuickstudyError, the report goes without that trace and says so. command: what to type to run
-    the same again. notes: what a reader must be told first.
+    QuickstudyError, the report leaves that trace out and notes it. command: what to type to run
+    the same again. notes: what a reader must know first.
     """
     records = list(records)
     places, where = places_of(records)
@@ -180,7 +180,7 @@ def _place(middle: float | None, score: Score) -> float:
 
 
 def _best(table: TaskTable, role: str) -> Row | None:
-    """The best row of a role; None where nobody knows which is better."""
+    """The best row of a role; None if it is unknown whether higher or lower is better."""
     name = best(
         {row.learner: row.values(table.headline or "") for row in table.of_role(role)}, table.judged
     )
@@ -217,7 +217,7 @@ def _mean_cost(costs: Iterable[Mapping[str, float]]) -> dict[str, float]:
 
 
 def days_of(records: Iterable[Record]) -> str:
-    """From which day to which runs were made, by UTC; nothing where no record says so."""
+    """The first and the last day of the runs (UTC); empty if no record has a date."""
     moments = sorted(record.started for record in records if 0 < record.started < _LAST)
     days = (time.strftime("%Y-%m-%d", time.gmtime(moment)) for moment in moments[:1] + moments[-1:])
     return " to ".join(dict.fromkeys(days))
@@ -240,7 +240,7 @@ def _where(record: Record) -> tuple[dict[str, str], dict[str, str], str, int]:
 
 
 def _amounts(record: Record, unit: str) -> list[Any]:
-    """How much a run had to learn from and to be tested on, as its trace says: numbers, or one by
+    """The amounts of training and test data of a run, from its trace: numbers, or one per
     segment.
     """
     facts = record.trace.get("facts", {})
@@ -286,7 +286,7 @@ def _too_few(records: Iterable[Record]) -> list[str]:
 
 
 def _changes(tables: Sequence[TaskTable]) -> tuple[Change, ...]:
-    """What the convention changes, for every task that somebody was run on under several. Oracles
+    """What the convention changes, for every task with runs under several conventions. Oracles
     are left out.
     """
     by_task: dict[tuple[str, str], dict[str, TaskTable]] = {}
@@ -331,7 +331,7 @@ def _changed(learner: str, role: str, column: Score, rows: Sequence[Row | None])
             learner, role, column, means, Contrast(None, reason="not run under both conventions")
         )
     values = [
-        # The seeds are told apart: two conventions draw different data even from the same seed.
+        # The seeds are kept apart: two conventions sample different data even from the same seed.
         {
             (index, number): run.scores[score]
             for number, run in enumerate(row.finished)

@@ -18,8 +18,8 @@ from quickstudy.report.curves import Curve, Example
 from quickstudy.report.statistics import Contrast, Estimate
 
 LEARNING = (LEARNER, REPLAY)
-"""Who learns: from material shown once, or shown several times. The two are never ranked with one
-another.
+"""The roles that learn: from material shown once, or shown several times. The two are never ranked
+with one another.
 """
 _UNDEFINED = Contrast(None)
 
@@ -137,8 +137,8 @@ class TaskTable:
 
     @property
     def judged(self) -> Score:
-        """How the headline is read. Two of whom one has an infinite value go by medians, whatever
-        it says.
+        """How the headline is read. Two learners of which one has an infinite value are
+        compared by medians in any case.
         """
         return self.legend.score(self.headline) if self.headline else PLAIN
 
@@ -226,9 +226,8 @@ class Change:
 
 @dataclass(frozen=True)
 class ReportData:
-    """A whole report. tables: by convention, family and task. notes: what a reader must be told
-    first. command: what was typed last. days: when the runs were made, in words, where the records
-    say so.
+    """A whole report. tables: by convention, family and task. notes: what a reader must know first.
+    command: what was typed last. days: when the runs were made, in words, where the records say so.
     """
 
     tables: tuple[TaskTable, ...]

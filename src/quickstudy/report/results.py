@@ -3,8 +3,8 @@ near it.
 
 A run belongs to a cell of a study when its identity, apart from the repetition, is the one that the
 study asks for: the same ids, versions and parameters of task, learner and protocol, the same
-convention and root seed. How many repetitions are asked for says what is run, not what is shown: a
-cell has all that are there.
+convention and root seed. The number of repetitions asked for decides what is run, not what is
+shown: a cell has all stored repetitions.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Found:
 
     @classmethod
     def on(cls, shelf: Shelf, measures: Sequence[str] = ()) -> Found:
-        """The finished runs of a folder as it is now."""
+        """The finished runs of a folder in its present state."""
         # A record from elsewhere need not say all that makes an identity; then no study asks for
         # it.
         known = {"task", "learner", "protocol", "convention", "root", "repetition"}
@@ -70,13 +70,13 @@ class Found:
         return {str(record.what["convention"]) for record in self.records}
 
     def has(self, setting: Setting) -> bool:
-        """Whether there is a run on a setting's task under its protocol and convention, whoever
-        learns.
+        """Whether there is a run of any learner on a setting's task under its protocol and
+        convention.
         """
         return _subject(plain(self.identity(setting))) in self._subjects
 
     def like(self, what: Mapping[str, Any]) -> Runs:
-        """All runs of one identity, whatever its repetition."""
+        """All runs of one identity, of any repetition."""
         runs = self._places.get(place_of(plain(what)), {})
         return (
             {place: self._measured(record) for place, record in runs.items()}
@@ -98,7 +98,7 @@ class Found:
         return load_trace(self.folder, record)
 
     def identity(self, setting: Setting) -> dict[str, Any]:
-        """The identity of a setting's first repetition, worked out once."""
+        """The identity of a setting's first repetition, computed once."""
         name = setting.task, setting.learner, setting.convention, canonical(setting.protocol)
         if name not in self._identities:
             self._identities[name] = identity(setting, setting.resolve(), 0)
@@ -156,7 +156,7 @@ class Shelf:
         return self._reading
 
     def made(self, name: Hashable, make: Callable[[], T]) -> T:
-        """What is made of the folder as it is now: made once as long as it stays the same."""
+        """A result computed from the folder, computed once until the folder changes."""
         self._renew()
         if name not in self._made:
             self._made[name] = make()
@@ -229,7 +229,7 @@ def _protocol(record: Record) -> str:
 
 
 def _subject(what: Mapping[str, Any]) -> str:
-    """What is learned, and how: the identity without learner and seeds."""
+    """Task, protocol and convention: the identity without learner and seeds."""
     return spelled([what[name] for name in ("task", "protocol", "convention")])
 
 

@@ -159,7 +159,7 @@ def _raised(title: str, score: str, facts: Mapping[str, Any]) -> str:
     higher = [label for label, standing in told.items() if standing == ABOVE]
     return (
         f"Seeing the answers raises {title} on {len(higher)} of the {counted(len(told), 'task')}"
-        f" that can be told (interval above 0): {', '.join(higher) or 'none'}."
+        f" with enough runs (interval above 0): {', '.join(higher) or 'none'}."
     )
 
 
