@@ -20,7 +20,7 @@ PACKAGE = ROOT / "src" / "quickstudy"
 
 PATTERNS = {
     "says": r"\b(said|says)\b",
-    "beside": r"\bbeside\b(?!:)",
+    "beside": r"\bbeside\b(?![:=])",
     "stands": r"\bstands? (in|on|for|at|beside|there|here)\b",
     "whoever": r"\b([Nn]obody|[Ss]omebody|[Ee]verybody|[Ww]hoever|[Ww]hatever)\b",
     "is no": r"(?<![Tt]here )\b(is|are|was|were) no\b(?! (longer|more|less|better|worse)\b)",
@@ -28,7 +28,7 @@ PATTERNS = {
     "is told": r"\b(is|are|be|was|were|been) told\b",
     "is there": r"(?<!^)(?<![.:;(] )\b(is|are|was|were) there\b(?! (a|an|no|any)\b)",
     "of ours": r"\bof (ours|a user's own|one's own)\b",
-    "behind": r"\bbehind\b",
+    "behind": r"\bbehind\b(?![:=])",
     "for want of": r"\bfor want of\b",
     "mend": r"\bmend(s|ed|ing)?\b",
     "reckoned": r"\b(worked out|reckon(s|ed|ing)?)\b",

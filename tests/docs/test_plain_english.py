@@ -16,9 +16,6 @@ LIMIT = 3.0
 
 UNFINISHED: dict[str, float] = {
     "README.md": 15.0,
-    "adapters": 13.9,
-    "cores": 3.8,
-    "data": 5.4,
     "docs": 13.8,
     "docs/explanation": 75.2,
     "docs/for": 19.8,
@@ -27,25 +24,15 @@ UNFINISHED: dict[str, float] = {
     "docs/reference": 100.5,
     "docs/tutorials": 43.0,
     "docs/website": 6.7,
-    "examples": 12.5,
-    "figures": 10.6,
     "learners": 15.4,
-    "machines": 5.4,
-    "measures": 5.3,
-    "pages": 14.4,
-    "play": 10.9,
-    "protocols": 14.4,
-    "report": 21.9,
-    "studies": 17.8,
+    "protocols": 14.2,
+    "studies": 17.5,
     "tasks": 6.9,
     "tasks/curriculum": 22.1,
     "tasks/dynamics": 4.5,
     "tasks/games": 8.4,
     "tasks/grammar": 5.3,
     "tasks/language": 7.1,
-    "testing": 20.9,
-    "top": 20.1,
-    "web": 17.0,
 }
 """Rooms still above the limit, and what they may have per 1,000 lines: only ever lower it."""
 

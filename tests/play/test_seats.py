@@ -110,7 +110,9 @@ def test_an_episode_is_told_game_by_game_on_the_page_of_its_run(listener):
 def test_a_decision_that_is_none_changes_nothing():
     seat = Invitation("games/listener", root=4).seat()
     for line in ("", "0", "2", "nobody", "-1"):
-        with pytest.raises(UsageError, match="is no decision; type a number from 1 to 1, or none"):
+        with pytest.raises(
+            UsageError, match="is not a decision; type a number from 1 to 1, or none"
+        ):
             seat.answer(line)
     assert not seat.scored
     assert seat.progress.startswith("0 of")
@@ -176,9 +178,12 @@ def test_letters_are_taken_as_long_as_they_are_right():
         (["dynamics/narma-10"], "there is no seat for that; play a task of language"),
         (
             ["games/common"],
-            "games/common has no listener's seat beside a speaker; play games/listener",
+            "games/common has no role of a listener with a given speaker; play games/listener",
         ),
-        (["games/pair"], "games/pair has no listener's seat beside a speaker; play games/listener"),
+        (
+            ["games/pair"],
+            "games/pair has no role of a listener with a given speaker; play games/listener",
+        ),
         (["grammar/an-bn:setup=accept"], "is not played symbol by symbol"),
         (["language/qa", "--ask", "gaps"], "--ask is for tasks of the curriculum"),
         (

@@ -174,8 +174,8 @@ def test_too_small_to_matter_is_not_the_same_as_cannot_be_told(
     assert (
         table.verdict.text
         == "No learner is clearly above the best control, copy (0.000); a (0.0007) is above it"
-        " (0.000) in WADE above chance, by too little to matter; no significant difference from it: b; a is"
-        " ahead of b by too little to matter."
+        " (0.000) in WADE above chance, by too little to matter; no significant difference from"
+        " it: b; a is ahead of b by too little to matter."
     )
 
 

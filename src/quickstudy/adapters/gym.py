@@ -131,10 +131,10 @@ class WorldEnv(gymnasium.Env[Any, Any]):
 
 class Batch:
     """Many worlds of a task side by side, as arrays, in one compiled program where the task has one
-    (`side_by_side`). One that is over begins anew at once.
+    (`side_by_side`). A finished one restarts at once (auto-reset).
 
-    seeds: a root seed for each. done says where an episode has ended with the last action: the
-    observation is then the first of the next.
+    seeds: a root seed for each. done marks where the last action ended an episode: the observation
+    is then the first of the next episode.
     """
 
     def __init__(self, task: str, seeds: Sequence[int], convention: str = "corrected") -> None:

@@ -35,7 +35,7 @@ _SEGMENT = {
     "repetition": int,
 }
 _SEGMENT |= {"start": int, "washout": int, "training": int}
-"""What is read of every segment in the header of a drive."""
+"""The keys that are read of every segment in the header of a drive."""
 STAMPS = ("step", "time")
 JITTER = 0.25
 """Of the time between two samples: how far a time stamp may be from where it should be."""
@@ -87,10 +87,12 @@ def read_drive(path: str | pathlib.Path) -> tuple[dict[str, Any], NDArray[np.flo
     except (ValueError, RecursionError):
         mark, said, names = "", {}, []
     if mark != MARK or not isinstance(said.get("segments"), list):
-        raise UsageError(f"{path} is no drive; make one by: quickstudy drive TASK --out {path}")
+        raise UsageError(
+            f"{path} is not a drive; make one with: quickstudy drive TASK --out {path}"
+        )
     if said.get("format") != FORMAT:
         raise UsageError(
-            f"{path} is of format {said.get('format')}, and {FORMAT} is read here; write it anew"
+            f"{path} is of format {said.get('format')}, and {FORMAT} is read here; write it again"
         )
     try:
         _check_header(said)
@@ -103,7 +105,7 @@ def read_drive(path: str | pathlib.Path) -> tuple[dict[str, Any], NDArray[np.flo
         raise UsageError(f"{path} was changed since it was written: {error}") from None
     if len(table) != said.get("samples"):
         raise UsageError(
-            f"{path} has {len(table)} samples, but its header says {said.get('samples')}; it is not"
+            f"{path} has {len(table)} samples, but its header has {said.get('samples')}; it is not"
             " whole"
         )
     return said, table[:, [place for place, name in enumerate(names) if name.startswith("input_")]]
@@ -134,7 +136,7 @@ def _check_header(header: Mapping[str, Any]) -> None:
             )
         if segment["role"] == "generalisation" and segment["task"] != before:
             raise ValueError(
-                f"the narrow noise of {segment['task']} must stand behind its noise of the whole"
+                f"the narrow noise of {segment['task']} must come after its noise of the whole"
                 " range"
             )
         before = segment["task"]

@@ -1,10 +1,9 @@
 """Playing in the browser: a page, and the seats of those who play on it.
 
 This server writes: answers change a session, and a session that ends is kept as a run. So it is
-apart from the dashboard, which reads only. It is for this machine and for those who were told its
-address: the address begins with words that nobody can guess; it answers to the names of this
-machine alone; and an answer is taken from its own page only, which the browser vouches for
-(`Origin`).
+apart from the dashboard, which reads only. It is for this machine and for people who know its
+address: the address begins with random words; the server answers to the names of this machine only;
+and it takes an answer from its own page only, which the browser confirms (`Origin`).
 """
 
 from __future__ import annotations
@@ -50,8 +49,8 @@ _MOST_LETTERS = 4000
 
 @dataclass
 class Place:
-    """Somebody's session. log: what was shown and said so far. kept: what became of it, in words;
-    scores: by name. touched: when it was last asked for, by the clock of this process.
+    """A person's session. log: what was shown and answered so far. kept: what became of it, in
+    words; scores: by name. touched: when it was last asked for, by the clock of this process.
     """
 
     sitting: Sitting
@@ -154,10 +153,10 @@ class Place:
 
 
 class Room:
-    """All who play what an invitation says. folder: where sessions are kept; None: nowhere.
+    """The players of an invitation. folder: where sessions are kept; None: nowhere.
 
     Every browser is a person with an id of its own, by which sessions are kept. The first one has
-    the name of the invitation, if that has one; the others have a random id behind it.
+    the name of the invitation, if that has one; the others add a random id.
     """
 
     def __init__(self, invitation: Invitation, folder: pathlib.Path | None) -> None:
@@ -224,7 +223,7 @@ class Room:
 
 
 def player(room: Room, word: str, hosts: tuple[str, ...] = LOOPBACK) -> Starlette:
-    """The page of a room as a web application, under a word that nobody can guess."""
+    """The page of a room as a web application, under a random word."""
 
     async def page(request: Request) -> Response:
         nonce = secrets.token_urlsafe(12)
@@ -370,7 +369,7 @@ def _page(nonce: str) -> str:
                     tag("button", "Stop", type="button", id="stop"),
                     class_="bar",
                 ),
-                tag("pre", "", id="board", tabindex=0, aria_label="What is shown"),
+                tag("pre", "", id="board", tabindex=0, aria_label="Shown"),
                 tag("div", "", id="picture"),
                 form,
                 tag("div", "", id="end", tabindex=-1, hidden=True),

@@ -1,4 +1,4 @@
-"""The dashboard, and the page to play on, behind a port."""
+"""The server of the dashboard and of the page to play on."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def serve_forever(
         address = f"http://{shown}:{bound}/"
         say(f"Dashboard: {address}  (Ctrl-C ends it)")
         if not _is_loopback(host):
-            say(f"Everybody who reaches {host} can read: {', '.join(map(str, places))}")
+            say(f"Anybody who reaches {host} can read: {', '.join(map(str, places))}")
         if open_it:
             webbrowser.open(address)
         # Elsewhere it may be called by any name; here only by those of this machine.
@@ -54,7 +54,7 @@ def play_forever(
     """Let people play until interrupted, on this machine alone. Raises UsageError for what cannot
     be played.
     """
-    invitation.seat()  # what is wrong is said here, not in the browser
+    invitation.seat()  # report the error here, not in the browser
     word = secrets.token_urlsafe(12)
     with contextlib.closing(_listening(LOOPBACK[0], port)) as listener:
         address = f"http://{LOOPBACK[0]}:{listener.getsockname()[1]}/{word}/"
@@ -78,7 +78,9 @@ class _Hasty(H11Protocol):
         self.loop.call_later(REQUEST_SECONDS, self._close_if_silent)
 
     def _close_if_silent(self) -> None:
-        waiting: Any = self.cycle  # None until the first request has come, whatever its type says
+        waiting: Any = (
+            self.cycle
+        )  # None until the first request has come, against its declared type
         if waiting is None and not self.transport.is_closing():
             self.transport.close()
 
