@@ -41,8 +41,8 @@ def faults() -> list[str]:
 
 
 def copy() -> int:
-    """The pages and pictures under site/, as they stand here, without the programs. Gives their
-    number.
+    """Copy the pages and pictures to site/, in the same folders, without the programs. Return
+    their number.
     """
     shutil.rmtree(SITE, ignore_errors=True)
     files = [*pages(), *(ROOT / "docs" / "images").iterdir(), *(ROOT / "examples").glob("*.py")]

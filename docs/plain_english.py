@@ -21,7 +21,7 @@ PACKAGE = ROOT / "src" / "quickstudy"
 PATTERNS = {
     "says": r"\b(said|says)\b",
     "beside": r"\bbeside\b(?![:=])",
-    "stands": r"\bstands? (in|on|for|at|beside|there|here)\b",
+    "stands": r"\bstands? (in|on|for|at|there|here|behind|before)\b",
     "whoever": r"\b([Nn]obody|[Ss]omebody|[Ee]verybody|[Ww]hoever|[Ww]hatever)\b",
     "is no": r"(?<![Tt]here )\b(is|are|was|were) no\b(?! (longer|more|less|better|worse)\b)",
     "as it is": r"\bas (it|they) (is|are|was|were)\b(?! \w+ed\b)",
@@ -35,7 +35,7 @@ PATTERNS = {
     "anew": r"\b([Aa]new|drawn again)\b",
     "give back": r"\b(gives?|given|giving|gave) back\b",
     "foretell": r"\bforet(ell|old)\w*\b",
-    "newborn": r"\b(newborn|heat)\b",
+    "newborn": r"\b(newborns?|heat)\b(?! maps?)",
     "lives": r"\b(a life|lives|lived)\b",
     "What is": r"(?:^|[.;:] )What (is|was|are|were|has|had)\b(?![^.?!]*\?)",
     "Who": r"(?:^|[.;:] )(Who|Whose)\b(?![^.?!]*\?)",
@@ -141,15 +141,15 @@ def matches(path: pathlib.Path) -> list[tuple[str, int, str]]:
 
 
 def prose(path: pathlib.Path) -> list[tuple[int, str]]:
-    """First line and text of each docstring, comment and message of a program; of a page, each
-    paragraph outside blocks of code.
+    """First line and text of each docstring, comment and message of a program; of a page, all
+    text but code.
     """
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
         plain = re.sub(
             r"^```.*?^```", lambda block: "\n" * block[0].count("\n"), text, flags=re.M | re.S
         )
-        return [(1, plain)]
+        return [(1, re.sub(r"`[^`\n]*`", "`...`", plain))]
     if path.suffix == ".toml":
         return [(1, text)]
     found = []
