@@ -1,4 +1,4 @@
-"""The wheel has everything that the package needs: it is installed alone and used in an empty folder."""
+"""The wheel is installed alone, and a card is made with it from an empty folder."""
 
 from __future__ import annotations
 
