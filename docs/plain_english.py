@@ -20,7 +20,7 @@ PACKAGE = ROOT / "src" / "quickstudy"
 
 PATTERNS = {
     "says": r"\b(said|says)\b",
-    "beside": r"\bbeside\b(?![:=])",
+    "beside": r"\bbeside\b",
     "stands": r"\bstands? (in|on|for|at|there|here|behind|before)\b",
     "whoever": r"\b([Nn]obody|[Ss]omebody|[Ee]verybody|[Ww]hoever|[Ww]hatever)\b",
     "is no": r"(?<![Tt]here )\b(is|are|was|were) no\b(?! (longer|more|less|better|worse)\b)",
@@ -28,7 +28,7 @@ PATTERNS = {
     "is told": r"\b(is|are|be|was|were|been) told\b",
     "is there": r"(?<!^)(?<![.:;(] )\b(is|are|was|were) there\b(?! (a|an|no|any)\b)",
     "of ours": r"\bof (ours|a user's own|one's own)\b",
-    "behind": r"\bbehind\b(?![:=])",
+    "behind": r"\bbehind\b",
     "for want of": r"\bfor want of\b",
     "mend": r"\bmend(s|ed|ing)?\b",
     "reckoned": r"\b(worked out|reckon(s|ed|ing)?)\b",
@@ -40,7 +40,7 @@ PATTERNS = {
     "What is": r"(?:^|[.;:] )What (is|was|are|were|has|had)\b(?![^.?!]*\?)",
     "Who": r"(?:^|[.;:] )(Who|Whose)\b(?![^.?!]*\?)",
     "guest": r"\b([Gg]uests?|[Ss]trangers?|newcomers?)\b",
-    "hand in": r"\b(hand(s|ed|ing)? in|shel(f|ves)|blind actions?)\b",
+    "hand in": r"(?<!the )\b(hand(s|ed|ing)? in|shel(f|ves)|blind actions?)\b",
 }
 """Patterns by a short name: the private dialect, which the field does not speak."""
 
@@ -134,6 +134,8 @@ def matches(path: pathlib.Path) -> list[tuple[str, int, str]]:
         text = re.sub(r"\n[ \t]+", "\n", written)
         for name, pattern in PATTERNS.items():
             for match in re.finditer(pattern.replace(" ", r"\s"), text, re.MULTILINE):
+                if text[match.end() : match.end() + 1] in (":", "="):
+                    continue  # the name of a parameter, not a word of the sentence
                 around = text[max(0, match.start() - 90) : match.end() + 90]
                 number = line + text.count("\n", 0, match.start())
                 found.append((name, number, " ".join(around.split())))

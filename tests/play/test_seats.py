@@ -104,7 +104,7 @@ def test_an_episode_is_told_game_by_game_on_the_page_of_its_run(listener):
     assert told["speaker's message"] == listener._games[0].said
     assert told["listener's choice"].startswith("stimulus 1: ")
     (fault,) = episode({**what, "root": 5}, trace)
-    assert "cannot be drawn again" in fault.text
+    assert "cannot be resampled" in fault.text
 
 
 def test_a_decision_that_is_none_changes_nothing():
@@ -155,7 +155,9 @@ def test_words_stand_between_spaces():
     assert seat.shown().text == "2: # the _"
     assert seat.answer("cat the cat").text == "right: cat comes next"
     assert not seat.answer("of").good
-    with pytest.raises(UsageError, match='"t h e" is no answer; the letters are # cat of sleeps'):
+    with pytest.raises(
+        UsageError, match='"t h e" is not an answer; the letters are # cat of sleeps'
+    ):
         seat.answer("t h e")
 
 
@@ -166,7 +168,7 @@ def test_letters_are_taken_as_long_as_they_are_right():
     assert seat.shown().text == "2: #aab_"
     assert not seat.answer("b b").good  # the second stands where the string ends
     assert seat.shown().text.startswith("3: #")
-    with pytest.raises(UsageError, match='"x" is no answer; the letters are # a b'):
+    with pytest.raises(UsageError, match='"x" is not an answer; the letters are # a b'):
         seat.answer("x")
     seat.stop()
     assert seat.traces()[0].arrays["wrong"].tolist() == [0, 1]

@@ -53,7 +53,7 @@ def test_verdicts(scored: Make, make_record: Make, make_report: Make) -> None:
     # An interval that holds more than what matters does not show that a learner is not above.
     open_text = make_report([*control, *level]).tables[0].verdict.text
     assert open_text.startswith(
-        "No learner is shown to be above the best control, copy (0.200) (6 runs); level cannot"
+        "No learner is shown to be above the best control, copy (0.200) (6 runs); no significant"
     )
     assert "no control was run" in make_report(strong).tables[0].verdict.text
     assert "there is no learner" in make_report(control).tables[0].verdict.text

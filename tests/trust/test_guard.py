@@ -417,7 +417,7 @@ def test_files_that_ask_for_more_memory_than_there_is(tmp_path):
         },
     )
     (one,) = read_results(tmp_path).records.values()
-    with pytest.raises(QuickstudyError, match="no array that stands in a record"):
+    with pytest.raises(QuickstudyError, match="not an array stored in a record"):
         load_trace(tmp_path, one)
     (tmp_path / "curve.json").write_text("[0.5, 0.6]")
     with pytest.raises(UsageError, match="at most 1,000,000"):

@@ -23,9 +23,9 @@ from quickstudy.tasks.curriculum.tables import FOUR
 
 
 class TableBatch:
-    """Worlds with these names of random streams of one task. What `adapters.gym.Batch` says of
-    steps holds here. ended: (world,) 1 where an instance has failed with the last action, 2 where
-    it was solved.
+    """Worlds with these names of random streams of one task. Steps are as described in
+    `adapters.gym.Batch`. ended: (world,) 1 where an instance has failed with the last action, 2
+    where it was solved.
     """
 
     def __init__(self, task: str, needed: int, names: Sequence[str]) -> None:
@@ -44,7 +44,7 @@ class TableBatch:
         return self._numbers[:, at.ENDED]
 
     def reset(self) -> NDArray[np.int64]:
-        """(world,) first bytes; the task anew, with fresh instances."""
+        """(world,) first bytes; the task restarts, with fresh instances."""
         seen = np.zeros(len(self._bytes), np.int64)
         _begun(self._numbers, self._bytes, self._words, self._setting, seen)
         return seen
@@ -137,8 +137,8 @@ def _stepped(
 
 @njit
 def _judged(now: Any, own: Any, buffer: Any, setting: TaskNumbers, late: bool) -> int:
-    """An answer is whole: 0, or how the instance ends. The text is what is said after it, with the
-    next question.
+    """An answer is whole: 0, or how the instance ends. The text is the feedback after it, with
+    the next question.
     """
     now[at.SHOWN] += now[at.LENGTH] + now[at.ANSWERED] - 1
     now[at.ASKED] += 1
@@ -163,7 +163,7 @@ def _judged(now: Any, own: Any, buffer: Any, setting: TaskNumbers, late: bool) -
 
 @njit
 def _next(now: Any, ended: int, setting: TaskNumbers) -> None:
-    """An instance is over. A task that was passed begins anew."""
+    """An instance is over. A task that was passed restarts."""
     if now[at.SOLVED] >= setting.needed:
         now[at.SOLVED] = 0
     now[at.ENDED] = ended
@@ -190,7 +190,7 @@ def _known(now: Any, setting: TaskNumbers) -> bool:
 
 @njit
 def _said(now: Any, own: Any, setting: TaskNumbers) -> None:
-    """What is said after the answer becomes the text."""
+    """The feedback becomes the text."""
     now[at.LENGTH] = 0
     if setting.kind != at.TABLE:
         return

@@ -29,7 +29,7 @@ from quickstudy.tasks.curriculum.tables import (
 ONE_ANSWER, LETTERS_AND_ECHO, PERMUTED_AND_ECHO, ECHO, TABLE = range(5)
 MOST, LONGEST, DECKS, TEXTS, SMALL = 12, 13, 256, 64, 32
 """Questions of an instance, bytes of a key or value with their number in front, questions to come,
-bytes shown; a deck that is sorted as it is.
+bytes shown; a deck in sorted order.
 """
 (
     NUMBER,
@@ -118,7 +118,7 @@ def _range(lengths: Sequence[int]) -> tuple[int, int]:
 
 @njit
 def joined(own: Any, end: int, part: int) -> int:
-    """A text behind others; where it ends."""
+    """A text after others, and its end."""
     for place in range(own[part]):
         own[end + place] = own[part + 1 + place]
     return end + int(own[part])
@@ -126,7 +126,7 @@ def joined(own: Any, end: int, part: int) -> int:
 
 @njit
 def ask(now: Any, own: Any, buffer: Any, setting: TaskNumbers) -> None:
-    """The next question, behind what is being said."""
+    """The next question, after the present text."""
     if now[DEALT] == now[DECK]:
         count = now[QUESTIONS]
         many = DECKS if setting.kind == ONE_ANSWER else count * count
@@ -237,7 +237,7 @@ def _table(now: Any, own: Any, buffer: Any, setting: TaskNumbers) -> None:
 def _digits(
     now: Any, own: Any, buffer: Any, texts: Any, lengths: tuple[int, int], mixed: bool
 ) -> None:
-    """Ten texts of random lengths; or the ten digits, in random order or as they are."""
+    """Ten texts of random lengths; or the ten digits, in random order or sorted."""
     if lengths[1]:
         for row in range(TEN):
             length = lengths[0] + below(own, NAME, now, buffer, lengths[1])
@@ -254,7 +254,7 @@ def _digits(
 
 @njit
 def _mark(own: Any, part: int, mark: int) -> None:
-    """A text with a mark behind it, if there is one."""
+    """A text followed by a mark, if there is one."""
     if mark >= 0:
         own[part] += 1
         own[part + own[part]] = mark

@@ -2,7 +2,7 @@
 of a block.
 
 Counted in an array of whole numbers: at 0 the number of the instance, at 1 that of the next block,
-at 2 the place in the buffer, whose length says that it is used up; at 3 the length of the name.
+at 2 the position in the buffer; its length means that it is used up; at 3 the length of the name.
 """
 
 from __future__ import annotations

@@ -27,10 +27,10 @@ eight seconds.
 
 
 def asked_at_most(kind: int, count: int) -> int:
-    """Questions after which an instance is over, whatever is answered: twice those after which its
+    """Questions after which an instance is over, for any answers: twice those after which its
     answers are known at the latest and the soft limit is past, and one. Known: in task 1 at the
     first question after 69 wrong answers; in 2 after 26 wrong ones, and 96 of the first 144
-    questions are no letters; in 3 when every letter was asked 25 times, each being 12 of 144; in 4
+    questions are not letters; in 3 when every letter was asked 25 times, each being 12 of 144; in 4
     at once; else when every key was asked, at the end of the first deck at the latest.
     """
     known = count * count
@@ -72,7 +72,7 @@ class Rows(NamedTuple):
         )
 
     def after(self, used: int) -> Rows:
-        """Without the first so many rows, which stand behind the others now, to be filled again."""
+        """Without the first so many rows, which come after the others now, to be filled again."""
         parts: list[Any] = [np.roll(part, -used, axis=0) for part in self]
         return Rows(*parts)
 
