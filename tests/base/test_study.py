@@ -202,8 +202,8 @@ def test_a_row_may_have_only_some_of_the_columns(tmp_path: pathlib.Path) -> None
             "size = 30",
             "",
             (
-                'mine: row "1 periodic", A: "esn:units={size}" asks for size, which the row does not'
-                " have"
+                'mine: row "1 periodic", A: "esn:units={size}" asks for size, which the row does'
+                " not have"
             ),
         ),
         (

@@ -104,7 +104,7 @@ class Counting:
                 )
             if fresh and exponent != fresh[0]:
                 raise UsageError(
-                    f'grammar: {fresh[0]} is read first in "{letter}^{exponent}"; it must stand'
+                    f'grammar: {fresh[0]} is read first in "{letter}^{exponent}"; it must be'
                     " there alone"
                 )
             seen |= set(fresh)
