@@ -9,6 +9,7 @@ is left alone. `docs/norms.py` puts them into the norms inside the package.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import pathlib
 import sys
@@ -112,11 +113,13 @@ def main(names: list[str]) -> None:
         if stored().get(name, {}).get("subject") == subject_of(registries.typed_task(name)):
             continue
         made = {"item": name, **anchors_of(name)}
-        found = {**stored(), name: made}
         STORED.parent.mkdir(parents=True, exist_ok=True)
-        STORED.write_text(
-            "".join(f"{json.dumps(found[one])}\n" for one in sorted(found)), encoding="utf-8"
-        )
+        # Several items may be measured at the same time, each by a process.
+        with STORED.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            found = {**stored(), name: made}
+            lines = (f"{json.dumps(found[one])}\n" for one in sorted(found))
+            STORED.write_text("".join(lines), encoding="utf-8")
 
 
 if __name__ == "__main__":
