@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import pathlib
 import sys
 from typing import Any
@@ -115,11 +116,12 @@ def main(names: list[str]) -> None:
         made = {"item": name, **anchors_of(name)}
         STORED.parent.mkdir(parents=True, exist_ok=True)
         # Several items may be measured at the same time, each by a process.
-        with STORED.with_suffix(".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            found = {**stored(), name: made}
-            lines = (f"{json.dumps(found[one])}\n" for one in sorted(found))
-            STORED.write_text("".join(lines), encoding="utf-8")
+        lock = os.open(STORED.parent, os.O_RDONLY)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        found = {**stored(), name: made}
+        lines = (f"{json.dumps(found[one])}\n" for one in sorted(found))
+        STORED.write_text("".join(lines), encoding="utf-8")
+        os.close(lock)
 
 
 if __name__ == "__main__":
