@@ -152,8 +152,9 @@ def prose(path: pathlib.Path) -> list[tuple[int, str]]:
             r"^```.*?^```", lambda block: "\n" * block[0].count("\n"), text, flags=re.M | re.S
         )
         return [(1, re.sub(r"`[^`\n]*`", "`...`", plain))]
-    if path.suffix == ".toml":
-        return [(1, text)]
+    if path.suffix == ".toml":  # without keys and names of learners
+        plain = re.sub(r"^(\[.*|[\w\"' +-]+= *\[.*|.*[:=]\w+=.*)$", "", text, flags=re.M)
+        return [(1, plain)]
     found = []
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:

@@ -239,7 +239,7 @@ def test_what_is_missing_is_named(study: Study, save: Make, tmp_path: Path) -> N
     partial = {**CHOOSING, 3: [(0.9, 0.9)]}
     page = page_of(request_of(study, save(tmp_path / "runs", runs(partial, {}))))
     opening = texts(page)[0]
-    assert "7 of 16 choosing runs are there" in opening.text
+    assert "7 of 16 choosing runs are stored" in opening.text
     assert (
         "5 qa compares 3 rules with 2 runs each; 1 with fewer or none are left out" in opening.text
     )

@@ -314,10 +314,10 @@ def test_best_control_and_claims_go_by_the_direction(
 def test_a_folder_without_runs_gives_a_page_that_says_so(study: Study, tmp_path: Path) -> None:
     page = the_page(study, tmp_path / "none")
     assert "No finished runs under the convention published: 1 periodic; 5 qa." in words(page)
-    assert "No runs of transformer:causal=false or transformer:causal=true are there." in words(
+    assert "There are no runs of transformer:causal=false or transformer:causal=true." in words(
         page
     )
-    assert "Convention corrected: no runs of the controls are there." in words(page)
+    assert "Convention corrected: no runs of the controls." in words(page)
     assert "undecided" in as_html(page)
     assert page.whole
 

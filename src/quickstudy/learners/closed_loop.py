@@ -15,7 +15,7 @@ from quickstudy.learners.lanes import over_lanes
 from quickstudy.tasks.dynamics.series import FED_BACK
 
 EVERY = 5
-"""Steps after which tangents are made to stand at right angles again."""
+"""Steps between QR re-orthonormalisations of the tangents."""
 
 
 def reached(

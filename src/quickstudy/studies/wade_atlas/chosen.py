@@ -171,7 +171,7 @@ def _told(contrasts: Sequence[Contrast]) -> str:
     words = {ABOVE: "more on", BELOW: "less on", LEVEL: "no significant difference on"}
     said = [f"{word} {counts[standing]}" for standing, word in words.items() if counts[standing]]
     if counts[UNTOLD]:
-        said.append(f"no verdict on {counts[UNTOLD]}, where fewer than {FEWEST} runs are there")
+        said.append(f"no verdict on {counts[UNTOLD]}, where there are fewer than {FEWEST} runs")
     return ", ".join(said)
 
 

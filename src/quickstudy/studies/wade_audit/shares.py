@@ -143,7 +143,7 @@ class Leak:
             made += exchanged.blocks
             about["swap"] = exchanged.facts
         else:
-            made.append(Text(f"No runs of {' or '.join(networks.values())} are there."))
+            made.append(Text(f"There are no runs of {' or '.join(networks.values())}."))
         return Made([Section("The Transformer sees the answers", made, "leak")], {"leak": about})
 
 
@@ -186,9 +186,7 @@ def _exchanged(request: Request, networks: Mapping[str, str]) -> Made:
                 "reacts": reacts,
             }
     if not rows:
-        return Made(
-            [Text("The answers have not been exchanged yet: no such runs are there.")], facts
-        )
+        return Made([Text("There are no runs with exchanged answers yet.")], facts)
     falls, moved, still = (
         ", ".join(
             task for task, found in facts.items() if found.get(name, {}).get("reacts") is said
@@ -254,7 +252,7 @@ def _first(request: Request) -> Made:
         ]
     rows = mean_rows(found)
     if not rows:
-        return Made([Text(f"Convention {convention}: no runs are there.")])
+        return Made([Text(f"Convention {convention}: no runs.")])
     facts: dict[str, dict[str, Any]] = {}
     for place, column in enumerate(columns):
         means = {label: mean_of(own[place]) for (label, *_), own in found.items() if own[place]}
