@@ -71,8 +71,7 @@ def note(frame, event, argument):
         # Bodies of modules and classes run on import; they are not optimised code.
         if code.co_filename.startswith(root) and code.co_flags & 1:
             entered.add(code.co_filename)
-            if code.co_name == "_parts" or (code.co_name == "resolve" and "setting.py" in
-                    code.co_filename and {count_resolve}):
+            if code.co_name == "_parts":
                 resolved[0] += 1
 def write():
     sys.setprofile(None)
@@ -141,9 +140,8 @@ def entered(arguments: tuple[str, ...]) -> tuple[list[str], int]:
     with tempfile.TemporaryDirectory() as folder:
         target = pathlib.Path(folder, "entered.json")
         make_up_series(pathlib.Path(folder, "data"))
-        once = not any("_parts" in path.read_text() for path in [ROOT / "runs" / "setting.py"])
         program = COUNT_FILES.format(
-            root=str(ROOT), target=str(target), arguments=list(arguments), count_resolve=once
+            root=str(ROOT), target=str(target), arguments=list(arguments)
         )
         done = subprocess.run(
             [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True
