@@ -1,6 +1,6 @@
 """How verbs grow with the records of a results folder: python benchmarks/folders.py [N ...].
 
-A small run is made once; a folder of N records repeats its records with further repetitions, so that
+A small run is made once; a folder of N records has its records with further repetitions, so that
 every record has the key of a run that `run` would make. Each verb runs in a process of its own.
 Prints seconds of CPU and the peak of memory, and the size of what was written.
 """

@@ -141,9 +141,7 @@ def entered(arguments: tuple[str, ...]) -> tuple[list[str], int]:
     with tempfile.TemporaryDirectory() as folder:
         target = pathlib.Path(folder, "entered.json")
         make_up_series(pathlib.Path(folder, "data"))
-        program = COUNT_FILES.format(
-            root=str(ROOT), target=str(target), arguments=list(arguments)
-        )
+        program = COUNT_FILES.format(root=str(ROOT), target=str(target), arguments=list(arguments))
         done = subprocess.run(
             [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True
         )

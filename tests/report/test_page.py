@@ -24,6 +24,7 @@ from quickstudy.base.record import Record
 from quickstudy.base.trace import Trace
 from quickstudy.report.build import build_report, gather
 from quickstudy.report.page import report_page, screen_page
+from quickstudy.runs.results import ResultsTable
 
 Make = Callable[..., Any]
 
@@ -139,7 +140,7 @@ def test_a_figure_from_outside_is_found_by_the_kind_of_trace(
             for row in rows
         ]
 
-    data = build_report([make_record("cat")], life)
+    data = build_report(ResultsTable.of([make_record("cat")], life))
     assert 'There is no figure for traces of the kind "life".' in texts(report_page(data), "remark")
     registered("life", draw)
     assert "cat on language/qa: 3" in texts(report_page(data), "")
@@ -150,7 +151,9 @@ def test_a_figure_that_fails_costs_the_picture_only(make_record: Make, registere
         raise KeyError("reward")
 
     registered("life", broken)
-    page = report_page(build_report([make_record()], lambda _: Trace("life", {}, {})))
+    page = report_page(
+        build_report(ResultsTable.of([make_record()], lambda _: Trace("life", {}, {})))
+    )
     assert any(
         remark.startswith('The figure "life" raised KeyError') for remark in texts(page, "remark")
     )
