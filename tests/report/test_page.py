@@ -23,7 +23,8 @@ from quickstudy.base.parameters import parameters_of
 from quickstudy.base.record import Record
 from quickstudy.base.trace import Trace
 from quickstudy.report.build import build_report, gather
-from quickstudy.report.page import report_page, screen_page
+from quickstudy.report.export import as_json
+from quickstudy.report.page import report_page, screen_page, write_report
 from quickstudy.runs.results import ResultsTable
 
 Make = Callable[..., Any]
@@ -296,3 +297,23 @@ def test_scores_of_one_run_in_two_folders_are_merged(
     (row,) = gather(halves).tables[0].rows
     assert {"wade", "final-accuracy"} <= set(row.scores)
     assert len(row.runs) == 1
+
+
+def test_runs_that_are_too_many_for_a_page_are_in_a_file_next_to_it(
+    make_study: Make, save: Make, tmp_path: pathlib.Path, monkeypatch: Any
+) -> None:
+    from quickstudy.report import page
+
+    data = gather([save(tmp_path, make_study(seeds=3))])
+    runs = sum(len(row.runs) for table in data.tables for row in table.rows)
+    whole = write_report(data, tmp_path / "whole.html").read_text()
+    assert not (tmp_path / "whole-runs.csv").exists()
+    monkeypatch.setattr(page, "MOST_LISTED", runs - 1)
+    short = write_report(data, tmp_path / "short.html").read_text()
+    keys = [run.key[:8] for table in data.tables for row in table.rows for run in row.runs]
+    assert all(key in whole for key in keys)
+    assert not any(key in short for key in keys)
+    assert "./short-runs.csv" in short
+    lines = (tmp_path / "short-runs.csv").read_text().splitlines()
+    assert len(lines) == runs + 1
+    assert as_json(data)["tasks"][0]["learners"][0]["records"]

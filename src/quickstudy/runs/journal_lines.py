@@ -27,8 +27,6 @@ LONGEST_LINE = 1 << 26
 takes.
 """
 _BUFFER = 1 << 20
-_SPLIT = {"what": 1, "where": 1, "cost": 1, "trace": 1, "scores": 3}
-"""Fields whose entries are shared one by one, and how many mappings of them are a record's own."""
 _MOST_SHARED = 20_000
 _PLAIN = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 _KEPT = re.compile(rf"(?:{TRACES}|{LEARNERS})/[^./\\][^/\\]*\.npz")
@@ -98,7 +96,7 @@ class _Known:
             for path in (folder / room).glob("*.npz")
         }
         self._understood: dict[int, bool] = {}
-        self._parts: dict[Any, Any] = {}
+        self._parts: dict[bytes, dict[str, Any]] = {}
         self.sound: dict[int, Any] = {}
 
     def has(self, name: str) -> bool:
@@ -107,24 +105,40 @@ class _Known:
 
     def shared(self, facts: dict[str, Any]) -> dict[str, Any]:
         """The facts of a line, with one object for all equal parts that were read so far."""
-        found = {name: self._part(part, _SPLIT.get(name, 0)) for name, part in facts.items()}
-        return {**found, "legend": found.get("legend", {})}
-
-    def _part(self, part: Any, depth: int) -> Any:
-        """depth: of the mappings that are a record's own, and of which only the entries are
-        shared.
-        """
-        if type(part) is dict and depth:
-            return {
-                sys.intern(name): (
-                    one if type(one) is float or name == "arrays" else self._part(one, depth - 1)
-                )
-                for name, one in part.items()
+        found = {"legend": {}, **facts}
+        for name in ("labels", "files", "legend"):
+            if type(part := found.get(name)) is dict:
+                found[name] = self._part(part)
+        for name in ("what", "where", "cost", "trace"):  # of this record alone, but their entries
+            if type(part := facts.get(name)) is dict:
+                found[name] = self._entries(part)
+        if type(scores := facts.get("scores")) is dict:
+            found["scores"] = {
+                sys.intern(id): {
+                    sys.intern(name): _named(one) if type(one) is dict else one
+                    for name, one in entry.items()
+                }
+                if type(entry) is dict
+                else entry
+                for id, entry in scores.items()
             }
-        if type(part) is not dict and type(part) is not str:
-            return part
+        return found
+
+    def _entries(self, own: dict[str, Any]) -> dict[str, Any]:
+        return {
+            sys.intern(name): one
+            if type(one) is float or name == "arrays"
+            else self._part(one)
+            if type(one) is dict
+            else sys.intern(one)
+            if type(one) is str
+            else one
+            for name, one in own.items()
+        }
+
+    def _part(self, part: dict[str, Any]) -> dict[str, Any]:
         try:  # by its bytes: True is equal to 1, and another value
-            mark = part if type(part) is str else marshal.dumps(part, 2)
+            mark = marshal.dumps(part, 2)
         except ValueError:  # nested too deeply, as its check will say
             return part
         if len(self._parts) >= _MOST_SHARED:
@@ -136,6 +150,14 @@ class _Known:
         if id(legend) not in self._understood:
             self._understood[id(legend)] = _can_be_read(legend)
         return self._understood[id(legend)]
+
+
+def _named(values: dict[str, Any]) -> dict[str, Any]:
+    """A mapping with one object for each of its texts, which are those of many records."""
+    return {
+        sys.intern(name): sys.intern(one) if type(one) is str else one
+        for name, one in values.items()
+    }
 
 
 def _can_be_read(legend: Mapping[str, Any]) -> bool:
