@@ -14,8 +14,7 @@ from .conftest import load
 LIMIT = 3.0
 """Occurrences of all patterns per 1,000 lines of a room."""
 
-UNFINISHED: dict[str, float] = {
-}
+UNFINISHED: dict[str, float] = {}
 """Rooms still above the limit, and what they may have per 1,000 lines: only ever lower it."""
 
 
