@@ -133,9 +133,13 @@ def plainly(value: float | str | None) -> str:
     return "" if value is None or value != value else str(value)
 
 
+MOST_NAMED = 3
+"""Most cells of a model whose best run a sentence names: the table has the numbers already."""
+
+
 def best_of(found: Reproduction) -> list[str]:
-    """For every model that is several columns: its best run on every task, and of how many it is
-    the best.
+    """For every model that is several columns: that its cells are the best of how many runs, and
+    which run that is.
     """
     lines = []
     for model, columns in found.study.together.items():
@@ -158,9 +162,10 @@ def best_of(found: Reproduction) -> list[str]:
             )
         elif known:
             best = {1: "highest", -1: "lowest"}[max(signs)] if len(signs) == 1 else "best"
+            which = "; ".join(known) if len(known) <= MOST_NAMED else "--json names each run"
             lines.append(
                 f"{model} is the {best} of all runs of {counted(len(columns), 'column')}, not a"
-                f" mean: it gets better with their number, and has no interval. {'; '.join(known)}."
+                f" mean: it gets better with their number, and has no interval. {which}."
             )
     return lines
 
