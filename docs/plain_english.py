@@ -42,7 +42,7 @@ PATTERNS = {
     "guest": r"\b([Gg]uests?|[Ss]trangers?|newcomers?)\b",
     "hand in": r"(?<!the )\b(hand(s|ed|ing)? in|shel(f|ves)|blind actions?)\b",
 }
-"""Patterns by a short name: the private dialect, which the field does not speak."""
+"""Patterns by a short name: phrases that readers outside the project had to read twice."""
 
 
 def main() -> None:
@@ -71,8 +71,8 @@ def counts() -> dict[str, tuple[int, Counter[str]]]:
 
 
 def per_1000(lines: int, counter: Counter[str]) -> float:
-    """Occurrences of all patterns per 1,000 lines."""
-    return 1000 * counter.total() / max(lines, 1)
+    """Occurrences of all patterns per 1,000 lines; a smaller room counts as 1,000 lines."""
+    return 1000 * counter.total() / max(lines, 1000)
 
 
 def table(found: dict[str, tuple[int, Counter[str]]]) -> str:

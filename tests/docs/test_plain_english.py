@@ -14,9 +14,6 @@ from .conftest import load
 LIMIT = 3.0
 """Occurrences of all patterns per 1,000 lines of a room."""
 
-UNFINISHED: dict[str, float] = {}
-"""Rooms still above the limit, and what they may have per 1,000 lines: only ever lower it."""
-
 
 @pytest.fixture(scope="module")
 def rooms() -> dict[str, float]:
@@ -24,19 +21,10 @@ def rooms() -> dict[str, float]:
     return {name: plain.per_1000(*found) for name, found in plain.counts().items()}
 
 
-def test_every_room_is_below_its_limit(rooms):
-    above = {
-        name: round(count, 1)
-        for name, count in rooms.items()
-        if count >= max(LIMIT, UNFINISHED.get(name, LIMIT) + 1.0)
-    }
+def test_every_room_is_below_the_limit(rooms):
+    above = {name: round(count, 1) for name, count in rooms.items() if count >= LIMIT}
     hint = "list them with `python docs/plain_english.py --rooms NAME`"
     assert not above, f"too many phrases of the list per 1,000 lines; {hint}"
-
-
-def test_a_finished_room_has_no_exception(rooms):
-    finished = [name for name in UNFINISHED if rooms.get(name, 0.0) < LIMIT]
-    assert not finished, "take these out of UNFINISHED"
 
 
 @pytest.mark.parametrize(
