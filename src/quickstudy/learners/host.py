@@ -116,10 +116,13 @@ class HostPupil:
                 setattr(self, name, getattr(self, f"_{name}"))
         if hasattr(host, "act"):
             self.live = self._live
+        self.recorded = bool(getattr(host, "recorded", False))
+        self.one_at_a_time = bool(getattr(host, "one_at_a_time", False))
+        self._held_back: Any = None
         if control and hasattr(host, "watch"):
             self.watch = host.watch
         if (
-            hasattr(host, "predict") and not self._told
+            hasattr(host, "predict") and not self._told and not self.recorded
         ):  # who steps is asked before anybody knows the answers
             own = all(hasattr(host, name) for name in ("start", "step", "rows"))
             stepper: Any = host if own else Prefixes(self._all_predicted)
@@ -167,6 +170,12 @@ class HostPupil:
         made when its batch is full, as by the built-in trainings.
         """
         face(self.host, HostLearner)
+        held_back = lesson.validation if hasattr(self.host, "hold_back") else None
+        if held_back is not None and self._held_back is not held_back:
+            self._held_back = held_back
+            own = held_back[0]
+            items = (self._item(own, index, own.asked[:, index]) for index in range(own.count))
+            self.host.hold_back([item for item in items if item is not None])
         if hasattr(self.host, "learn_many"):
             size = lesson.examples[0].count if self._batch == 0 else self._batch or 1
             items = self._items(lesson, start // size * size, stop // size * size)
