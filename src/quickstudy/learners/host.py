@@ -170,12 +170,12 @@ class HostPupil:
         made when its batch is full, as by the built-in trainings.
         """
         face(self.host, HostLearner)
-        held_back = lesson.validation if hasattr(self.host, "hold_back") else None
-        if held_back is not None and self._held_back is not held_back:
-            self._held_back = held_back
-            own = held_back[0]
-            items = (self._item(own, index, own.asked[:, index]) for index in range(own.count))
-            self.host.hold_back([item for item in items if item is not None])
+        hold_back = getattr(self.host, "hold_back", None)
+        if hold_back and lesson.validation is not None and self._held_back is not lesson.validation:
+            self._held_back = lesson.validation
+            own = lesson.validation[0]
+            every = (self._item(own, index, own.asked[:, index]) for index in range(own.count))
+            hold_back([item for item in every if item is not None])
         if hasattr(self.host, "learn_many"):
             size = lesson.examples[0].count if self._batch == 0 else self._batch or 1
             items = self._items(lesson, start // size * size, stop // size * size)

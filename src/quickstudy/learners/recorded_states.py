@@ -57,7 +57,8 @@ class DrivenStates:
         """
         if len(inputs) and inputs.shape[1] == self.firsts.shape[1]:
             near = NEAR * max(1.0, float(np.abs(self.firsts).max()))
-            for number in np.flatnonzero((np.abs(self.firsts - inputs[0]) <= near).all(axis=1)):
+            alike = np.flatnonzero((np.abs(self.firsts - inputs[0]) <= near).all(axis=1))
+            for number in alike.tolist():
                 start, driven = self.pieces[number]
                 if len(inputs) <= len(driven) and np.allclose(
                     driven[: len(inputs)], inputs, rtol=0.0, atol=near
