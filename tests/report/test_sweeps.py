@@ -50,11 +50,11 @@ def test_two_parameters_are_a_heat_map_and_curves(swept):
     assert heat.rows == ["leak=0.1", "leak=1"]
     assert heat.values[0] == pytest.approx([0.24, 0.39, 0.54])
     assert heat.marks == [(0, 2, 0, "best")]
-    assert heat.texts[1][0] == "0.16"
+    assert heat.texts[1][0] == "0.15"
     lines = curve.panels[0].series
     assert [line.label for line in lines] == ["leak=0.1", "leak=1"]
     assert lines[1].x == [0.3, 0.6, 0.9]
-    assert lines[1].y == pytest.approx([0.16, 0.31, 0.46])
+    assert lines[1].y == pytest.approx([0.15, 0.30, 0.45])
     assert all(
         low < middle < high
         for low, middle, high in zip(lines[1].low, lines[1].y, lines[1].high, strict=True)
