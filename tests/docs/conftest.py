@@ -62,4 +62,5 @@ def refresh(pages: Any, results: Any) -> Any:
 @pytest.fixture(scope="session")
 def norms() -> Any:
     load("anchors")
+    load("planes")
     return load("norms")
