@@ -182,9 +182,10 @@ def plane(found: Sequence[Profile], norms: Norms | None, name: str) -> Plot | No
         Axis(one.task.unit, LOG, (0.93, one.spans.end * 1.4 + 1), _ticks(one.spans.end))
         for one in axes
     )
+    units = f"{axes[0].task.unit}, and {axes[1].task.unit}"
     caption = (
-        f"Recall against state tracking: {axes[0].task.unit}, and {axes[1].task.unit}. Whisker: 95 %"
-        f" interval of {found[0].learner} in the latter"
+        f"Recall against state tracking: {units}. Whisker: 95 % interval of {found[0].learner} in"
+        " the latter"
     )
     words = "Every learner as a named point"
     rows = [
