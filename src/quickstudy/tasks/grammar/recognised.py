@@ -97,7 +97,7 @@ def _automata() -> dict[str, FiniteAutomaton]:
         "parity": explore(BITS, 0, lambda odd, bit: odd ^ int(bit), lambda odd: odd == 1),
         "cycle-navigation": explore((*"<=>", *DIGITS), 0, moved, lambda state: state == 5),
         "modular-arithmetic": explore(
-            (*DIGITS, *"+-*="), ("+", 0), computed, lambda state: state[0] == "."
+            (*DIGITS, *"+-*="), ("+", 0), computed, lambda state: "." in state
         ),
         "dyck-2-3": explore(tuple("()[]"), "", nested, lambda state: not state),
         "first": explore(
