@@ -56,8 +56,8 @@ class DevicePopulation(Probe):
             rows = []
             for genome in own:
                 settings = dict(zip(self._ranges, genome[0].tolist(), strict=True))
-                both = [self._states(settings, drive)[None] for drive in (wide, narrow)]
-                rows.append(self.behaviours(*both, wide[None, :, 0])[0])
+                shown, close = (self._states(settings, drive)[None] for drive in (wide, narrow))
+                rows.append(self.behaviours(shown, close, wide[None, :, 0])[0])
             found.append(np.array(rows))
         return found
 

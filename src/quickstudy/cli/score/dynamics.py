@@ -129,7 +129,7 @@ def _show(found: Mapping[str, Any]) -> None:
         )
         say(f"  with noise added to the states, of each node's deviation   {shaken}")
     for one in found.get("repeats", ()):
-        words = (
+        line = (
             f"{one['task']} given again: nodes correlate {one['correlation']:.4f} with themselves"
             f" (least {one['least_correlation']:.4f}), noise {one['noise']:.2g} of a node's"
             " deviation"
@@ -137,8 +137,8 @@ def _show(found: Mapping[str, Any]) -> None:
         if "readout" in one:
             score = "symbol-error-rate" if "symbol-error-rate" in one["readout"] else "nrmse"
             title = {"nrmse": "NRMSE", "symbol-error-rate": "SER"}[score]
-            words += f", {title} {one['readout'][score]:.4g} by the readout of the first time"
-        say(words)
+            line += f", {title} {one['readout'][score]:.4g} by the readout of the first time"
+        say(line)
 
 
 def _spread(values: Sequence[float]) -> str:
