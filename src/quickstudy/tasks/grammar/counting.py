@@ -105,7 +105,7 @@ class Counting:
             if fresh and exponent != fresh[0]:
                 raise UsageError(
                     f'grammar: {fresh[0]} is read first in "{letter}^{exponent}"; it must be'
-                    " there alone"
+                    " alone there"
                 )
             seen |= set(fresh)
             number = names.index(fresh[0]) if fresh else -1
