@@ -200,7 +200,7 @@ def test_the_page_has_choice_ranks_and_optimism(study: Study, save: Make, tmp_pa
     # Two choosing runs have an interval, but are no ground for a verdict.
     assert row[3].startswith("0.400 ±")
     assert any(
-        "no verdict on 1, where fewer than 6 runs are there" in part.text for part in texts(page)
+        "no verdict on 1, where there are fewer than 6 runs" in part.text for part in texts(page)
     )
 
 
