@@ -34,6 +34,8 @@ VERBS = {
         "reproduce": "reproduce",
         "compare": "compare",
         "site": "site",
+        "submit": "submit",
+        "verify": "submit",
         "serve": "serve",
         "check": "check",
         "cite": "cite",
