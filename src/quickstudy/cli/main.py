@@ -36,6 +36,7 @@ VERBS = {
         "site": "site",
         "submit": "submit",
         "verify": "submit",
+        "export": "export",
         "serve": "serve",
         "check": "check",
         "cite": "cite",
