@@ -40,7 +40,7 @@ def class_chart(table: TaskTable, marks: Marks, name: str) -> Iterator[Plot]:
     known = [(row, value) for row in others if (value := _value(row, score))]
     dots = Plotted(
         "class",
-        marks[PERSON, people[0][0].learner],
+        min((marks[PERSON, row.learner] for row, _ in people), key=lambda mark: mark.number),
         _side_by_side(values),
         values,
         kind=POINTS,
