@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from statistics import median
+from typing import Any
 
 from quickstudy.base.blocks import (
     CONTROL,
@@ -110,6 +111,8 @@ def _side_by_side(values: Sequence[float]) -> list[float]:
 
 def _data(
     people: Sequence[tuple[Row, Value]], known: Sequence[tuple[Row, Value]]
-) -> list[Sequence[str | float]]:
-    rows = [[row.learner, row.role, *value] for row, value in (*people, *known)]
+) -> list[Sequence[Any]]:
+    rows: list[Sequence[Any]] = [
+        [row.learner, row.role, *value] for row, value in (*people, *known)
+    ]
     return [["name", "role", "value", "low", "high"], *rows]
