@@ -140,7 +140,7 @@ def test_a_tampered_trace_is_refused(packed):
 
 def test_a_tampered_trace_that_names_other_versions_is_refused(packed):
     alter(packed, other_versions)
-    tampered(packed, better(0.5))
+    tampered(packed, better(0.9))
     found = verify(packed, options=HERE)
     assert not found.holds
     assert "by the seeds of the submission it should lie" in found.faults[0]
@@ -260,6 +260,22 @@ def test_what_a_board_does_not_take(packed, change, demands, words):
     change(packed)
     faults = verify(packed, demands, HERE).faults
     assert any(words in one for one in faults), faults
+
+
+@pytest.mark.parametrize("run_code", [False, True])
+@pytest.mark.parametrize(
+    "learner",
+    ["FOLDER/evil.py:Evil", "lines:command=touch FOLDER/RAN", "tampered:learner=FOLDER/evil.py"],
+)
+def test_a_name_that_reaches_outside_runs_nothing(packed, tmp_path, learner, run_code):
+    (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'RAN')!r}, 'w')\n")
+    named = learner.replace("FOLDER", str(tmp_path))
+    alter(packed, lambda facts: facts["labels"].update(learner=named))
+    demands = Demands(run_code=run_code and ".py" in learner)
+    found = verify(packed, demands, HERE)
+    assert not found.holds
+    assert not (tmp_path / "RAN").exists()
+    assert any("not in the submission" in one or "reaches outside" in one for one in found.faults)
 
 
 def test_a_label_of_somebody_else_is_refused(packed):

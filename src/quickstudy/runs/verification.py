@@ -22,6 +22,7 @@ from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.measure import Score
 from quickstudy.base.record import NOT_APPLICABLE, OK, Record
 from quickstudy.base.score_metadata import read_legend
+from quickstudy.learners.outside import reached
 from quickstudy.runs.array_files import checksum, load_trace
 from quickstudy.runs.doctor import examine_folder
 from quickstudy.runs.execute import execute
@@ -174,6 +175,7 @@ def _unfit(records: Sequence[Record], demands: Demands) -> Iterator[str]:
     code = sorted({name for record in records for name in sources_of(record)})
     if code and not demands.run_code:
         yield f"it has code of its own ({', '.join(code)}): read it, then give --run-code"
+    yield from _outside(records, demands)
     if any(name != pathlib.PurePath(name).name for name in code):
         yield "a file of its code is named with a folder"
     for own in _cells(records).values():
@@ -190,6 +192,27 @@ def _unfit(records: Sequence[Record], demands: Demands) -> Iterator[str]:
             yield f"{title}: at least {fewest} seeds are needed, got {len(numbers)}"
         if len({spelled(plain([one.labels, one.legend])) for one in own if one.status == OK}) > 1:
             yield f"{title}: its runs are labelled in different ways"
+
+
+def _outside(records: Iterable[Record], demands: Demands) -> Iterator[str]:
+    """What would be reached if runs were made again: programs, servers, and files that are not the
+    submission's. A name in a record may be anything.
+    """
+    named: dict[str, Record] = {}
+    for record in records:
+        labels = (str(record.labels.get(part, "")) for part in ("task", "learner"))
+        texts = [*labels, *map(str, record.parameters("protocol").values())]
+        named |= dict.fromkeys(texts, record)
+    for text, record in sorted(named.items()):
+        own = {f"{name} (its code is run)" for name in sources_of(record)}
+        files = [one for one in reached(text) if one.endswith("(its code is run)")]
+        if strange := sorted({*files} - own):
+            yield f"{text}: {', '.join(strange)}, and that file is not in the submission"
+        if (others := sorted({*reached(text)} - {*files})) and not demands.run_code:
+            yield (
+                f"{text} reaches outside quickstudy: {', '.join(others)}; if you trust it, give"
+                " --run-code"
+            )
 
 
 def chosen(records: Sequence[Record], hash: str) -> list[Record]:
