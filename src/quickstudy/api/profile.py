@@ -53,6 +53,10 @@ class Card:
         found: Mapping[str, Any] = plain(self.page.facts["card"])
         return found
 
+    def __repr__(self) -> str:
+        """What the card is of, and where it is."""
+        return f"Card({self.page.title!r}: {self.path})"
+
     def show(self) -> None:
         """The card on the screen."""
         from rich.console import Console
@@ -125,8 +129,7 @@ def profile(learner: Any, options: RunOptions | None = None, **named: Any) -> Ca
     ):
         _write(request.folder / f"{name}.{ending}", content)
     if request.shelf.reading().records:
-        reading = {request.folder: request.shelf.reading()}
-        whole = gather([request.folder], options.command or None, reading)
+        whole = gather(request.shelf.table(), options.command or None)
         write_report(whole, request.folder / "report.html", replaces=False)
     return Card(page, path, execution, request)
 
