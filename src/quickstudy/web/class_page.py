@@ -15,7 +15,7 @@ from quickstudy.base.canonical import digest
 from quickstudy.render.html import as_html
 from quickstudy.report.build import gather
 from quickstudy.report.class_chart import class_chart
-from quickstudy.report.results import Shelf
+from  import Shelf
 from quickstudy.report.tables import marks_of
 from quickstudy.report.words import counted
 from quickstudy.runs.folder import RUNS
