@@ -15,10 +15,10 @@ from quickstudy.base.canonical import digest
 from quickstudy.render.html import as_html
 from quickstudy.report.build import gather
 from quickstudy.report.class_chart import class_chart
-from  import Shelf
 from quickstudy.report.tables import marks_of
 from quickstudy.report.words import counted
 from quickstudy.runs.folder import RUNS
+from quickstudy.runs.results import ResultsFolder
 from quickstudy.web.app import HEADERS
 from quickstudy.web.room import Place, Room
 
@@ -32,7 +32,7 @@ _RESTING = 120.0
 
 def class_route(room: Room, word: str, code: str) -> Route:
     """The address of the teacher's page. word: what it begins with, which nobody can guess."""
-    shelf = Shelf(room.folder) if room.folder else None
+    shelf = ResultsFolder(room.folder) if room.folder else None
 
     async def page(request: Request) -> Response:
         mark = await run_in_threadpool(_mark, room, shelf)
@@ -94,7 +94,7 @@ def _state(place: Place) -> str:
     return "away" if place.idle > _RESTING else "plays"
 
 
-def _mark(room: Room, shelf: Shelf | None) -> str:
+def _mark(room: Room, shelf: ResultsFolder | None) -> str:
     """Something that changes when the page does."""
     kept = sorted(shelf.reading().records) if shelf else []
     places = [(place.person, len(place.log), _state(place)) for place in room.places()]
