@@ -8,20 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.api.drive import digest_of, drawn_series, narrow_noise
+from quickstudy.api.drive import digest_of, drawn_series, rested
 from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
+from quickstudy.base.parameters import recorded_id
+from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
 from quickstudy.data.recording_checks import odd_under_noise
-from quickstudy.data.recordings import read_drive, read_recording
-from quickstudy.learners.ridge import read_out
+from quickstudy.data.recordings import AGAIN, SEQUENCES, read_drive, read_recording
+from quickstudy.learners.state_readout import read_out
 from quickstudy.measures.checklist import missing as lacking
 from quickstudy.measures.checklist import one_sided, verdict
 from quickstudy.measures.memory import Harvest, ranks
 from quickstudy.measures.memory_terms import describe
-from quickstudy.tasks.dynamics.memory import BASES
+from quickstudy.tasks.dynamics.memory import BASES, narrow_noise
 from quickstudy.tasks.dynamics.narma import Driven
 from quickstudy.tasks.dynamics.rules import is_forecast
+
+NOISE = (0.001, 0.01, 0.1)
+"""Deviations of noise that is added to states before the readout is fitted, of each node's own."""
 
 
 def dynamics(
@@ -64,7 +69,9 @@ def dynamics(
         "constant": recorded.states.shape[1] - changing.shape[1],
         "tasks": {},
         "properties": [],
+        "repeats": [],
     }
+    first_time: dict[tuple[str, int], Any] = {}
     kinds: list[str] = []
     begins = 0
     for segment in header["segments"]:
@@ -75,15 +82,26 @@ def dynamics(
             )
         begins += len(inputs)
         rows = changing[segment["start"] :][: len(inputs)]
+        which = segment["task"], segment["repetition"]
+        if segment["role"] == AGAIN:
+            found["repeats"].append(_repeated(task, series, first_time[which], rows, segment))
+            continue
+        first_time.setdefault(which, rows)
         kinds += [dict(getattr(task, "taxonomy", {})).get("type", "unknown")]
         if _is_white(task) and segment["role"] != "generalisation":
             found["warnings"] += _shifted(rows, inputs[:, 0], segment)
             found["warnings"] += odd_under_noise(rows, inputs[:, 0], segment["washout"], names)
-        if hasattr(task, "signal"):
+        if segment["role"] == SEQUENCES:
+            found["tasks"][segment["task"]] = [
+                _told_apart(file, drive, missing, segment, header["seed"])
+            ]
+        elif hasattr(task, "signal"):
             _add_properties(found["properties"], segment, rows, inputs[:, 0], task)
         else:
             runs = found["tasks"].setdefault(segment["task"], [])
             runs.append(_scores(task, series, rows, segment))
+    if not found["repeats"]:
+        del found["repeats"]
     found["warnings"] = list(dict.fromkeys(found["warnings"]))
     stated = {
         **dict.fromkeys(
@@ -116,15 +134,44 @@ def _again(segment: Mapping[str, Any], seed: int, drive: pathlib.Path) -> tuple[
     """The task, the series and the inputs of a part of a drive, drawn again. Raises UsageError if
     they are others.
     """
-    series, task = drawn_series(segment["task"], segment["convention"], seed, segment["repetition"])
-    narrow = segment["role"] == "generalisation"
-    inputs = narrow_noise(task, seed, segment["repetition"]) if narrow else series.inputs
+    name, convention, repetition = (segment[key] for key in ("task", "convention", "repetition"))
+    if segment["role"] == SEQUENCES:
+        series, task = None, registries.typed_task(name, convention)
+        inputs = rested(task, segment["washout"])
+    else:
+        series, task = drawn_series(name, convention, seed, repetition)
+        narrow = segment["role"] == "generalisation"
+        streams = Streams(seed, recorded_id(task), repetition)
+        inputs = narrow_noise(task, streams) if narrow else series.inputs
     if digest_of(inputs) != segment["sha256"]:
         raise UsageError(
             f"{drive}: {segment['task']} now draws other inputs than those that were written; "
             f"it was at version {segment['version']}, and is at {task.version}: write a new drive"
         )
     return task, series, inputs
+
+
+def _told_apart(
+    file: pathlib.Path, drive: pathlib.Path, missing: str, segment: Mapping[str, Any], seed: int
+) -> dict[str, Any]:
+    """Scores of a readout that tells sequences apart, and of a linear classifier of the inputs, as
+    a run of `recorded-states` has them.
+    """
+    from quickstudy.learners.learner_spec import choose_learner
+    from quickstudy.learners.recorded_states import RecordedStates
+    from quickstudy.protocols.classification import ClassificationProtocol
+
+    task = registries.typed_task(segment["task"], segment["convention"])
+    streams = [Streams(seed, recorded_id(task), segment["repetition"])]
+    learners = {
+        "readout": RecordedStates(str(file), str(drive), missing),
+        "linear": choose_learner("linear-whole", segment["convention"], task, "reals").make(task),
+    }
+    found: dict[str, Any] = {"repetition": segment["repetition"]}
+    for name, one in learners.items():
+        trace = ClassificationProtocol().examine(task, one, streams).traces[0]
+        found[name] = registries.measure.get("classification")(trace, segment["convention"])
+    return found
 
 
 def _scores(task: Any, series: Any, states: Any, segment: Mapping[str, Any]) -> dict[str, Any]:
@@ -146,13 +193,54 @@ def _scores(task: Any, series: Any, states: Any, segment: Mapping[str, Any]) -> 
     }
     found: dict[str, Any] = {"repetition": segment["repetition"], "taps": taps}
     for name, answer in answers.items():
-        trace = Trace(
-            "predictions", {"answer": answer, "target": series.targets[first:]}, dict(series.facts)
-        )
-        values: dict[str, float] = {}
-        for id in ("errors", "symbol-errors"):
-            values |= registries.measure.get(id)(trace, segment["convention"])
-        found[name] = values
+        found[name] = _errors(answer, series, segment)
+    # The same noise whenever it is scored, drawn from the digest of the inputs.
+    rng = np.random.default_rng(int(segment["sha256"], 16))
+    shaken = rng.normal(size=states.shape) * states[series.washout :].std(axis=0)
+    found["with_noise"] = {
+        f"{level:g}": _errors(read_out(states + level * shaken, series), series, segment)
+        for level in NOISE
+    }
+    return found
+
+
+def _errors(answer: Any, series: Any, segment: Mapping[str, Any]) -> dict[str, float]:
+    """The errors of an answer to the test part."""
+    target = series.targets[len(series.inputs) - series.test :]
+    trace = Trace("predictions", {"answer": answer, "target": target}, dict(series.facts))
+    values: dict[str, float] = {}
+    for id in ("errors", "symbol-errors"):
+        values |= registries.measure.get(id)(trace, segment["convention"])
+    return values
+
+
+def _repeated(
+    task: Any, series: Any, once: Any, again: Any, segment: Mapping[str, Any]
+) -> dict[str, Any]:
+    """How alike states are that the same inputs gave twice, and what the readout of the first time
+    makes of those of the second.
+
+    correlation: of each node with itself, mean and least. noise: deviation of a node from itself,
+    over the root of 2 and its own deviation; mean over nodes.
+    """
+    both = [rows[series.washout :] for rows in (once, again)]
+    spread = np.sqrt((both[0].var(axis=0) + both[1].var(axis=0)) / 2)
+    moves = spread > 0
+    centred = [rows[:, moves] - rows[:, moves].mean(axis=0) for rows in both]
+    length = np.sqrt(np.prod([np.square(rows).sum(axis=0) for rows in centred], axis=0))
+    alike = (centred[0] * centred[1]).sum(axis=0) / np.where(length > 0, length, 1.0)
+    noise = (both[0] - both[1])[:, moves].std(axis=0) / np.sqrt(2) / spread[moves]
+    found: dict[str, Any] = {
+        "task": segment["task"],
+        "repetition": segment["repetition"],
+        "correlation": float(alike.mean()),
+        "least_correlation": float(alike.min()),
+        "noise": float(noise.mean()),
+    }
+    if not hasattr(task, "signal"):
+        first = len(series.inputs) - series.test
+        rows = np.concatenate([once[:first], again[first:]])
+        found["readout"] = _errors(read_out(rows, series), series, segment)
     return found
 
 

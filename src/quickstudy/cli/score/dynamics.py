@@ -109,6 +109,10 @@ def _show(found: Mapping[str, Any]) -> None:
         )
         say(f"stream rank above 0.01: {said}; {noise_floor(one['singular_values'])}")
     for task, runs in found["tasks"].items():
+        if "error-rate" in runs[0]["readout"]:
+            wrong, linear = (runs[0][name]["error-rate"] for name in ("readout", "linear"))
+            say(f"{task} wrong {wrong:.1%}   linear, of the whole input {linear:.1%}")
+            continue
         score = "symbol-error-rate" if "symbol-error-rate" in runs[0]["readout"] else "nrmse"
         title = {"nrmse": "NRMSE", "symbol-error-rate": "SER"}[score]
         others = "   ".join(
@@ -119,6 +123,22 @@ def _show(found: Mapping[str, Any]) -> None:
             )
         )
         say(f"{task} {title} {_spread([run['readout'][score] for run in runs])}   {others}")
+        shaken = "   ".join(
+            f"{float(level):g}: {_spread([run['with_noise'][level][score] for run in runs])}"
+            for level in runs[0]["with_noise"]
+        )
+        say(f"  with noise added to the states, of each node's deviation   {shaken}")
+    for one in found.get("repeats", ()):
+        line = (
+            f"{one['task']} given again: nodes correlate {one['correlation']:.4f} with themselves"
+            f" (least {one['least_correlation']:.4f}), noise {one['noise']:.2g} of a node's"
+            " deviation"
+        )
+        if "readout" in one:
+            score = "symbol-error-rate" if "symbol-error-rate" in one["readout"] else "nrmse"
+            title = {"nrmse": "NRMSE", "symbol-error-rate": "SER"}[score]
+            line += f", {title} {one['readout'][score]:.4g} by the readout of the first time"
+        say(line)
 
 
 def _spread(values: Sequence[float]) -> str:
