@@ -42,7 +42,7 @@ def drive(
         "", "--volts", help="LOW:HIGH, the voltages of the smallest and the largest input."
     ),
     rest: int = typer.Option(
-        100, "--rest", help="Samples of zeros before every sequence that is to be told apart."
+        100, "--rest", help="Samples of zeros before every sequence of a classification task."
     ),
     again: int = typer.Option(
         0, "--again", help="Give every series so many times more, to see whether states come again."

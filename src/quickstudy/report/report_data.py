@@ -172,7 +172,7 @@ class TaskTable:
         return {row.learner: own for row in self.of_role(role) if (own := row.values(score))}
 
     def best(self, score: str, role: str = CONTROL) -> Row | None:
-        """The best of a role by a score; None where nobody has it, or its direction is unknown."""
+        """The best of a role by a score; None if no learner has it, or its direction is unknown."""
         return self.row(best(self.rivals(score, role), self.legend.score(score)), role)
 
     def end(self, role: str) -> Row | None:

@@ -79,8 +79,8 @@ def teach_forever(
     open_it: bool,
     say: Callable[[str], None],
 ) -> None:
-    """Let a class play until interrupted: everybody who reaches an address of this machine and has
-    the room code. Raises UsageError for what cannot be played, and for an address that is none.
+    """Let a class play until interrupted: anybody who reaches an address of this machine and
+    has the room code. Raises UsageError for what cannot be played, and for an address that is none.
     """
     invitation.seat()
     names, room, door = names_of(host), Room(invitation, folder, rules), Door()
