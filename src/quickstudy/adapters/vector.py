@@ -66,7 +66,8 @@ class VectorWorlds(VectorEnv[Any, Any, NDArray[Any]]):
             raise UsageError("many worlds have no text; make one with gymnasium.make")
         if num_envs < 1:
             raise UsageError(f"num_envs must be at least 1, got {num_envs}")
-        self._name, self._task = task, made
+        self._name = task
+        self._task: Any = made
         self._convention, self._repetition = convention, repetition
         self.num_envs, self.render_mode = num_envs, None
         self.metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
