@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from quickstudy.adapters.rendering import METADATA, check_render_mode, root_seed, spelled
 from quickstudy.base import registries
 from quickstudy.base.errors import MissingExtra, UsageError
+from quickstudy.base.offers import Snapshotting, offers
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Bits, Fields, Space, Tokens
 from quickstudy.base.task import World, WorldTask, players_of, spaces_of
@@ -107,7 +108,7 @@ class WorldEnv(gymnasium.Env[Any, Any]):
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the world, which is a running program, and what brings the world back."""
-        if self._world is not None and not hasattr(self._world, "snapshot"):
+        if self._world is not None and not offers(self._world, Snapshotting):
             raise UsageError(
                 f"{self._task.id} cannot be copied or pickled: its world has no snapshot and"
                 " restore"

@@ -16,6 +16,7 @@ from quickstudy.base.learner import Brief, Pupil, Showing, face
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
+from quickstudy.base.stated import LearnerFacts, stated
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace
 from quickstudy.protocols.examination import Examination
@@ -114,7 +115,7 @@ class CharcProtocol:
         """One trace per lane, of kind `behaviours`: `behaviour` and `at_random` (evaluation, 3)."""
         from quickstudy.learners.reservoir_population import Substrate
 
-        core = getattr(learner, "core", None)
+        core = stated(learner, LearnerFacts).core
         if core is None:
             return self._single(task, learner, streams)
         brief = Brief(*spaces_of(task), "squared", 1, 1)
@@ -174,7 +175,7 @@ class CharcProtocol:
                 pupil, Probe(size, task, streams, self.rank, self.steps, self.as_coded)
             )
         facts: dict[str, Any] = {"size": size, "voxel": self.edge(size), "passes": 0}
-        if not getattr(learner, "control", False):
+        if not stated(learner, LearnerFacts).control:
             facts["remarks"] = [
                 "It has no parameters to search: its one behaviour is one voxel, whatever the"
                 " seeds."
