@@ -39,6 +39,7 @@ chaos: .venv/test
 	$(BIN)/python tests/disturbed.py
 	$(BIN)/python tests/cluster_chaos.py
 
+# The documentation site, site/index.html, and the tests of its blocks and links.
 docs: .venv/test
 	$(BIN)/python docs/build.py
 	$(BIN)/python -m pytest tests/docs

@@ -9,7 +9,9 @@ is left alone. `docs/norms.py` puts them into the norms inside the package.
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import pathlib
 import sys
 from typing import Any
@@ -112,11 +114,14 @@ def main(names: list[str]) -> None:
         if stored().get(name, {}).get("subject") == subject_of(registries.typed_task(name)):
             continue
         made = {"item": name, **anchors_of(name)}
-        found = {**stored(), name: made}
         STORED.parent.mkdir(parents=True, exist_ok=True)
-        STORED.write_text(
-            "".join(f"{json.dumps(found[one])}\n" for one in sorted(found)), encoding="utf-8"
-        )
+        # Several items may be measured at the same time, each by a process.
+        lock = os.open(STORED.parent, os.O_RDONLY)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        found = {**stored(), name: made}
+        lines = (f"{json.dumps(found[one])}\n" for one in sorted(found))
+        STORED.write_text("".join(lines), encoding="utf-8")
+        os.close(lock)
 
 
 if __name__ == "__main__":

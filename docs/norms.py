@@ -21,11 +21,12 @@ from quickstudy.pages.profile.battery import (
     FAMILY_PARTS,
     ITEM_PARTS,
     TITLES,
-    complete,
     facts_of,
     failures,
     marks_of,
+    quick_items,
     reference_learners,
+    references,
 )
 from quickstudy.pages.profile.chart import plane
 from quickstudy.pages.profile.norms import norms_file, norms_from
@@ -43,11 +44,16 @@ SPANS = ("rote", "best_control")
 """Statistics that are spans."""
 HEAD = """# Reference learners
 
-Spans of the built-in learners on the items of the quick profile, mean of {seeds} seeds, with their usual settings. The
-runs are in `published/battery`; `make norms` makes the runs that are missing, the norms inside the package and this
-page. `quickstudy profile` reads a card against these norms.
+Spans of the built-in learners on the items of the quick profile, mean of {seeds} seeds, with their usual settings, and
+below on the other items of the standard profile. The runs are in `published/battery`; `make norms` makes the runs that
+are missing, the norms inside the package and this page. `quickstudy profile` reads a card against these norms.
 
 A span is in the unit of its item; `+` is the end of the axis. `quickstudy show span/copy` has the sheet of one.
+"""
+OTHERS = """
+## The other items
+
+The same with the items that only the standard and the full profile have.
 """
 ANCHORS = """
 ## Anchors
@@ -64,12 +70,15 @@ where the 95 % intervals of its number over {seeds} seeds are disjoint. Split-ha
 the means of two halves of the seeds, mean over all splits; retest: the same of ranks. Reliability: the share of the
 variance of the learners' means that is between learners; without the extremes: without the two learners furthest from
 the median. Floor, ceiling: learners at an end of the axis, in a family on all of its items. Eigenvalue ratio: first
-over second eigenvalue of the correlations of the items, where a family has three.
+over second eigenvalue of the correlations of the items, those of the standard profile too.
 
 The tables here are of the {gallery} learners of the gallery, for which the thresholds were set:
 {names}
 Each family should tell 50 of their 78 pairs apart, all families together 300 of 390, with a split-half correlation of
 0.9 and at most 2 learners at the floor and 2 at the ceiling. What does not meet a demand is in bold.
+"""
+STANDARD = """
+The same with all items of the standard profile:
 """
 ITEMS = """
 Item by item. Spread: standard deviation of the learners' mean shares of the axis. Item-rest: rank correlation with the
@@ -136,14 +145,15 @@ def texts(folder: pathlib.Path) -> tuple[str, str, str]:
     with tempfile.TemporaryDirectory() as scratch:
         request = stored_request(folder, pathlib.Path(scratch))
         found = [profile_of(request, learner) for learner in reference_learners(request)]
-        profiles = [one for one in found if complete(one, SEEDS)]
+        profiles = references(request, found)
         anchors = anchors_for(profiles[0])
         norms = json.loads(
             norms_file(profiles, marks_of(request), facts_of_runs(profiles, request))
         )
+        anchors = {name: own for name, own in anchors.items() if name in norms["items"]}
         for name, own in anchors.items():
             norms["items"][name]["anchors"] = own
-        table = page(profiles, anchors, facts_of(request, profiles, anchors))
+        table = page(profiles, quick_items(request), anchors, facts_of(request, profiles, anchors))
         return json.dumps(norms, indent=1) + "\n", table, picture(profiles, norms)
 
 
@@ -154,25 +164,31 @@ def picture(profiles: list[Profile], norms: dict[str, Any]) -> str:
     return f"{plot_drawings(drawn)[0].file()}\n"
 
 
-def page(profiles: list[Profile], anchors: dict[str, Any], facts: Any) -> str:
+def page(profiles: list[Profile], quick: set[str], anchors: dict[str, Any], facts: Any) -> str:
     """The tables as Markdown."""
-    items = profiles[0].items
-    lines = [
-        HEAD.format(seeds=SEEDS),
-        f"| learner | {' | '.join(item.label for item in items)} |",
-        "|---|" + "--:|" * len(items),
-    ]
-    for one in sorted(profiles, key=lambda profile: profile.learner):
-        cells = [
-            "–" if item.spans.span is None else span_text(item.spans.span, item.spans.ceiling)
-            for item in one.items
-        ]
-        lines.append(f"| `{one.learner}` | {' | '.join(cells)} |")
-    lines.append("| unit | " + " | ".join(item.task.unit for item in items) + " |")
+    known = {item.name for one in profiles for item in one.items if not item.why}
+    lines = [HEAD.format(seeds=SEEDS), *_spans(profiles, quick & known)]
+    if known - quick:
+        lines += [OTHERS, *_spans(profiles, known - quick)]
     lines += [*_anchors(anchors), *_reliability(facts), FAILS, *_failures(facts)]
     if facts["all"]["learners"] != facts["learners"]:
         lines += [ALL.format(learners=len(facts["all"]["learners"])), *_tables(facts["all"])]
     return "\n".join(lines) + "\n"
+
+
+def _spans(profiles: list[Profile], names: set[str]) -> list[str]:
+    """A line a learner: those with a span on any of the items."""
+    items = [item for item in profiles[0].items if item.name in names]
+    lines = [
+        f"| learner | {' | '.join(item.label for item in items)} |",
+        "|---|" + "--:|" * len(items),
+    ]
+    for one in sorted(profiles, key=lambda profile: profile.learner):
+        spans = [item.spans for item in one.items if item.name in names]
+        cells = ["–" if own.span is None else span_text(own.span, own.ceiling) for own in spans]
+        if any(own.span is not None for own in spans):
+            lines.append(f"| `{one.learner}` | {' | '.join(cells)} |")
+    return [*lines, "| unit | " + " | ".join(item.task.unit for item in items) + " |"]
 
 
 def _anchors(anchors: dict[str, Any]) -> list[str]:
@@ -206,11 +222,18 @@ def _failures(facts: Any) -> list[str]:
 
 
 def _tables(facts: Any) -> list[str]:
+    lines = [*_families(facts)]
+    if any(own["learners"] for own in facts["standard"]["families"].values()):
+        lines += [STANDARD, *_families(facts["standard"])]
+    items = {name: own for name, own in facts["items"].items() if own["learners"]}
+    return [*lines, ITEMS, *_table("item", items, (*ITEM_PARTS, "seconds"))]
+
+
+def _families(facts: Any) -> list[str]:
     together = facts["together"]
     return [
         *_table("family", facts["families"], FAMILY_PARTS),
-        f"\nTogether {together['pairs']} of {together['of']} pairs.\n{ITEMS}",
-        *_table("item", facts["items"], (*ITEM_PARTS, "seconds")),
+        f"\nTogether {together['pairs']} of {together['of']} pairs.",
     ]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from statistics import mean
 from typing import Any
 
-from sheets import sheet
+from sheets import anchor, sheet
 
 import quickstudy
 from quickstudy.base import registries
@@ -52,7 +52,7 @@ def _row(title: str, item: dict[str, Any], name: str) -> str:
     rank = 1 + sum(value > means[name] for value in means.values())
     shown = span_text(means[name], means[name] >= item["end"] - 1e-9)
     task = item["subject"]["task"]["id"]
-    link = f"[{title}](tasks/{task.partition('/')[0]}.md#{task.replace('/', '')})"
+    link = f"[{title}](tasks/{task.partition('/')[0]}.md#{anchor(task)})"
     return f"| {link} | {shown} | {item['end']:g} | {rank} of {len(means)} |"
 
 

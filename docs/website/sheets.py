@@ -10,6 +10,11 @@ from quickstudy.base.sheet import Sheet, parse_sheet, sheet_of
 from quickstudy.cli.main import main
 
 
+def anchor(id: str) -> str:
+    """The anchor of a component's heading: `curriculum/micro-5.1` gives `curriculummicro-51`."""
+    return re.sub(r"[^\w-]", "", id)
+
+
 def sheet(target: object) -> str:
     """The docstring as Markdown: summary, a list of fields, text, a table of parameters."""
     if isinstance(target, type):

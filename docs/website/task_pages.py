@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sheets import cell, printed, sheet
+from sheets import anchor, cell, printed, sheet
 
 from quickstudy.base import registries
 
@@ -35,10 +35,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def _family(family: str, entries: list[Any]) -> str:
-    rows = [
-        f"| [`{entry.id}`](#{entry.id.replace('/', '')}) | {cell(entry.summary)} |"
-        for entry in entries
-    ]
+    rows = [f"| [`{entry.id}`](#{anchor(entry.id)}) | {cell(entry.summary)} |" for entry in entries]
     table = "\n".join(["| task | what it is |", "|---|---|", *rows])
     return f"# {family.capitalize()}\n\n{table}\n\n" + "\n".join(map(_task, entries))
 

@@ -260,3 +260,9 @@ def test_python_reproduces_what_the_command_does(quickstudy, tmp_path, monkeypat
     facts, path, ran, title, shown = json.loads(done.stdout)
     assert {**facts, "report": path} == typed
     assert (ran, title, shown) == (0, "Coins", True)
+
+
+def test_a_study_of_rates_shows_what_it_would_run(quickstudy):
+    """Its learners are in the settings, so the study has no columns."""
+    plan = quickstudy("reproduce", "battery-rates", "--seeds", 2, "--only", "copy", "--dry-run")
+    assert plan.out.startswith("130 runs: 0 found, 130 to do")

@@ -45,13 +45,6 @@ def test_a_block_that_is_not_closed_is_an_error(pages: Any, tmp_path: pathlib.Pa
         pages.blocks(page)
 
 
-def test_the_pages_can_be_copied(build: Any, tmp_path: pathlib.Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(build, "SITE", tmp_path / "site")
-    build.copy()
-    assert (tmp_path / "site" / "docs" / "index.md").is_file()
-    assert (tmp_path / "site" / "docs" / "images" / "reference-learners.svg").is_file()
-
-
 def test_the_picture_is_whole_and_small() -> None:
     path = ROOT / "docs" / "images" / "reference-learners.svg"
     assert path.stat().st_size < 200_000
@@ -91,7 +84,7 @@ def test_the_page_of_types_names_them_all() -> None:
         "errors",
         "examples",
         "learner",
-        "lesson",
+        "exchange",
         "measure",
         "record",
         "seeds",

@@ -10,6 +10,7 @@ import pytest
 from quickstudy.api.study import take_over
 from quickstudy.base.errors import UsageError
 from quickstudy.base.study import find_study
+from quickstudy.pages.profile import battery
 from quickstudy.runs.archive import pack
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -58,7 +59,7 @@ def test_a_learner_is_in_the_norms_once_all_its_runs_are_there(norms, items, com
             for seeds, why in items
         ]
     )
-    assert norms.complete(profile, norms.SEEDS) == complete
+    assert battery.complete(profile, norms.SEEDS) == complete
 
 
 def test_the_norms_and_their_page_are_what_the_stored_runs_give(norms):

@@ -77,11 +77,12 @@ def test_the_study_has_a_rate_in_every_family(tmp_path: Path) -> None:
 
 
 def test_rates_of_spans_are_not_tried_on_the_seeds_of_the_norms(tmp_path: Path) -> None:
-    """The same items as in the battery, all seeds of another root, and what a user asks for goes
+    """The same items as on the quick card, all seeds of another root, and what a user asks for goes
     before.
     """
     study = find_study("battery-rates")
-    assert [row.task for row in study.rows] == [row.task for row in find_study("battery").rows]
+    quick = find_study("profile-quick")
+    assert [row.task for row in study.rows] == [row.task for row in quick.rows]
     for asked, root in ((0, 7001), (5, 5)):
         request = Request(study, tmp_path, "corrected", 1, asked)
         (stage,) = rates.Rates().stages(request)

@@ -81,11 +81,12 @@ def reproduce(
         if found := reached_by_study(request.study):
             _name_reached(request, found, json)
             return
-        if not request.columns and not json:
+        stage = next(stages_of(request))
+        if not stage.settings and not json:
             say(f"{request.study.id} runs nothing: its numbers are computed from the tasks")
             return
         # What comes after the first stage follows from its results.
-        preview(plan_stage(request, next(stages_of(request))), options, json)
+        preview(plan_stage(request, stage), options, json)
         return
     progress = by_stage(lambda: choose_progress(quiet=quiet or json, stream=sys.stderr))
     made = make(study, dataclasses.replace(options, progress=progress, command=command_line()))

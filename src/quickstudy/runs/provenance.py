@@ -7,6 +7,7 @@ was run.
 
 from __future__ import annotations
 
+import collections
 import functools
 import importlib.metadata
 import os
@@ -243,14 +244,17 @@ def _requirements() -> list[str]:
 
 
 def _libraries(requirements: list[str]) -> list[Library]:
-    libraries = []
-    for text in requirements:
-        match = _REQUIREMENT.match(text)
-        if match and match["extra"] not in _NOT_FOR_USERS:
-            libraries.append(
-                Library(match["name"], match["extra"] or "", _installed_version(match["name"]))
-            )
-    return libraries
+    """Every library once. Where several extras bring one, the extra that brings the fewest others
+    is named: JAX is asked for by `learners`, not by an adapter that needs the learners too.
+    """
+    matches = [match for match in map(_REQUIREMENT.match, requirements) if match]
+    sizes = collections.Counter(match["extra"] for match in matches if match["extra"])
+    extra_of: dict[str, str] = {}
+    for match in matches:
+        name, extra = match["name"], match["extra"] or ""
+        if extra not in _NOT_FOR_USERS:
+            extra_of[name] = min(extra_of.get(name, extra), extra, key=lambda each: sizes[each])
+    return [Library(name, extra, _installed_version(name)) for name, extra in extra_of.items()]
 
 
 def _installed_version(name: str) -> str | None:

@@ -4,7 +4,8 @@ statistics.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from quickstudy.base.blocks import (
@@ -22,6 +23,7 @@ from quickstudy.base.blocks import (
 )
 from quickstudy.base.record import NOT_APPLICABLE
 from quickstudy.base.registries import block
+from quickstudy.base.study import find_study
 from quickstudy.pages.profile.anchors import load_anchors
 from quickstudy.pages.profile.reliability import family_statistics, item_statistics
 from quickstudy.pages.profile.spans import Family, Item, Profile, item_name, profile_of, span_of
@@ -69,6 +71,47 @@ def gallery(request: Request) -> list[str]:
     return list(request.study.settings.get("gallery") or reference_learners(request))
 
 
+def quick_items(request: Request) -> set[str]:
+    """The items that the number of a family is of: those of the study `quick` of the settings; all
+    where none is named.
+    """
+    quick = request.study.settings.get("quick")
+    rows = find_study(str(quick)).rows if quick else request.rows
+    return {item_name(row) for row in rows}
+
+
+def references(request: Request, found: Sequence[Profile]) -> list[Profile]:
+    """The learners that have all seeds of every quick item that they can take. An item of theirs
+    with fewer seeds counts as missing.
+    """
+    quick = quick_items(request)
+    return [
+        _finished_items(one, request.seeds)
+        for one in found
+        if complete(part_of(one, quick), request.seeds)
+    ]
+
+
+def part_of(profile: Profile, names: Collection[str]) -> Profile:
+    """A learner on some of the items."""
+    families = [
+        replace(family, items=[item for item in family.items if item.name in names])
+        for family in profile.families
+    ]
+    return replace(profile, families=[family for family in families if family.items])
+
+
+def _finished_items(profile: Profile, seeds: int) -> Profile:
+    def known(item: Item) -> Item:
+        count = len(item.spans.values)
+        return item if item.why or count == seeds else replace(item, why=f"{count} of {seeds} runs")
+
+    families = [
+        replace(family, items=[known(item) for item in family.items]) for family in profile.families
+    ]
+    return replace(profile, families=families)
+
+
 def complete(profile: Profile, seeds: int) -> bool:
     """Whether a learner has all seeds of every item that it can take."""
     return all(
@@ -80,29 +123,42 @@ def complete(profile: Profile, seeds: int) -> bool:
 def facts_of(
     request: Request, found: Sequence[Profile], anchors: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The statistics over the gallery, and under `all` over all learners, of those that are
-    complete.
+    """The statistics over the gallery, and under `all` over all learners.
 
+    families: the numbers of the quick profile. standard: those over all items. items: all of them.
     anchors: by the name of an item.
     """
-    found = [one for one in found if complete(one, request.seeds)]
+    found, quick = references(request, found), quick_items(request)
     chosen = [one for one in found if one.learner in gallery(request)]
-    return {**_statistics_of(chosen, anchors), "all": _statistics_of(found, anchors)}
+    return {
+        **_statistics_of(chosen, quick, anchors),
+        "all": _statistics_of(found, quick, anchors),
+    }
 
 
-def _statistics_of(found: Sequence[Profile], anchors: Mapping[str, Any]) -> dict[str, Any]:
-    families = {name: family_statistics(own) for name, own in by_family(found).items()}
+def _statistics_of(
+    found: Sequence[Profile], quick: Collection[str], anchors: Mapping[str, Any]
+) -> dict[str, Any]:
     items = {
         own[0].name: item_statistics(own, found, anchors.get(own[0].name, {}))
         for own in by_item(found)
     }
-    total = {part: sum(own[part] for own in families.values()) for part in ("pairs", "of")}
+    whole = by_family(found)
+    parts = by_family([part_of(one, quick) for one in found])
     return {
         "learners": [one.learner for one in found],
-        "families": families,
+        **_families_of(parts, whole),
         "items": items,
-        "together": total,
+        "standard": _families_of(whole, whole),
     }
+
+
+def _families_of(
+    parts: Mapping[str, Sequence[Family]], whole: Mapping[str, Sequence[Family]]
+) -> dict[str, Any]:
+    families = {name: family_statistics(own, whole[name]) for name, own in parts.items()}
+    total = {part: sum(own[part] for own in families.values()) for part in ("pairs", "of")}
+    return {"families": families, "together": total}
 
 
 class Failure(NamedTuple):
@@ -200,9 +256,11 @@ def _statistics(
     name: str, caption: str, facts: Mapping[str, Any], kind: str, parts: Sequence[str]
 ) -> Iterator[Table]:
     """A table of the gallery and, where there are more learners, one of all."""
-    columns = [Column(kind, numeric=False), *(Column(TITLES[part]) for part in parts)]
+    heading = "item" if kind == "items" else "family"
+    columns = [Column(heading, numeric=False), *(Column(TITLES[part]) for part in parts)]
     for who, own in (("", facts), ("-all", facts["all"])):
         if not who or own["learners"] != facts["learners"]:
+            rows = own["standard"]["families"] if kind == "standard" else own[kind]
             lines = [
                 Line(
                     [
@@ -213,15 +271,17 @@ def _statistics(
                         ),
                     ]
                 )
-                for one, row in own[kind].items()
+                for one, row in rows.items()
             ]
             words = f"{caption}; {len(own['learners'])} learners"
             yield Table(f"{name}{who}", words, columns, [Group(lines)])
 
 
 def _families(facts: Mapping[str, Any]) -> Iterator[Table]:
-    caption = "How well the number of each family tells the learners apart"
-    return _statistics("battery-family", caption, facts, "families", FAMILY_PARTS)
+    caption = "How well the number of each family tells the learners apart, items of the quick card"
+    yield from _statistics("battery-family", caption, facts, "families", FAMILY_PARTS)
+    caption = "The same with all items"
+    yield from _statistics("battery-family-standard", caption, facts, "standard", FAMILY_PARTS)
 
 
 def _items(facts: Mapping[str, Any]) -> Iterator[Table]:

@@ -90,12 +90,18 @@ def eigenvalue_ratio(items: Sequence[Values]) -> float | None:
     return float(values[-1] / max(values[-2], 1e-9))
 
 
-def family_statistics(families: Sequence[Family]) -> dict[str, Any]:
+def family_statistics(families: Sequence[Family], whole: Sequence[Family] = ()) -> dict[str, Any]:
     """pairs, of; split_half; floor and ceiling: learners at an end of every axis of the family.
 
-    eigenvalues: first over second of the correlations of its items. fails: which demands it does
-    not meet.
+    items, eigenvalues: how many items the family has, and the first over the second eigenvalue of
+    their correlations. fails: which demands it does not meet.
+
+    whole: the family with all its items, where `families` has some of them. Where no learner has
+    them all, only those of `families` are looked at.
     """
+    answered = [family for family in whole if not family.missing]
+    answered = answered or [family for family in families if not family.missing]
+    items = range(len((answered or families)[0].items))
     known = [family for family in families if len(family.shares)]
     values = [family.shares for family in known]
     pairs, of = pairs_apart(values)
@@ -106,12 +112,9 @@ def family_statistics(families: Sequence[Family]) -> dict[str, Any]:
         "reliability": reliability(values),
         "floor": sum(all(at_floor(item) for item in family.items) for family in known),
         "ceiling": sum(all(item.spans.ceiling for item in family.items) for family in known),
-        "items": len(families[0].items),
+        "items": len(items),
         "eigenvalues": eigenvalue_ratio(
-            [
-                [family.items[place].spans.shares for family in known]
-                for place in range(len(families[0].items))
-            ]
+            [[family.items[place].spans.shares for family in answered] for place in items]
         ),
         "learners": len(known),
     }
