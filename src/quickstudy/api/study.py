@@ -95,7 +95,7 @@ def reproduce(study: str, options: RunOptions | None = None, **named: Any) -> St
         from quickstudy.report.page import write_report
 
         write_report(
-            gather([folder], options.command, {folder: wider.shelf.reading()}),
+            gather(wider.shelf.table(), options.command),
             folder / "report.html",
         )
     return StudyPage(page, path, execution, repetitions, wider)
