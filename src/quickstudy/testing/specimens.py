@@ -27,7 +27,7 @@ class Honest(KeptAttributes):
 
     reads = gives = (Tokens,)
     breaks: ClassVar[str] = ""
-    kept = ("table",)
+    kept: ClassVar[tuple[str, ...]] = ("table",)
 
     def __init__(self, brief: Brief, seed: int) -> None:
         self.outputs = brief.outputs.width
@@ -57,7 +57,7 @@ class IgnoresItsSeed(Honest):
     """Draws its weights from a generator of its own that nobody seeded."""
 
     breaks = "same seed, same answers"
-    kept = ("table", "noise")
+    kept: ClassVar[tuple[str, ...]] = ("table", "noise")
 
     def __init__(self, brief: Brief, seed: int) -> None:
         super().__init__(brief, seed)
@@ -87,7 +87,7 @@ class DiffersBetweenRuns(Honest):
 
     breaks = "same seed, same answers"
     made: ClassVar[list[int]] = []
-    kept = ("table", "bias")
+    kept: ClassVar[tuple[str, ...]] = ("table", "bias")
 
     def __init__(self, brief: Brief, seed: int) -> None:
         super().__init__(brief, seed)
@@ -145,7 +145,7 @@ class HonestNumbers(KeptAttributes):
 
     reads = gives = (Reals,)
     breaks: ClassVar[str] = ""
-    kept = ("slope",)
+    kept: ClassVar[tuple[str, ...]] = ("slope",)
 
     def __init__(self, brief: Brief, seed: int) -> None:
         self.slope = 0.01 * float(np.random.default_rng(seed).normal())
@@ -199,7 +199,7 @@ class HonestActor(KeptAttributes):
     """
 
     breaks: ClassVar[str] = ""
-    kept = ("values", "last", "rng")
+    kept: ClassVar[tuple[str, ...]] = ("values", "last", "rng")
 
     def __init__(self, brief: Brief, seed: int) -> None:
         if (

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -213,7 +213,7 @@ class Tempering(KeptAttributes):
     of every replica, the coldest first. best, fewest: the network found so far, and its bits.
     """
 
-    kept = ("rows", "bits", "best", "fewest", "made", "generator")
+    kept: ClassVar[tuple[str, ...]] = ("rows", "bits", "best", "fewest", "made", "generator")
 
     tree: Tree
     parts: Parts
