@@ -132,6 +132,7 @@ class HostPupil:
         self._fixed: tuple[Exam, NDArray[np.float64]] | None = None
         self._checked = action_checker(brief.outputs)
         self._many_checked = False
+<<<<<<< HEAD
         self._told = control and offers(host, Told)
         if offers(host, HostActing):
             self.act, self.live = self._act, self._live
@@ -147,6 +148,21 @@ class HostPupil:
             self.watch = host.watch
         if (
             offers(host, Predicting) and not self._told
+=======
+        self._told = control and hasattr(host, "told")
+        for name in ("act", "states", "snapshot", "restore", "learning"):
+            if hasattr(host, name):
+                setattr(self, name, getattr(self, f"_{name}"))
+        if hasattr(host, "act"):
+            self.live = self._live
+        self.recorded = bool(getattr(host, "recorded", False))
+        self.one_at_a_time = bool(getattr(host, "one_at_a_time", False))
+        self._held_back: Any = None
+        if control and hasattr(host, "watch"):
+            self.watch = host.watch
+        if (
+            hasattr(host, "predict") and not self._told and not self.recorded
+>>>>>>> main
         ):  # who steps is asked before anybody knows the answers
             own = offers(host, HostStepping)
             stepper: Any = host if own else Prefixes(self._all_predicted)
@@ -194,7 +210,17 @@ class HostPupil:
         made when its batch is full, as by the built-in trainings.
         """
         face(self.host, HostLearner)
+<<<<<<< HEAD
         if offers(self.host, Batched):
+=======
+        hold_back = getattr(self.host, "hold_back", None)
+        if hold_back and lesson.validation is not None and self._held_back is not lesson.validation:
+            self._held_back = lesson.validation
+            own = lesson.validation[0]
+            every = (self._item(own, index, own.asked[:, index]) for index in range(own.count))
+            hold_back([item for item in every if item is not None])
+        if hasattr(self.host, "learn_many"):
+>>>>>>> main
             size = lesson.examples[0].count if self._batch == 0 else self._batch or 1
             items = self._items(lesson, start // size * size, stop // size * size)
             while some := list(itertools.islice(items, size)):

@@ -28,6 +28,7 @@ from quickstudy.render.write_page import write_page
 from quickstudy.report.export import as_csv, facts_of
 from quickstudy.report.report_data import LEARNING, ReportData, TaskTable
 from quickstudy.report.sections import about, figure, how_to_read, record
+from quickstudy.report.sweeps import sweep_pictures
 from quickstudy.report.tables import (
     Marks,
     change_table,
@@ -239,7 +240,11 @@ def _in_short(data: ReportData, marks: Marks) -> Iterator[Block]:
 
 def _task(table: TaskTable, number: int, marks: Marks) -> Section:
     numbers = _numbers(table, number, marks)
-    blocks = [*about(table), numbers[0], *figure(table, marks, f"figure-{number}"), *numbers[1:]]
+    pictures = [
+        *sweep_pictures(table, f"sweep-{number}"),
+        *figure(table, marks, f"figure-{number}"),
+    ]
+    blocks = [*about(table), numbers[0], *pictures, *numbers[1:]]
     return Section(table.task, blocks, f"task-{number}", table.convention)
 
 
