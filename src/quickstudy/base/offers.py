@@ -137,6 +137,13 @@ class Predicting(Protocol):
         """One row per input row."""
 
 
+class HoldingBack(Protocol):
+    """A host that chooses its settings on material that it does not learn from."""
+
+    def hold_back(self, items: Sequence[tuple[Any, Any]]) -> None:
+        """(inputs, targets) of the validation part."""
+
+
 class PredictingMany(Protocol):
     """A host that answers several sequences in one call."""
 
@@ -362,64 +369,3 @@ def offers(owner: Any, kind: type[F]) -> TypeGuard[F]:
     """Whether an object has all methods that a protocol itself declares."""
     declaring: Any = kind  # mypy holds no type of a protocol to be hashable
     return all(callable(getattr(owner, name, None)) for name in _methods(declaring))
-<<<<<<< HEAD
-=======
-
-
-@dataclass(frozen=True)
-class PupilFacts:
-    """What a pupil may state of itself, as plain attributes.
-
-    learns: False for a rule whose answers never change, whatever it is shown.
-    by_prediction: a step is a prediction for the whole prefix, so whole sequences are cheaper.
-    is_rule: it is a control, whose predictions take no time worth mentioning.
-    can_hold: it can act without learning.
-    reads_streams: inputs of its lessons may lie on the device.
-    recorded: it has states for the inputs that `quickstudy drive` writes, and for no others.
-    one_at_a_time: it steps along one sequence; going on with another one means a replay.
-    """
-
-    learns: bool = True
-    by_prediction: bool = False
-    is_rule: bool = False
-    can_hold: bool = True
-    reads_streams: bool = False
-    recorded: bool = False
-    one_at_a_time: bool = False
-
-
-@dataclass(frozen=True)
-class SeriesFacts:
-    """What a task on a series may state of itself.
-
-    criterion: loss of an answer, `squared` or `modulus`.
-    running: `driven` by true inputs, or `free`, on its own answers, in the test.
-    climate: steps of a long run on its own answers; 0: none.
-    validates_free: the validation part has a free run too.
-    taxonomy: facts by which tasks are compared.
-    """
-
-    criterion: str = "squared"
-    running: str = "driven"
-    climate: int = 0
-    validates_free: bool = False
-    taxonomy: Mapping[str, Any] = field(default_factory=dict)
-
-
-def pupil_facts(pupil: Any) -> PupilFacts:
-    """What a pupil states, and the usual where it states nothing."""
-    return PupilFacts(**_stated(pupil, PupilFacts))
-
-
-def series_facts(task: Any) -> SeriesFacts:
-    """What a task states, and the usual where it states nothing."""
-    return SeriesFacts(**_stated(task, SeriesFacts))
-
-
-_NOTHING = object()
-
-
-def _stated(owner: Any, kind: type) -> dict[str, Any]:
-    found = {one.name: getattr(owner, one.name, _NOTHING) for one in fields(kind)}
-    return {name: value for name, value in found.items() if value is not _NOTHING}
->>>>>>> main

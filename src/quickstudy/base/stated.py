@@ -27,6 +27,8 @@ class PupilFacts:
     can_hold: it can act without learning.
     reads_streams: inputs of its lessons may lie on the device.
     host: the host learner that it talks to.
+    recorded: it has states for the inputs that `quickstudy drive` writes, and for no others.
+    one_at_a_time: it steps along one sequence; going on with another one means a replay.
     """
 
     learns: bool = True
@@ -35,6 +37,8 @@ class PupilFacts:
     can_hold: bool = True
     reads_streams: bool = False
     host: Any = None
+    recorded: bool = False
+    one_at_a_time: bool = False
 
 
 class HostFacts:
@@ -43,6 +47,7 @@ class HostFacts:
     scale: how its scores are read; None: the usual for its answers.
     updates: how many it has made; None: one for each item.
     parameters: their number, or arrays, or a function that gives them.
+    recorded, one_at_a_time: as of a pupil.
     """
 
     learns: bool = True
@@ -50,6 +55,8 @@ class HostFacts:
     updates: int | None = None
     parameters: Any = None
     bits: float | None = None
+    recorded: bool = False
+    one_at_a_time: bool = False
 
 
 class LearnerFacts:

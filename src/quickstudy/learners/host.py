@@ -24,6 +24,7 @@ from quickstudy.base.offers import (
     Closing,
     Comparing,
     Describing,
+    HoldingBack,
     HostActing,
     HostLearningSlowly,
     HostShowing,
@@ -132,7 +133,6 @@ class HostPupil:
         self._fixed: tuple[Exam, NDArray[np.float64]] | None = None
         self._checked = action_checker(brief.outputs)
         self._many_checked = False
-<<<<<<< HEAD
         self._told = control and offers(host, Told)
         if offers(host, HostActing):
             self.act, self.live = self._act, self._live
@@ -144,25 +144,13 @@ class HostPupil:
             self.restore = self._restore
         if offers(host, HostLearningSlowly):
             self.learning = self._learning
+        self.recorded = bool(self._facts.recorded)
+        self.one_at_a_time = bool(self._facts.one_at_a_time)
+        self._held_back: Any = None
         if control and offers(host, Watching):
             self.watch = host.watch
         if (
-            offers(host, Predicting) and not self._told
-=======
-        self._told = control and hasattr(host, "told")
-        for name in ("act", "states", "snapshot", "restore", "learning"):
-            if hasattr(host, name):
-                setattr(self, name, getattr(self, f"_{name}"))
-        if hasattr(host, "act"):
-            self.live = self._live
-        self.recorded = bool(getattr(host, "recorded", False))
-        self.one_at_a_time = bool(getattr(host, "one_at_a_time", False))
-        self._held_back: Any = None
-        if control and hasattr(host, "watch"):
-            self.watch = host.watch
-        if (
-            hasattr(host, "predict") and not self._told and not self.recorded
->>>>>>> main
+            offers(host, Predicting) and not self._told and not self.recorded
         ):  # who steps is asked before anybody knows the answers
             own = offers(host, HostStepping)
             stepper: Any = host if own else Prefixes(self._all_predicted)
@@ -210,17 +198,12 @@ class HostPupil:
         made when its batch is full, as by the built-in trainings.
         """
         face(self.host, HostLearner)
-<<<<<<< HEAD
-        if offers(self.host, Batched):
-=======
-        hold_back = getattr(self.host, "hold_back", None)
-        if hold_back and lesson.validation is not None and self._held_back is not lesson.validation:
-            self._held_back = lesson.validation
-            own = lesson.validation[0]
+        held_back = lesson.validation
+        if offers(self.host, HoldingBack) and held_back and self._held_back is not held_back:
+            self._held_back, own = held_back, held_back[0]
             every = (self._item(own, index, own.asked[:, index]) for index in range(own.count))
-            hold_back([item for item in every if item is not None])
-        if hasattr(self.host, "learn_many"):
->>>>>>> main
+            self.host.hold_back([item for item in every if item is not None])
+        if offers(self.host, Batched):
             size = lesson.examples[0].count if self._batch == 0 else self._batch or 1
             items = self._items(lesson, start // size * size, stop // size * size)
             while some := list(itertools.islice(items, size)):

@@ -252,7 +252,7 @@ def run_free(task: Any, pupil: Any, series: Sequence[Series]) -> list[dict[str, 
         warm = np.stack([run.warm for run in wanted])
         plants = _stacked([run.begin() for run in wanted])
         free = pupil.act_on(warm, plants, moving, wanted[0].target.shape[1])
-    elif pupil_facts(pupil).one_at_a_time and type(wanted[0]) is FreeRun:
+    elif stated(pupil, PupilFacts).one_at_a_time and type(wanted[0]) is FreeRun:
         alone = [run.row(number) for run in wanted for number in range(len(run.target))]
         parts = [_step_by_step(stepping, [run])[0, :, 0] for run in alone]
         free = np.array(parts).reshape(len(wanted), -1, *parts[0].shape)

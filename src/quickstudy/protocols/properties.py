@@ -15,11 +15,7 @@ from numpy.typing import NDArray
 from quickstudy.base import registries
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.learner import Brief, Pupil, Showing, face, finite, pace_of
-<<<<<<< HEAD
 from quickstudy.base.offers import Signalling, offers
-=======
-from quickstudy.base.offers import pupil_facts
->>>>>>> main
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
@@ -143,7 +139,7 @@ class PropertiesProtocol:
         with clock.timing("answer"):
             begun = begun_after(self.after, task, learner, streams, unfinished)
             shown = _Shown(begun.pupil)
-            recorded = pupil_facts(begun.pupil).recorded
+            recorded = stated(begun.pupil, PupilFacts).recorded
             looked = (self._of_recording if recorded else self._look)(task, shown, streams)
         costs = [trace.cost for trace in begun.traces] or clock.charge(begun.pupil.cost())
         traces = [
