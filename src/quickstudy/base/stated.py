@@ -15,7 +15,8 @@ from typing import Any, TypeVar, cast
 
 F = TypeVar("F")
 NONE: Mapping[str, Any] = MappingProxyType({})
-_UNSTATED = object()
+UNSTATED: Any = object()
+"""Where None is a value, what is not stated."""
 
 
 class PupilFacts:
@@ -132,10 +133,10 @@ class TaskFacts:
     traces. criterion: loss of an answer, `squared` or `modulus`. running: `driven` by true inputs,
     or `free`, on its own answers, in the test. climate: steps of a long run on its own answers, 0
     for none. validates_free: the validation part has a free run too. tolerance: by which a number
-    is right. forecast: steps ahead. levels: values that an answer can have. taps: of a linear
-    control. exact: what is right, from what is read. asked: at `every` step, or the `last`. sizes:
-    of a game. replies: its players answer each other. vocabulary: its words. written: by a user.
-    reaches: as of a learner.
+    is right, which may be None. forecast: steps ahead. levels: values that an answer can have.
+    taps: of a linear control. exact: what is right, from what is read. asked: at `every` step, or
+    the `last`. sizes: of a game. replies: its players answer each other. vocabulary: its words.
+    written: by a user. reaches: as of a learner.
     """
 
     controls: Sequence[str] = ()
@@ -151,7 +152,7 @@ class TaskFacts:
     running: str = "driven"
     climate: int = 0
     validates_free: bool = False
-    tolerance: Any = None
+    tolerance: Any = UNSTATED
     forecast: Any = None
     levels: Any = None
     taps: int = 10
@@ -189,10 +190,9 @@ class _View:
         self._owner, self._kind = owner, kind
 
     def __getattr__(self, name: str) -> Any:
-        usual = vars(self._kind).get(name, _UNSTATED)
-        if usual is _UNSTATED:
+        if name not in vars(self._kind):
             raise AttributeError(f"{self._kind.__name__} declares no {name}")
-        return getattr(self._owner, name, usual)
+        return getattr(self._owner, name, vars(self._kind)[name])
 
 
 def stated(owner: Any, kind: type[F]) -> F:

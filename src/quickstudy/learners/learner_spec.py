@@ -289,7 +289,8 @@ def _trained(
         **changed_parameters(core, convention, asked),
         **changed_parameters(training, convention, asked),
     }
-    changed = {name: value for name, value in changed.items() if by_task.get(name) != value}
+    # A parameter that is set to None is not the same as one that the task sets nothing for.
+    changed = {n: v for n, v in changed.items() if n not in by_task or by_task[n] != v}
     shown = core_name if training_name == usual else f"{core_name}+{training_name}"
     parameters = {**parameters_of(core), **parameters_of(training)}
     what = {
