@@ -69,7 +69,7 @@ class Hosted:
     it.
     """
 
-    make: Callable[[Brief, int], HostLearner]
+    make: Callable[..., HostLearner]
     declared: Any = None
     control: bool = False
     given: Pace | None = None
