@@ -185,7 +185,7 @@ def plane(
         Axis(one.task.unit, LOG, (0.93, one.spans.end * 1.4 + 1), _ticks(one.spans.end))
         for one in axes
     )
-    whisker = "" if alone else f". Whisker: 95 % interval of {found[0].learner} in the latter"
+    whisker = "" if alone else f". Whisker: 95 % interval of {found[0].learner} in the latter."
     caption = (
         f"Recall against state tracking: {axes[0].task.unit}, and {axes[1].task.unit}{whisker}"
     )
