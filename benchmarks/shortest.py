@@ -22,7 +22,7 @@ from shorten import right
 from quickstudy.base.errors import UsageError
 from quickstudy.learners.mdl.evaluation import Tree
 from quickstudy.learners.mdl.network import _NETWORKS, Network
-from quickstudy.report.results import read_folders
+from quickstudy.runs.results import read_folders
 from quickstudy.runs.run_spec import make_task
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent

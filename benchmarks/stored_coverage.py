@@ -14,7 +14,7 @@ import numpy as np
 
 from quickstudy.api.study import take_over
 from quickstudy.report.build import build_report
-from quickstudy.report.results import read_folders
+from quickstudy.runs.results import read_folders
 from quickstudy.stats.intervals import mean_band, median_interval
 
 STORED = pathlib.Path(__file__).resolve().parent.parent / "published" / "wade-table4"
@@ -27,7 +27,7 @@ def cells() -> dict[str, list[np.ndarray]]:
     with tempfile.TemporaryDirectory() as folder:
         take_over(STORED, pathlib.Path(folder))
         merged = read_folders([pathlib.Path(folder)])
-        tables = build_report(list(merged.records.values()), merged.trace).tables
+        tables = build_report(merged).tables
     runs = {
         name: [[*row.values(name).values()] for table in tables for row in table.rows]
         for name in SCORES

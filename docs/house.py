@@ -62,24 +62,24 @@ DIALECT = {
 
 PROTOCOL = re.compile(r"\b(?:hasattr|getattr)\(")
 COUNT_FILES = """
-import atexit, json, os, sys
+import atexit, json, os, sys, threading
 root, target = {root!r}, {target!r}
 entered, resolved = set(), [0]
+importing = threading.local()
 def note(frame, event, argument):
-    if event == "call":
-        code = frame.f_code
-        # Bodies of modules and classes run on import; they are not optimised code.
-        if code.co_filename.startswith(root) and code.co_flags & 1:
+    code = frame.f_code
+    if code.co_name == "<module>" and event in ("call", "return"):
+        importing.depth = getattr(importing, "depth", 0) + (1 if event == "call" else -1)
+    elif event == "call" and code.co_filename.startswith(root):
+        # Bodies of modules and classes, and what they call, run on import.
+        if code.co_flags & 1 and not getattr(importing, "depth", 0):
             entered.add(code.co_filename)
-            if code.co_name == "_parts" or (code.co_name == "resolve" and "setting.py" in
-                    code.co_filename and {count_resolve}):
-                resolved[0] += 1
+            resolved[0] += code.co_name == "_parts"
 def write():
     sys.setprofile(None)
     json.dump([sorted(entered), resolved[0]], open(target, "w"))
 atexit.register(write)
 from quickstudy.cli.main import main
-import threading
 threading.setprofile(note)
 sys.setprofile(note)
 sys.argv = ["quickstudy", *{arguments!r}]
@@ -141,10 +141,7 @@ def entered(arguments: tuple[str, ...]) -> tuple[list[str], int]:
     with tempfile.TemporaryDirectory() as folder:
         target = pathlib.Path(folder, "entered.json")
         make_up_series(pathlib.Path(folder, "data"))
-        once = not any("_parts" in path.read_text() for path in [ROOT / "runs" / "setting.py"])
-        program = COUNT_FILES.format(
-            root=str(ROOT), target=str(target), arguments=list(arguments), count_resolve=once
-        )
+        program = COUNT_FILES.format(root=str(ROOT), target=str(target), arguments=list(arguments))
         done = subprocess.run(
             [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True
         )

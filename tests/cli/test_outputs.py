@@ -64,10 +64,31 @@ def test_a_study_that_runs_nothing_makes_no_folders_for_runs(inside, tmp_path):
     assert {path.suffix for path in (tmp_path / "made").iterdir()} == {".html", ".csv"}
 
 
-def test_a_dry_run_takes_over_nothing(inside, tmp_path):
-    stored = tmp_path / "stored" / "runs"
-    stored.mkdir(parents=True)
-    (stored / "a.jsonl").write_text("")
-    done = inside("reproduce", "wade-table4", "--stored", "stored", "--dry-run", "--only", "esn*")
-    assert done.status in (0, 2)
-    assert [path.name for path in tmp_path.iterdir()] == ["stored"]
+STUDY = """
+version = 2
+title = "Rules"
+source = "none"
+kind = "table"
+score = "wade"
+seeds = 3
+protocol = { sequences = 20 }
+
+[learners]
+majority = "majority"
+copy-last = "copy-last"
+
+[[rows]]
+task = "language/periodic"
+label = "periodic"
+"""
+
+
+def test_a_dry_run_takes_over_nothing_and_counts_what_would_be(inside, tmp_path):
+    (tmp_path / "rules.toml").write_text(STUDY)
+    one = ("reproduce", "rules.toml", "--seeds", "2", "--only", "majority", "-j", "0", "--quiet")
+    assert inside(*one, "--out", "stored").status == 0
+    before = sorted(path.name for path in tmp_path.iterdir())
+    done = inside("reproduce", "rules.toml", "--seeds", "3", "--stored", "stored", "--dry-run")
+    assert done.status == 0, done
+    assert "6 runs: 2 found, 4 to do" in done.out
+    assert sorted(path.name for path in tmp_path.iterdir()) == before

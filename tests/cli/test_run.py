@@ -184,8 +184,19 @@ def test_damage_is_explained_and_repaired_never_silently(quickstudy, tmp_path):
     assert repaired.status == 0
     assert "line 1" in repaired.out
     assert any((tmp_path / "out" / "damaged").iterdir())
-    assert quickstudy("doctor", "out").out.strip() == "out is sound"
+    assert quickstudy("doctor", "out").out.strip() == "out is sound: 1 run"
     assert json.loads(quickstudy(*command, "--json").out)["ok"] == 1
+
+
+def test_the_doctor_counts_the_runs_of_a_sound_folder(quickstudy, tmp_path):
+    """No file lists what a folder should hold: a deleted journal shows in the number alone."""
+    command = ["run", "language/qa", "--learner", "majority", "--set", "sequences=20"]
+    run = quickstudy(*command, "--no-controls", "--out", "out", "-j", 0, "--seeds", 2)
+    assert run.status == 0
+    assert quickstudy("doctor", "out").out.strip() == "out is sound: 2 runs"
+    for journal in (tmp_path / "out" / "runs").glob("*.jsonl"):
+        journal.unlink()
+    assert quickstudy("doctor", "out").out.strip() == "out is sound: 0 runs"
 
 
 def test_killed_in_the_middle_and_run_again(quickstudy, tmp_path):

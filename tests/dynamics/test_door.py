@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 
-from quickstudy.adapters.device import Device, LineDevice
+from quickstudy.adapters.device import Device, LineDevice, SteppedDevice
 from quickstudy.base.errors import LearnerFault
 from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Reals
@@ -428,15 +428,13 @@ def test_a_drive_whose_header_was_changed_is_refused(command, recorded, change, 
         ((MEMORY, "--rate", "nan"), "--rate above 0, got 1 and nan"),
         ((MEMORY, "--volts", "1:-1"), "--volts must be two numbers, the lower one first"),
         ((MEMORY, "-r", 0), "--repetitions must be at least 1"),
-        (("language/qa",), "language/qa is not one series"),
+        (("language/qa",), "language/qa is neither a series nor sequences"),
         (
             ("dynamics/memory", "dynamics/lorenz-63"),
             "dynamics/memory has 1, dynamics/lorenz-63 has 3; write one drive",
         ),
-        (
-            ("dynamics/spoken-digits",),
-            "cannot drive a device; write what it asks with --questions",
-        ),
+        ((MEMORY, "--rest", -1), "--rest must be at least 0, got -1"),
+        (("curriculum/micro-5.4",), "cannot drive a device; write what it asks with --questions"),
     ],
 )
 def test_a_drive_that_cannot_be_is_refused(command, options, said):
@@ -577,3 +575,86 @@ def test_a_device_that_gives_nothing_is_named(respond, said):
     device = made(Brief(Reals(1), Reals(1), "squared", 9, 1), 0)
     with pytest.raises(LearnerFault, match=said):
         device.learn(np.arange(9.0)[:, None], np.arange(9.0)[:, None])
+
+
+class Leaky(SteppedDevice):
+    """Leaky nodes that are fed step by step; counts its steps."""
+
+    fed = 0
+
+    def reset(self):
+        self.values = np.zeros(6)
+
+    def feed(self, inputs):
+        Leaky.fed += 1
+        rates = np.linspace(0.2, 1, 6)
+        weights = np.sin(np.arange(6 * len(inputs))).reshape(6, -1)
+        self.values = (1 - rates) * self.values + rates * np.tanh(
+            weights @ inputs + 0.3 * self.values
+        )
+        return self.values
+
+
+class AtOnce(Device):
+    """The same nodes, which only answer whole series."""
+
+    def respond(self, inputs):
+        nodes = Leaky.__new__(Leaky)
+        nodes.reset()
+        return [nodes.feed(values) for values in inputs]
+
+
+def test_a_device_that_steps_runs_free_without_replaying_prefixes():
+    from quickstudy.base import registries
+    from quickstudy.base.seeds import Streams
+    from quickstudy.learners.learner_spec import bring, choose_learner
+    from quickstudy.protocols.dynamics import DynamicsProtocol
+
+    task = registries.typed_task(
+        "dynamics/lorenz-63:training=300,validation=60,test=160,washout=50,free=40"
+    )
+    streams = [Streams(0, "dynamics/lorenz-63", 0)]
+    found, fed = {}, {}
+    for kind in (Leaky, AtOnce):
+        Leaky.fed = 0
+        learner = choose_learner(bring(kind), "corrected", task, "reals").make(task)
+        found[kind] = DynamicsProtocol().examine(task, learner, streams).traces[0].arrays
+        fed[kind] = Leaky.fed
+    np.testing.assert_allclose(found[Leaky]["answer"], found[AtOnce]["answer"], rtol=1e-9)
+    free = [found[kind]["free_answer"][:, :8] for kind in (Leaky, AtOnce)]
+    np.testing.assert_allclose(*free, rtol=1e-7)  # rounding grows in a free run
+    assert fed[Leaky] < fed[AtOnce] / 5
+
+
+def test_rows_of_a_stepped_device_are_replayed_where_they_part():
+    device = Leaky(Brief(Reals(1), Reals(1), "squared", 10, 1), 0)
+    inputs = np.random.default_rng(0).uniform(-1, 1, (5, 3, 1))
+    targets = np.ones((5, 1))
+    device.learn(inputs[:, 0], targets + inputs[:, 0])
+    state = device.start(3, 5)
+    for x in inputs:
+        state, answers = device.step(state, x)
+    wanted = [device.predict(inputs[:, row])[-1] for row in range(3)]
+    np.testing.assert_allclose(answers, wanted, rtol=1e-12)
+    _, again = device.step(device.rows(state, np.array([2])), np.zeros((1, 1)))
+    longer = np.concatenate([inputs[:, 2], np.zeros((1, 1))])
+    np.testing.assert_allclose(again[0], device.predict(longer)[-1], rtol=1e-12)
+
+
+def test_a_device_may_choose_its_strength_like_a_recording(recorded, command):
+    import quickstudy as qs
+
+    class Chosen(Device):
+        strength = None
+
+        def respond(self, inputs):
+            return shift_register(inputs)
+
+    written("states.csv", recorded[2])
+    listed = json.loads(
+        command("score", "dynamics", "states.csv", "--drive", "drive.csv", "--json")[1]
+    )
+    wanted = [run["readout"]["nrmse"] for run in listed["tasks"][NARMA]]
+    runs = qs.run(NARMA, Chosen, seeds=2, controls=False, progress=False, workers=1).records
+    found = [run.scores["errors"]["values"]["nrmse"] for run in runs]
+    assert sorted(found) == pytest.approx(sorted(wanted), rel=1e-3)

@@ -18,8 +18,8 @@ from quickstudy.base.study import Study, find_study
 from quickstudy.cli.main import app
 from quickstudy.pages.reproduction import reproduction
 from quickstudy.pages.study_request import Request, by_protocol
-from quickstudy.report.results import Found, Shelf
 from quickstudy.runs import merge
+from quickstudy.runs.results import ResultsFolder
 from quickstudy.runs.run_spec import Setting, identity, labels
 
 Make = Callable[..., Any]
@@ -66,15 +66,19 @@ def run_of(
     return Record(plain(what), status, scores=scores, labels=labels(asked, parts))
 
 
-def folder_of(*records: Record) -> Shelf:
+def folder_of(*records: Record) -> ResultsFolder:
     """A folder that holds records, without one on the disk."""
-    shelf = Shelf(Path("nowhere"), [])
+    shelf = ResultsFolder(Path("nowhere"), [])
     shelf._reading = merge.Reading({str(number): record for number, record in enumerate(records)})
     return shelf
 
 
 def seeds(
-    shelf: Shelf, study: Study, column: str = "Same", root: int = 0, under: str = "corrected"
+    shelf: ResultsFolder,
+    study: Study,
+    column: str = "Same",
+    root: int = 0,
+    under: str = "corrected",
 ) -> Any:
     return list(Request(study, shelf.folder, under, 6, root, shelf=shelf).cells()["5 qa"][column])
 
@@ -91,7 +95,7 @@ def test_a_run_of_another_version_is_another_whatever_it_is_called(study: Study)
 def test_a_run_that_does_not_say_all_that_it_was_is_nobodys(study: Study, part: str) -> None:
     lacking = Record({name: one for name, one in run_of().what.items() if name != part}, OK)
     shelf = folder_of(lacking, run_of(repetition=2))
-    assert (len(Found.on(shelf).records), seeds(shelf, study)) == (1, [(0, 2)])
+    assert (len(shelf.table().finished), seeds(shelf, study)) == (1, [(0, 2)])
 
 
 def test_a_run_under_another_label_is_the_same_run(study: Study) -> None:
@@ -141,7 +145,7 @@ def test_the_folder_is_read_again_only_when_it_has_changed(
     study: Study, save: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads = count_reads(monkeypatch)
-    shelf = Shelf(tmp_path / "runs")
+    shelf = ResultsFolder(tmp_path / "runs")
     assert seeds(shelf, study) == []
     save(tmp_path / "runs", [run_of(), run_of(repetition=1, status=FAILED)])
     assert seeds(shelf, study) == [(0, 0)]

@@ -18,6 +18,7 @@ from quickstudy.base.trace import Trace
 from quickstudy.render.write_page import page_files
 from quickstudy.report.build import build_report
 from quickstudy.report.page import report_page
+from quickstudy.runs.results import ResultsTable
 
 FIGURE = '''
 import quickstudy as qs
@@ -41,13 +42,13 @@ def test_a_figure_of_ones_own_is_found_by_the_kind_of_trace(
 ) -> None:
     trace = Trace("coin-falls", {"share": np.array([0.25, 0.75])}, {})
     record = dataclasses.replace(make_record("esn", "coin/toss"), trace={"kind": "coin-falls"})
-    without = report_page(build_report([record], lambda _: trace))
+    without = report_page(build_report(ResultsTable.of([record], lambda _: trace)))
     said = [one.text for one in every(without.blocks) if isinstance(one, Text)]
     assert 'There is no figure for traces of the kind "coin-falls".' in said
     (tmp_path / "figures.py").write_text(FIGURE)
     try:
         include(tmp_path / "figures.py")
-        page = report_page(build_report([record], lambda _: trace))
+        page = report_page(build_report(ResultsTable.of([record], lambda _: trace)))
     finally:
         registries.figure._entries.pop(("coin-falls", 1), None)
     (plot,) = (one for one in every(page.blocks) if isinstance(one, Plot))

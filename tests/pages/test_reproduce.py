@@ -26,7 +26,7 @@ from quickstudy.pages.study_request import Request, by_protocol
 from quickstudy.protocols.language import LanguageProtocol
 from quickstudy.render.numbers import spoken
 from quickstudy.render.write_page import write_page
-from quickstudy.report.results import Found
+from quickstudy.runs.results import ResultsTable
 
 Make = Callable[..., Any]
 
@@ -265,7 +265,7 @@ def test_one_name_of_two_protocols_is_read_by_row(make_record: Make) -> None:
         runs("fine", better="lower", read="log"),
         runs("coarse", better="higher", read="linear"),
     )
-    found = Found([*fine, *coarse])
+    found = ResultsTable(dict(enumerate([*fine, *coarse])))
     assert [found.score("error", some).read for some in (fine, coarse)] == ["log", "linear"]
     cells = {
         "1 fine": {"Same": Reproduced(None, 2, 2e-9)},

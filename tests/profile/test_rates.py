@@ -16,7 +16,7 @@ from quickstudy.base.study import find_study
 from quickstudy.pages.profile import rates
 from quickstudy.pages.profile.rates import filled, grid_of, names_of, share_near
 from quickstudy.pages.study_request import Request
-from quickstudy.report.results import Found
+from quickstudy.runs.results import ResultsTable
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,10 @@ def test_seeds_are_averaged_as_the_score_is_read(
     row = next(row for row in request.rows if row.task.startswith("dynamics/"))
     error = Score("nrmse", better="lower", read=LOG)
     monkeypatch.setattr(Request, "runs", lambda self, row, name: {(0, 0): None, (0, 1): None})
-    monkeypatch.setattr(Found, "score", lambda self, name, runs=(): error)
-    monkeypatch.setattr(rates, "scores_of", lambda runs, score: {(0, 0): 0.01, (0, 1): 1.0})
+    monkeypatch.setattr(ResultsTable, "score", lambda self, name, runs=(): error)
+    monkeypatch.setattr(
+        ResultsTable, "values", lambda self, runs, score: {(0, 0): 0.01, (0, 1): 1.0}
+    )
     means, sign = rates._means(request, row, "rnn")
     assert sign == -1
     assert [*means.values()] == pytest.approx(

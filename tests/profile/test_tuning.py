@@ -55,16 +55,14 @@ def test_the_usual_setting_is_kept_in_a_tie(model, monkeypatch, scores, best, ti
     typed = f"{model}:Model:rate=0.001|0.003|0.03"
     request = request_profile(typed, tuned=True, families="grammar")
     rates = dict(zip(("0.001", "0.003", "0.03"), scores, strict=True))
-    monkeypatch.setattr(
-        tuning, "scores_of", lambda runs, headline: {(0, 0): rates[runs["rate"].name]}
-    )
     found = SimpleNamespace(
-        of=lambda setting: {
+        values=lambda runs, headline: {(0, 0): rates[runs["rate"].name]},
+        runs=lambda setting: {
             "rate": SimpleNamespace(name=setting.learner.rpartition("=")[2], cost={})
         },
         score=lambda headline, records: tuning.registries.measure.get("b-index").scores[0],
     )
-    monkeypatch.setattr(type(request), "found", found)
+    monkeypatch.setattr(type(request), "results", found)
     choice = tuning.chosen(request, typed, "grammar")
     assert (choice.name, choice.tied) == (f"{model}:Model:rate={best}", tied)
 

@@ -14,6 +14,7 @@ from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.record import Record
 from quickstudy.report.build import build_report
 from quickstudy.report.report_data import ReportData
+from quickstudy.runs.results import ResultsTable
 
 Make = Callable[..., Any]
 
@@ -200,7 +201,7 @@ def test_a_damaged_trace_costs_the_curve_only(make_record: Make) -> None:
     def broken(record: Record) -> Any:
         raise QuickstudyError("cannot read traces/x.npz")
 
-    data = build_report([make_record()], broken)
+    data = build_report(ResultsTable.of([make_record()], broken))
     assert data.tables[0].rows[0].curve is None
     assert data.tables[0].rows[0].scores
     assert "cannot read traces/x.npz" in data.notes[0]

@@ -23,7 +23,9 @@ from quickstudy.base.parameters import parameters_of
 from quickstudy.base.record import Record
 from quickstudy.base.trace import Trace
 from quickstudy.report.build import build_report, gather
-from quickstudy.report.page import report_page, screen_page
+from quickstudy.report.export import as_json
+from quickstudy.report.page import report_page, screen_page, write_report
+from quickstudy.runs.results import ResultsTable
 
 Make = Callable[..., Any]
 
@@ -139,7 +141,7 @@ def test_a_figure_from_outside_is_found_by_the_kind_of_trace(
             for row in rows
         ]
 
-    data = build_report([make_record("cat")], life)
+    data = build_report(ResultsTable.of([make_record("cat")], life))
     assert 'There is no figure for traces of the kind "life".' in texts(report_page(data), "remark")
     registered("life", draw)
     assert "cat on language/qa: 3" in texts(report_page(data), "")
@@ -150,7 +152,9 @@ def test_a_figure_that_fails_costs_the_picture_only(make_record: Make, registere
         raise KeyError("reward")
 
     registered("life", broken)
-    page = report_page(build_report([make_record()], lambda _: Trace("life", {}, {})))
+    page = report_page(
+        build_report(ResultsTable.of([make_record()], lambda _: Trace("life", {}, {})))
+    )
     assert any(
         remark.startswith('The figure "life" raised KeyError') for remark in texts(page, "remark")
     )
@@ -293,3 +297,23 @@ def test_scores_of_one_run_in_two_folders_are_merged(
     (row,) = gather(halves).tables[0].rows
     assert {"wade", "final-accuracy"} <= set(row.scores)
     assert len(row.runs) == 1
+
+
+def test_runs_that_are_too_many_for_a_page_are_in_a_file_next_to_it(
+    make_study: Make, save: Make, tmp_path: pathlib.Path, monkeypatch: Any
+) -> None:
+    from quickstudy.report import page
+
+    data = gather([save(tmp_path, make_study(seeds=3))])
+    runs = sum(len(row.runs) for table in data.tables for row in table.rows)
+    whole = write_report(data, tmp_path / "whole.html").read_text()
+    assert not (tmp_path / "whole-runs.csv").exists()
+    monkeypatch.setattr(page, "MOST_LISTED", runs - 1)
+    short = write_report(data, tmp_path / "short.html").read_text()
+    keys = [run.key[:8] for table in data.tables for row in table.rows for run in row.runs]
+    assert all(key in whole for key in keys)
+    assert not any(key in short for key in keys)
+    assert "./short-runs.csv" in short
+    lines = (tmp_path / "short-runs.csv").read_text().splitlines()
+    assert len(lines) == runs + 1
+    assert as_json(data)["tasks"][0]["learners"][0]["records"]

@@ -17,6 +17,7 @@ from quickstudy.runs import folder as folder_module
 from quickstudy.runs.array_files import inline_trace, load_snapshot, load_trace
 from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.journal import Journal
+from quickstudy.runs.journal_lines import read_lines
 from quickstudy.runs.merge import read_results
 from quickstudy.runs.run_one import Outcome
 
@@ -305,3 +306,20 @@ def test_a_folder_that_may_not_be_written_is_a_usage_error(tmp_path, monkeypatch
     monkeypatch.setattr(folder_module.pathlib.Path, "mkdir", refuse)
     with pytest.raises(UsageError, match="choose another folder"):
         prepare_folder(tmp_path / "results")
+
+
+def test_equal_parts_of_records_are_one_object_and_no_value_changes(tmp_path):
+    def record(repetition, flag):
+        what = {"task": {"id": "t", "parameters": {"x": flag}}, "repetition": repetition}
+        return Record(what, "ok", where={"versions": {"numpy": "2"}, "started": 1.5})
+
+    flags = [1, True, 1.0, 1]
+    with Journal(tmp_path) as journal:
+        for number, flag in enumerate(flags):
+            journal.write(record(number, flag))
+    found = [line.record for line in read_lines(tmp_path)]
+    kept = [one.what["task"]["parameters"]["x"] for one in found]
+    assert [(one, type(one)) for one in kept] == [(one, type(one)) for one in flags]
+    assert found[0].what["task"] is found[3].what["task"]
+    assert found[0].where["versions"] is found[1].where["versions"]
+    assert found[0].what is not found[3].what

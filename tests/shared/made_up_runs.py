@@ -19,6 +19,7 @@ from quickstudy.report.build import build_report
 from quickstudy.report.report_data import ReportData
 from quickstudy.runs.array_files import inline_trace, load_trace
 from quickstudy.runs.journal import Journal
+from quickstudy.runs.results import ResultsTable
 from quickstudy.runs.run_spec import Setting, identity
 
 MEASURES = ("wade", "wade-above-chance", "accuracy", "steps-to-accuracy", "log-area")
@@ -149,7 +150,7 @@ def scored(
 
 def make_report(records: Iterable[Record], command: str | None = None) -> ReportData:
     """The report of records whose traces are inline."""
-    return build_report(records, lambda record: load_trace(".", record), command)
+    return build_report(ResultsTable.of(records, lambda one: load_trace(".", one)), command)
 
 
 def save(folder: pathlib.Path, records: Iterable[Record]) -> pathlib.Path:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quickstudy.base.errors import UsageError
+from quickstudy.stats import paired
 from quickstudy.stats.paired import (
     LARGEST_EXACT,
     paired_permutation_test,
@@ -142,3 +143,11 @@ def test_flips_over_tasks_are_seldom_wrong_and_find_what_one_task_cannot():
 
     assert np.mean([found(0.0) for _ in range(1000)]) < 0.03
     assert np.mean([found(2.0) for _ in range(300)]) > 0.9
+
+
+def test_flips_that_are_drawn_in_parts_are_those_drawn_at_once(monkeypatch):
+    differences = np.random.default_rng(1).normal(0.1, 1.0, size=(3, 17))
+    whole = stratified_sign_flips(differences, rng=0, resamples=999)
+    for most in (1, 210, 5_000):
+        monkeypatch.setattr(paired, "FLIPS_AT_ONCE", most)
+        assert stratified_sign_flips(differences, rng=0, resamples=999) == whole

@@ -17,6 +17,7 @@ from quickstudy.report.compare import compare
 from quickstudy.report.page import FORMS
 from quickstudy.runs.grouping import outdated, task_groups
 from quickstudy.runs.journal import Journal
+from quickstudy.runs.results import ResultsTable
 from quickstudy.runs.sql import query
 
 as_html, as_latex, as_text = FORMS["html"], FORMS["latex"], FORMS["text"]
@@ -63,7 +64,7 @@ def save(folder, records):
 
 
 def forms(records):
-    data = build_report(records, lambda one: None)
+    data = build_report(ResultsTable.of(records, lambda one: None))
     return as_html(data), as_text(data), as_latex(data)
 
 

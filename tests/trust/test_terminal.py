@@ -33,6 +33,7 @@ from quickstudy.report.build import build_report
 from quickstudy.report.export import as_csv
 from quickstudy.report.page import FORMS, screen_page
 from quickstudy.runs.journal import Journal
+from quickstudy.runs.results import ResultsTable
 
 as_html, as_latex, as_text = FORMS["html"], FORMS["latex"], FORMS["text"]
 
@@ -114,7 +115,7 @@ def report(records: list[Record]) -> Any:
     def no_trace(_: Record) -> Any:
         raise UsageError("none")
 
-    return build_report(records, no_trace)
+    return build_report(ResultsTable.of(records, no_trace))
 
 
 def on_screen(data: Any, width: int = 80) -> str:

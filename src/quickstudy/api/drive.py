@@ -16,16 +16,13 @@ from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import recorded_id
 from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Reals
 from quickstudy.base.study import find_study, study_names
-from quickstudy.base.task import SeriesTask
-from quickstudy.data.recordings import FORMAT, MARK, drive_text
+from quickstudy.base.task import SeriesTask, spaces_of
+from quickstudy.data.recordings import FORMAT, MARK, SEQUENCES, drive_text
 from quickstudy.runs.folder import write_output
 from quickstudy.runs.record_run import recorded_lines
-
-NARROW, NARROW_STEPS = 0.1, 1000
-"""The range of the inputs that a generalisation rank is measured with, of the whole range, and how
-many there are.
-"""
+from quickstudy.tasks.dynamics.memory import NARROW_STEPS, narrow_noise
 
 
 def drive(
@@ -37,6 +34,7 @@ def drive(
     rate: float | None = None,
     volts: tuple[float, float] | None = None,
     convention: str = "corrected",
+    rest: int = 100,
 ) -> dict[str, Any]:
     """Write the inputs of tasks, one after another, for a device to read. `quickstudy score
     dynamics` scores what it gives.
@@ -44,7 +42,8 @@ def drive(
     Parameters
     ----------
     tasks:
-        Tasks of one series each, with parameters after a colon if need be.
+        Tasks of one series each, or of sequences that are to be told apart, with parameters after a
+        colon if need be.
     out:
         The file to write. Another drive in its place is not overwritten.
     seed:
@@ -57,12 +56,17 @@ def drive(
         What the least and the greatest input become.
     convention:
         corrected, published or written.
+    rest:
+        Samples of zeros before every sequence of a task that has many, so that a device forgets the
+        one before.
 
     Gives the header of the file: its segments with their tasks, scales and digests. Raises
     UsageError for what cannot drive a device.
 
     """
     out = pathlib.Path(out)
+    if rest < 0:
+        raise UsageError(f"--rest must be at least 0, got {rest}")
     if repetitions < 1 or (rate is not None and not 0 < rate < math.inf):
         raise UsageError(
             f"--repetitions must be at least 1 and --rate above 0, got {repetitions} and {rate}"
@@ -75,7 +79,7 @@ def drive(
     parts, segments, start = [], list[dict[str, Any]](), 0
     for task in [tasks] if isinstance(tasks, str) else tasks:
         for repetition in range(repetitions):
-            for segment, inputs in _segments(task, convention, seed, repetition):
+            for segment, inputs in _segments(task, convention, seed, repetition, rest):
                 least, most = segment.pop("range")
                 scale = (high - low) / (most - least) if volts else 1.0
                 offset = low - scale * least if volts else 0.0
@@ -191,10 +195,14 @@ def _check_replaced(out: pathlib.Path, header: dict[str, Any]) -> None:
 
 
 def _segments(
-    task: str, convention: str, seed: int, repetition: int
+    task: str, convention: str, seed: int, repetition: int, rest: int
 ) -> list[tuple[dict[str, Any], Any]]:
     """The series of a task; after noise that memory is measured with, noise of a narrow range."""
+    typed = registries.typed_task(task, convention)
+    if callable(getattr(typed, "parts", None)) and isinstance(spaces_of(typed)[0], Reals):
+        return [] if repetition else [_sequences(task, typed, convention, rest)]
     series, made = drawn_series(task, convention, seed, repetition)
+    streams = Streams(seed, recorded_id(made), repetition)
     lengths = {
         part: getattr(series, part) for part in ("washout", "training", "validation", "test")
     }
@@ -213,10 +221,40 @@ def _segments(
         )
     found = [({**said, "role": "series", "range": bounds}, series.inputs)]
     if hasattr(made, "signal"):
-        narrow = narrow_noise(made, seed, repetition)
+        narrow = narrow_noise(made, streams)
         lengths = {"washout": made.washout, "training": 0, "validation": 0, "test": NARROW_STEPS}
         found.append(({**said, **lengths, "role": "generalisation", "range": bounds}, narrow))
     return found
+
+
+def _sequences(task: str, made: Any, convention: str, rest: int) -> tuple[dict[str, Any], Any]:
+    """All sequences of an official split, each after a rest, in which the input is 0."""
+    parts = made.parts()
+    said = {
+        "task": task,
+        "version": made.version,
+        "convention": convention,
+        "repetition": 0,
+        "washout": rest,
+        "training": parts.train.count,
+        "validation": 0,
+        "test": parts.test.count,
+        "role": SEQUENCES,
+        "lengths": [int(length) for part in parts for length in part.lengths],
+    }
+    inputs = rested(made, rest)
+    return {**said, "range": [float(inputs.min()), float(inputs.max())]}, inputs
+
+
+def rested(task: Any, rest: int) -> Any:
+    """(sample, width): the sequences of a task one after another, zeros before each."""
+    rows = [
+        piece
+        for part in task.parts()
+        for index, length in enumerate(part.lengths)
+        for piece in (np.zeros((rest, part.inputs.shape[2])), part.inputs[:length, index])
+    ]
+    return np.concatenate(rows)
 
 
 def drawn_series(task: str, convention: str, seed: int, repetition: int) -> tuple[Any, Any]:
@@ -227,8 +265,8 @@ def drawn_series(task: str, convention: str, seed: int, repetition: int) -> tupl
     streams = Streams(seed, recorded_id(made), repetition)
     if not isinstance(made, SeriesTask):
         raise UsageError(
-            f"{task.partition(':')[0]} is not one series and cannot drive a device; write what it"
-            " asks with --questions, or run it with a live Device"
+            f"{task.partition(':')[0]} is neither a series nor sequences of numbers and cannot"
+            " drive a device; write what it asks with --questions"
         )
     return made.drive(streams.numpy("data")), made
 
@@ -236,9 +274,3 @@ def drawn_series(task: str, convention: str, seed: int, repetition: int) -> tupl
 def digest_of(inputs: Any) -> str:
     """By which inputs that are drawn again are known to be the same, to the last bit."""
     return hashlib.sha256(inputs.tobytes()).hexdigest()[:16]
-
-
-def narrow_noise(task: Any, seed: int, repetition: int) -> Any:
-    """(step, 1): the noise by which a generalisation rank is measured, its own washout first."""
-    rng = Streams(seed, recorded_id(task), repetition).numpy("generalisation")
-    return NARROW * task.signal(rng, (task.washout + NARROW_STEPS, 1))

@@ -125,8 +125,7 @@ def profile(learner: Any, options: RunOptions | None = None, **named: Any) -> Ca
     ):
         _write(request.folder / f"{name}.{ending}", content)
     if request.shelf.reading().records:
-        reading = {request.folder: request.shelf.reading()}
-        whole = gather([request.folder], options.command or None, reading)
+        whole = gather(request.shelf.table(), options.command or None)
         write_report(whole, request.folder / "report.html", replaces=False)
     return Card(page, path, execution, request)
 

@@ -22,12 +22,12 @@ from quickstudy.base.registry import included_files
 from quickstudy.base.trace import Answered, answered
 from quickstudy.learners.learner_spec import bring_all, revive
 from quickstudy.report.curves import is_curve
-from quickstudy.report.results import Shelf
 from quickstudy.runs.array_files import load_snapshot, load_trace
 from quickstudy.runs.execute import Execution, execute
 from quickstudy.runs.journal_lines import expect_results
 from quickstudy.runs.merge import Damage, Reading, uncollected
 from quickstudy.runs.plan import Plan, make_plan
+from quickstudy.runs.results import ResultsFolder, ResultsTable
 from quickstudy.runs.run_spec import Setting, task_controls
 from quickstudy.runs.scoring import Scoring, find_measures, score_again
 
@@ -58,9 +58,9 @@ class Results:
         return None
 
     @cached_property
-    def shelf(self) -> Shelf:
+    def shelf(self) -> ResultsFolder:
         """The folder, read once as long as it stays the same."""
-        return Shelf(pathlib.Path(self.folder))
+        return ResultsFolder(pathlib.Path(self.folder))
 
     @property
     def records(self) -> list[Record]:
@@ -206,19 +206,15 @@ class Results:
         """
         from quickstudy.report.build import gather
 
-        folder, reading = self.shelf.folder, self._looked_at(keys)
+        table = self._looked_at(keys)
         return self.shelf.made(
-            frozenset(reading.records), lambda: gather([folder], None, {folder: reading})
+            frozenset(table.records), lambda: gather(table if table.records else [self.folder])
         )
 
-    def _looked_at(self, keys: Collection[str] | None) -> Reading:
+    def _looked_at(self, keys: Collection[str] | None) -> ResultsTable:
         """What the folder holds, or of that these runs."""
-        reading = self.shelf.reading()
-        if keys is None:
-            return reading
-        return replace(
-            reading, records={key: record for key, record in reading.records.items() if key in keys}
-        )
+        table = self.shelf.table()
+        return table if keys is None else table.only(keys)
 
 
 def _framed(columns: Mapping[str, list[Any]]) -> Any:
@@ -260,7 +256,7 @@ def run(
     names = bring_all(several)
     if any(not isinstance(learner, str) for learner in several) or defined_here():
         options = options.in_this_process()
-    shelf = Shelf(pathlib.Path(options.out or "results"))
+    shelf = ResultsFolder(pathlib.Path(options.out or "results"))
     plan = plan_runs(tasks, names, options, reading=shelf.reading())
     find_measures(options.measures)  # one that does not exist is reported before anything is run
     execution = execute(plan, shelf.folder, options, reading=shelf.reading())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import shutil
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -33,6 +34,7 @@ from quickstudy.render.write_page import write_page
 
 if TYPE_CHECKING:
     from quickstudy.runs.execute import Execution
+    from quickstudy.runs.merge import Reading
     from quickstudy.runs.plan import Plan
 
 PACKED = "runs.zip"
@@ -95,7 +97,7 @@ def reproduce(study: str, options: RunOptions | None = None, **named: Any) -> St
         from quickstudy.report.page import write_report
 
         write_report(
-            gather([folder], options.command, {folder: wider.shelf.reading()}),
+            gather(wider.shelf.table(), options.command),
             folder / "report.html",
         )
     return StudyPage(page, path, execution, repetitions, wider)
@@ -127,12 +129,18 @@ def run_stages(request: Request, options: RunOptions) -> tuple[Execution, list[i
     return execution, repetitions
 
 
-def plan_stage(request: Request, stage: Stage) -> Plan:
-    """What a stage of a request would run, without running it."""
+def plan_stage(request: Request, stage: Stage, stored: pathlib.Path | None = None) -> Plan:
+    """What a stage of a request would run, without running it.
+
+    stored: a folder whose runs would be taken over first.
+    """
     from quickstudy.base.registry import included_files
     from quickstudy.runs.plan import make_plan
 
     reading = request.shelf.reading()
+    if stored is not None:
+        records = {**read_stored(stored).records, **reading.records}
+        reading = replace(reading, records=records)
     return make_plan(stage.settings, stage.seeds, reading=reading, includes=included_files())
 
 
@@ -163,6 +171,16 @@ def request_study(study: str, options: RunOptions | None = None, **named: Any) -
         whole,
         changed_protocol(found, convention, given, exact),
     )
+
+
+def read_stored(stored: pathlib.Path) -> Reading:
+    """What `take_over` would bring, without a file in any results folder."""
+    from quickstudy.runs.merge import read_results
+
+    with tempfile.TemporaryDirectory() as aside:
+        folder = pathlib.Path(aside) / "stored"
+        take_over(stored, folder)
+        return read_results(folder)
 
 
 def take_over(stored: pathlib.Path, folder: pathlib.Path) -> int:

@@ -145,6 +145,8 @@ class PupilFacts:
     is_rule: it is a control, whose predictions take no time worth mentioning.
     can_hold: it can act without learning.
     reads_streams: inputs of its lessons may lie on the device.
+    recorded: it has states for the inputs that `quickstudy drive` writes, and for no others.
+    one_at_a_time: it steps along one sequence; going on with another one means a replay.
     """
 
     learns: bool = True
@@ -152,6 +154,8 @@ class PupilFacts:
     is_rule: bool = False
     can_hold: bool = True
     reads_streams: bool = False
+    recorded: bool = False
+    one_at_a_time: bool = False
 
 
 @dataclass(frozen=True)

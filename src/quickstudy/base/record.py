@@ -87,9 +87,12 @@ class Record:
         """The inverse of `to_line`, after parsing. What only a later version knows is left out."""
         return cls(**{name: facts[name] for name in _FIELDS if name in facts})
 
-    def faults(self) -> Iterator[str]:
+    def faults(self, sound: dict[int, Any] | None = None) -> Iterator[str]:
         """Everything in it that is not of the kind that its readers rely on. Values of scores may
         be anything.
+
+        sound: by `id`, parts that are not nested too deeply, known from other records; gains those
+        of this one.
         """
         for name in _MAPPINGS:
             if not isinstance(getattr(self, name), dict):
@@ -116,21 +119,25 @@ class Record:
             yield from (
                 f"{group}.{name} is not a text" for name, text in named if not isinstance(text, str)
             )
-        for id, entry in self.scores.items():
+        for measure, entry in self.scores.items():
             if not _scored(entry):
-                yield f"scores.{id} has no version and values"
+                yield f"scores.{measure} has no version and values"
                 return
             if any(not is_score_name(name) for name in entry["values"]):
-                yield f"scores.{id} has a score whose name is empty or has * before its end"
+                yield f"scores.{measure} has a score whose name is empty or has * before its end"
                 return
         yield from self._faults_of_trace()
         # The rest is flat, or is looked at elsewhere: arrays when they are read, a legend by what
         # is known of legends.
-        trace = [part for name, part in self.trace.items() if name != "arrays"]
-        if too_deep(
-            [self.what, self.where, trace, *(entry["values"] for entry in self.scores.values())]
-        ):
+        parts = [*self.what.values(), *self.where.values()]
+        parts += [part for name, part in self.trace.items() if name != "arrays"]
+        parts += [part for entry in self.scores.values() for part in entry["values"].values()]
+        sound = {} if sound is None else sound
+        nested = [part for part in parts if type(part) in _HOLDERS and id(part) not in sound]
+        if nested and too_deep(nested, DEEPEST - 1):
             yield f"more than {DEEPEST} lists or mappings stand within each other"
+        elif len(sound) < _MOST_SOUND:  # held, so that no other part has its id
+            sound.update({id(part): part for part in nested})
 
     def _faults_of_trace(self) -> Iterator[str]:
         if not self.trace:
@@ -157,6 +164,7 @@ _FIELDS = tuple(field.name for field in fields(Record))
 _MAPPINGS = ("what", "where", "cost", "scores", "trace", "labels", "legend", "files")
 _COMPONENTS = ("task", "learner", "protocol")
 _HOLDERS = {dict, list}
+_MOST_SOUND = 20_000
 _COUNTED = ("passes", "tokens_per_sequence")
 _LARGEST = 1e300
 """A whole number of JSON has no bound; a number above this was not written here, and cannot be
@@ -205,10 +213,10 @@ _KINDS: Mapping[str, Mapping[str, tuple[Callable[[Any], bool], str]]] = {
 }
 
 
-def too_deep(value: Any) -> bool:
-    """Whether more than DEEPEST lists and mappings of JSON stand within each other."""
+def too_deep(value: Any, most: int = DEEPEST) -> bool:
+    """Whether more than so many lists and mappings of JSON stand within each other."""
     level = [value]
-    for _ in range(DEEPEST):
+    for _ in range(most):
         # By type and in one list: a recursion took as long as all else that is done with a line.
         level = [
             part

@@ -39,6 +39,9 @@ def drive(
     volts: str = typer.Option(
         "", "--volts", help="LOW:HIGH, what the least and the greatest input become."
     ),
+    rest: int = typer.Option(
+        100, "--rest", help="Samples of zeros before every sequence that is to be told apart."
+    ),
     questions: bool = typer.Option(
         False,
         "--questions",
@@ -86,7 +89,7 @@ def drive(
     if learner or set_:
         raise UsageError("--learner and --set are for --questions")
     given = {"seed": seed, "repetitions": repetitions, "rate": rate, "convention": convention}
-    header = make(tasks, out, volts=_range(volts), **given)  # type: ignore[arg-type]
+    header = make(tasks, out, volts=_range(volts), rest=rest, **given)  # type: ignore[arg-type]
     if json:
         print_json({"file": str(out), **header})
         return

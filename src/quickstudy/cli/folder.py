@@ -62,7 +62,8 @@ def doctor(
             print_json({"damage": damage, "repaired": []})
         raise
     compared = compare_scores(folder) if scores else None
-    compiled = compiled_on(read_results(folder).records.values())
+    records = read_results(folder).records
+    compiled = compiled_on(records.values())
     if json:
         more: dict[str, Any] = {"scores": compared._asdict()} if compared else {}
         more |= {"programs": compiled} if compiled else {}
@@ -71,7 +72,8 @@ def doctor(
         for line in done:
             say(line)
         if not damage and not done:
-            say(f"{folder} is sound")
+            # The number, because runs whose journal was deleted are not missed by themselves.
+            say(f"{folder} is sound: {len(records):,} {'run' if len(records) == 1 else 'runs'}")
         for host, counts in sorted(compiled.items()):
             say(
                 f"programs on {host}: {counts['hits']} found in the cache, {counts['misses']}"

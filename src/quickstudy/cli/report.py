@@ -47,8 +47,6 @@ def report(
     """Make a report of results: an offline page, or text, CSV, LaTeX, JSON, or a file for every
     table and picture.
     """
-    from dataclasses import replace
-
     from quickstudy.base.errors import UsageError, nearest
     from quickstudy.pages.profile.index import one_ruleset
     from quickstudy.report.build import gather
@@ -56,31 +54,24 @@ def report(
     from quickstudy.report.page import FORMS, write_files, write_report
     from quickstudy.runs.folder import write_output
     from quickstudy.runs.grouping import shown
-    from quickstudy.runs.merge import read_results
+    from quickstudy.runs.results import read_folders
 
     if format not in (known := [*FORMS, "files"]):
         raise UsageError(f'no format "{format}"; {nearest(format, known)}')
     check_target(out)
     include_files(include)
     one_ruleset(folders, "make a report of each")
-    readings = {folder: read_results(folder, expected=True) for folder in folders}
+    results = read_folders(folders)
     if task or learner or latest:
-        found = [record for reading in readings.values() for record in reading.records.values()]
-        kept = {id(record) for record in shown(found, task, learner, latest)}
-        if not kept:
+        found = shown(list(results.records.values()), task, learner, latest)
+        if not found:
             raise UsageError("no run fits --task and --learner; without them the report names all")
-        readings = {
-            folder: replace(
-                reading,
-                records={key: one for key, one in reading.records.items() if id(one) in kept},
-            )
-            for folder, reading in readings.items()
-        }
-    for folder, reading in readings.items():
-        say_left_out(len(reading.damage), folder)
-        if traceback:
-            print_tracebacks(reading.records.values())
-    data = gather(folders, None, readings)
+        results = results.only({record.key for record in found})
+    for folder in folders:
+        say_left_out(sum(place == folder for place, _ in results.damage), folder)
+    if traceback:
+        print_tracebacks(results.records.values())
+    data = gather(results if results.records else folders)
     if json:
         print_json(as_json(data))
     elif format == "html":

@@ -86,7 +86,7 @@ def reproduce(
             say(f"{request.study.id} runs nothing: its numbers are computed from the tasks")
             return
         # What comes after the first stage follows from its results.
-        preview(plan_stage(request, stage), options, json)
+        preview(plan_stage(request, stage, stored), options, json)
         return
     progress = by_stage(lambda: choose_progress(quiet=quiet or json, stream=sys.stderr))
     made = make(study, dataclasses.replace(options, progress=progress, command=command_line()))

@@ -36,6 +36,8 @@ _SEGMENT = {
 }
 _SEGMENT |= {"start": int, "washout": int, "training": int}
 """What is read of every segment in the header of a drive."""
+SEQUENCES = "sequences"
+"""The role of a segment with many sequences, which a rest parts from each other."""
 STAMPS = ("step", "time")
 JITTER = 0.25
 """Of the time between two samples: how far a time stamp may be from where it should be."""
@@ -109,6 +111,24 @@ def read_drive(path: str | pathlib.Path) -> tuple[dict[str, Any], NDArray[np.flo
     return said, table[:, [place for place, name in enumerate(names) if name.startswith("input_")]]
 
 
+def stretches(header: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], int, int]]:
+    """Segment, first sample and number of samples of every sequence of a drive. One of `sequences`
+    has many, each after so many samples of rest.
+    """
+    found: list[tuple[Mapping[str, Any], int, int]] = []
+    starts = [segment["start"] for segment in header["segments"]]
+    ends = [*starts[1:], header["samples"]]
+    for segment, start, end in zip(header["segments"], starts, ends, strict=True):
+        if segment["role"] != SEQUENCES:
+            found.append((segment, start, end - start))
+            continue
+        for length in segment["lengths"]:
+            start += segment["washout"]
+            found.append((segment, start, length))
+            start += length
+    return found
+
+
 def _check_header(header: Mapping[str, Any]) -> None:
     """Raise ValueError if a value cannot be written in the header of a drive."""
 
@@ -132,6 +152,11 @@ def _check_header(header: Mapping[str, Any]) -> None:
             raise ValueError(
                 f"segments begin in 0 .. {header['samples'] - 1}, got {segment['start']}"
             )
+        lengths = segment.get("lengths")
+        if segment["role"] == SEQUENCES and not (
+            isinstance(lengths, list) and all(type(one) is int and one > 0 for one in lengths)
+        ):
+            raise ValueError(f"lengths must be whole numbers above 0, got {str(lengths)[:40]}")
         if segment["role"] == "generalisation" and segment["task"] != before:
             raise ValueError(
                 f"the narrow noise of {segment['task']} must stand behind its noise of the whole"

@@ -116,10 +116,13 @@ class HostPupil:
                 setattr(self, name, getattr(self, f"_{name}"))
         if hasattr(host, "act"):
             self.live = self._live
+        self.recorded = bool(getattr(host, "recorded", False))
+        self.one_at_a_time = bool(getattr(host, "one_at_a_time", False))
+        self._held_back: Any = None
         if control and hasattr(host, "watch"):
             self.watch = host.watch
         if (
-            hasattr(host, "predict") and not self._told
+            hasattr(host, "predict") and not self._told and not self.recorded
         ):  # who steps is asked before anybody knows the answers
             own = all(hasattr(host, name) for name in ("start", "step", "rows"))
             stepper: Any = host if own else Prefixes(self._all_predicted)
@@ -167,6 +170,12 @@ class HostPupil:
         made when its batch is full, as by the built-in trainings.
         """
         face(self.host, HostLearner)
+        hold_back = getattr(self.host, "hold_back", None)
+        if hold_back and lesson.validation is not None and self._held_back is not lesson.validation:
+            self._held_back = lesson.validation
+            own = lesson.validation[0]
+            every = (self._item(own, index, own.asked[:, index]) for index in range(own.count))
+            hold_back([item for item in every if item is not None])
         if hasattr(self.host, "learn_many"):
             size = lesson.examples[0].count if self._batch == 0 else self._batch or 1
             items = self._items(lesson, start // size * size, stop // size * size)

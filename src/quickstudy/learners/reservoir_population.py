@@ -24,7 +24,7 @@ from quickstudy.base.task import SeriesTask, spaces_of
 from quickstudy.cores.core import precision_of
 from quickstudy.jax_gateway import device_kind, double, eqx, jax, jnp, lax
 from quickstudy.learners.lanes import Frame
-from quickstudy.learners.ridge import read_out
+from quickstudy.learners.state_readout import read_out
 from quickstudy.measures.errors import nmse
 from quickstudy.measures.memory import RIDGE, ranks, significance
 

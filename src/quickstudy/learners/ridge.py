@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import LearnerFault, UsageError
-from quickstudy.base.examples import Examples, Series
+from quickstudy.base.examples import Examples
 from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import OUT_OF_REACH, Brief, Snapshot, finite
 from quickstudy.base.parameters import parameter
@@ -119,34 +119,6 @@ class Sums:
     def _total(self, waiting: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         rows, answers = self.arrays["waiting"][:waiting], self.arrays["answers"][:waiting]
         return self.arrays["squares"] + rows.T @ rows, self.arrays["products"] + rows.T @ answers
-
-
-def read_out(features: NDArray[Any], series: Series) -> NDArray[np.float64]:
-    """(step, output): the answers to the test part of a series of a readout on features (step,
-    feature) that are there already, standardised on the training part; its strength is chosen on
-    the validation part, where there is one.
-    """
-    bounds = np.cumsum([series.washout, series.training, series.validation])
-    train, held_back, test = (
-        slice(*pair) for pair in zip(bounds, [*bounds[1:], len(features)], strict=True)
-    )
-    spread = features[train].std(axis=0)
-    rows = (features - features[train].mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    sums = Sums(rows.shape[1], series.targets.shape[1])
-    sums.add(rows[train], series.targets[train])
-    fits = sums.weights(STRENGTHS if series.validation else (WITHOUT_VALIDATION,))
-    lost = np.isnan(fits[:, -1, 0])
-    if lost.all():
-        raise UsageError(
-            "the states are too much alike for a readout: every strength of the ridge is lost in"
-            " rounding"
-        )
-    wrong = [
-        np.square(rows[held_back] @ fit[:-1] + fit[-1] - series.targets[held_back]).sum()
-        for fit in fits
-    ]
-    chosen = fits[np.where(lost, np.inf, wrong).argmin()]
-    return np.asarray(rows[test] @ chosen[:-1] + chosen[-1])
 
 
 @training("ridge", version=1)

@@ -146,6 +146,8 @@ def state_ranks(trace: Trace) -> dict[str, float]:
     """
     found: dict[str, float] = {}
     for name in ("kernel", "generalisation", "kernel_stream", "generalisation_stream"):
+        if f"{name}_values" not in trace.arrays:  # of a recording
+            continue
         label = name.replace("_", "-rank-") if "_" in name else f"{name}-rank"
         by_threshold = ranks(trace.arrays[f"{name}_values"])
         if "_" not in name:
@@ -180,9 +182,9 @@ def stability(trace: Trace) -> dict[str, float]:
 
     Where one future brings paths together, their distances show how fast, over more orders of
     magnitude than those from nudged copies; where it does not, the copies do. Neither is given for
-    states with noise of their own.
+    states with noise of their own, or of a recording.
     """
-    if "noise" in trace.facts:
+    if "noise" in trace.facts or "gaps" not in trace.arrays:
         return {}
     arrays, rounding, spread = trace.arrays, trace.facts["rounding"], trace.facts["spread"]
     found = {"echo-index": float(groups(arrays["gaps"], MET * spread))}

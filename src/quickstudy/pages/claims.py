@@ -267,7 +267,7 @@ def _sentences(request: Request, judged: Sequence[_Judged], unrun: Sequence[str]
 
 def _examined(request: Request) -> bool:
     """Whether any model was run under its convention."""
-    return request.convention in request.found.conventions and bool(a_cell(request.cells()))
+    return request.convention in request.results.conventions and bool(a_cell(request.cells()))
 
 
 def _standing(
@@ -302,7 +302,7 @@ def _by_runs(
     request: Request, row: StudyRow, claim: Claim, printed: Printed, otherwise: Sequence[str]
 ) -> Standing:
     learners, score = request.learners(row), claim.judged_by
-    read = request.found.score(
+    read = request.results.score(
         score, (run for one in learners.values() for run in request.runs(row, one).values())
     )
     read = replace(read, shown=MEDIAN) if claim.compared == MEDIAN else read

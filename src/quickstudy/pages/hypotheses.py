@@ -22,7 +22,8 @@ from quickstudy.pages.claims import CANNOT, CONTRADICTED, FALLS, HOLDS, NOT_RUN,
 from quickstudy.pages.study_request import CONVENTIONS, Request, Stage
 from quickstudy.pages.table_helpers import compare, gap
 from quickstudy.render.numbers import HALVES
-from quickstudy.report.statistics import ABOVE, BELOW, Contrast, Values
+from quickstudy.report.statistics import ABOVE, BELOW, Contrast
+from quickstudy.runs.results import Values
 
 
 @dataclass(frozen=True)

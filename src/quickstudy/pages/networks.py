@@ -21,9 +21,8 @@ from quickstudy.learners.mdl.evaluation import Tree
 from quickstudy.learners.mdl.network import Network
 from quickstudy.pages.published_table import Beside
 from quickstudy.pages.study_request import Request
-from quickstudy.report.results import Shelf
-from quickstudy.report.score_values import score_of
 from quickstudy.runs.array_files import load_trace
+from quickstudy.runs.results import ResultsFolder
 from quickstudy.runs.run_spec import make_task
 
 SIZES = (100, 250, 500, 1000)
@@ -130,14 +129,15 @@ def best(task: str, learner: str = "mdlrnn", out: str | pathlib.Path = "results"
     reach, then the fewest bits. Raises UsageError where the folder has none.
     """
     found: list[tuple[Any, Trace]] = []
-    for record in Shelf(pathlib.Path(out)).reading().records.values():
+    results = ResultsFolder(pathlib.Path(out)).table()
+    for record in results.records.values():
         if (
             record.labels.get("task") == task
             and record.labels.get("learner") == learner
             and record.status == "ok"
         ):
-            scores = (score_of(record, name) for name in ("b-index", "log-reach", "mdl-bits"))
-            index, reach, bits = (value if value is not None else 0.0 for value in scores)
+            names = ("b-index", "log-reach", "mdl-bits")
+            index, reach, bits = (results.value(record, name) for name in names)
             found.append(((-index, -reach, bits), load_trace(out, record)))
     found = [one for one in found if learned(one[1])]
     if not found:

@@ -62,7 +62,7 @@ def _record(request: Request, command: str, whole: bool) -> Iterator[Block]:
     """Where everything comes from, and where more of it is."""
     study = request.study
     # A study of computed quantities has no learners, runs nothing and reads no folder.
-    records = request.found.records if request.columns else []
+    records = request.results.finished if request.columns else []
     if command:
         again = "; given again, it runs nothing twice" if request.columns else ""
         yield Text(f"The command that made this page{again}.")

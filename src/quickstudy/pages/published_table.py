@@ -53,7 +53,7 @@ class Beside:
                 others = [
                     name
                     for name in CONVENTIONS
-                    if name in request.found.conventions - {request.convention}
+                    if name in request.results.conventions - {request.convention}
                 ]
                 lines += summary(
                     found, reproduction(request.under(others[0]), score) if others else None

@@ -15,9 +15,8 @@ from quickstudy.base.measure import LOG, PLAIN, Score
 from quickstudy.base.study import ROUNDED, Published, Study
 from quickstudy.pages.study_request import Request
 from quickstudy.pages.table_helpers import first_by
-from quickstudy.report.results import Runs
-from quickstudy.report.score_values import score_of
 from quickstudy.report.statistics import FEWEST, estimate
+from quickstudy.runs.results import Runs
 from quickstudy.runs.run_spec import task_controls
 from quickstudy.runs.scoring import MAXIMUM_OF_MEAN, MEAN_CURVE
 
@@ -174,7 +173,7 @@ def reproduction(request: Request, score: str = "") -> Reproduction:
 
     score: one of the study's, the main one if none is given.
     """
-    study, found = request.study, request.found
+    study, found = request.study, request.results
     score = score or study.score
     printed = {
         row.label: row.published if score == study.score else row.also.get(score, {})
@@ -202,7 +201,9 @@ def reproduction(request: Request, score: str = "") -> Reproduction:
         }
         for model, columns in study.together.items():
             members = {column: own[column] for column in columns}
-            cells[row.label][model] = _best(read, numbers.get(model), members, cells[row.label])
+            cells[row.label][model] = _best(
+                request, read, numbers.get(model), members, cells[row.label]
+            )
         for name, some in ruled.items():
             role = next(iter(some.values())).labels.get("role", CONTROL)
             rules[role].setdefault(row.label, {})[name] = _cell(request, read, some, rounding)
@@ -232,10 +233,12 @@ def _cell(
     if not runs:
         return Reproduced(published)
     if read.name == MAXIMUM_OF_MEAN:
-        curves = [request.found.trace(record).arrays["accuracy"] for record in runs.values()]
+        curves = [request.results.trace(record).arrays["accuracy"] for record in runs.values()]
         count, (number, low, high, spread, error) = len(runs), _best_of_mean(curves)
     else:
-        known = estimate([score_of(record, read.name) for record in runs.values()], read)
+        known = estimate(
+            [request.results.value(record, read.name) for record in runs.values()], read
+        )
         if known is None:
             return Reproduced(published, len(runs))
         count, (number, interval) = known.n, known.shown(read)
@@ -255,6 +258,7 @@ def _cell(
 
 
 def _best(
+    request: Request,
     read: Score,
     published: Published | None,
     runs: Mapping[str, Runs],
@@ -269,7 +273,10 @@ def _best(
             values[column, None, None] = math.nan if mean is None else mean
         else:
             values.update(
-                {(column, *place): score_of(record, read.name) for place, record in own.items()}
+                {
+                    (column, *seed): request.results.value(record, read.name)
+                    for seed, record in own.items()
+                }
             )
     known = {place: value for place, value in values.items() if not math.isnan(value)}
     place = first_by(known, read.sign)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from quickstudy.base.blocks import (
@@ -39,11 +38,11 @@ from quickstudy.report.build import build_report, days_of, gather
 from quickstudy.report.compare import folders_in
 from quickstudy.report.page import check_ours, write_report
 from quickstudy.report.report_data import LEARNING, Row, TaskTable
-from quickstudy.report.results import Merged, read_folders
-from quickstudy.report.statistics import Contrast, Values, scaled_mean
+from quickstudy.report.statistics import Contrast, scaled_mean
 from quickstudy.report.words import counted, listing
 from quickstudy.runs.folder import make_folder, write_output
 from quickstudy.runs.grouping import label_of, version_of
+from quickstudy.runs.results import ResultsTable, Values, read_folders
 
 INDEX = "index"
 
@@ -61,15 +60,15 @@ def write_site(
     places = list(
         dict.fromkeys(inside for one in folders for inside in folders_in(pathlib.Path(one)))
     )
-    merged = read_folders(places)
-    ruleset = _check(merged, places)
+    results = read_folders(places)
+    ruleset = _check(results, places)
     target = pathlib.Path(out)
     check_ours(target / f"{INDEX}.html")
     make_folder(target)
     copied = list(_copied(places, target, command))
     cards = {place: _profiled(place, copied) for place in places}
     page = site_page(
-        merged, ruleset, copied, {place: own for place, own in cards.items() if own[0]}, command
+        results, ruleset, copied, {place: own for place, own in cards.items() if own[0]}, command
     )
     return write_page(page, target, INDEX)
 
@@ -84,7 +83,7 @@ def _profiled(place: pathlib.Path, copied: Sequence[Copied]) -> Cards:
 
 
 def site_page(
-    merged: Merged,
+    results: ResultsTable,
     ruleset: str,
     copied: Sequence[Copied],
     cards: Mapping[pathlib.Path, Cards],
@@ -93,8 +92,8 @@ def site_page(
     """The leaderboard: an overview of every folder of cards, and a table a family of all other
     tasks.
     """
-    records = list(merged.records.values())
-    tables = build_report([replace(one, trace={}) for one in records], merged.trace).tables
+    records = list(results.records.values())
+    tables = build_report(results, traces=False).tables
     learners = {row.learner for table in tables for row in table.of_role(*LEARNING)}
     tasks = len(tables)
     items = {
@@ -230,9 +229,9 @@ def _failed(row: Row) -> str:
     return f"{counted(len(row.unfinished), 'run')} {row.unfinished[0].status}"
 
 
-def _check(merged: Merged, places: Sequence[pathlib.Path]) -> str:
+def _check(results: ResultsTable, places: Sequence[pathlib.Path]) -> str:
     """The ruleset of all folders. Raises UsageError for what cannot stand side by side."""
-    records = list(merged.records.values())
+    records = list(results.records.values())
     if not records:
         raise UsageError(
             f"no runs in {', '.join(map(str, places))}; run something there first, or name another"

@@ -25,8 +25,7 @@ from quickstudy.base.measure import Score
 from quickstudy.base.parameters import configure, parse_assignments
 from quickstudy.base.study import Study, StudyRow
 from quickstudy.base.trace import Trace
-from quickstudy.report.results import Found, Runs, Shelf, scores_of
-from quickstudy.report.statistics import Values
+from quickstudy.runs.results import ResultsFolder, ResultsTable, Runs, Values
 from quickstudy.runs.run_spec import Setting, protocol_of, task_controls
 
 QUANTITIES = "quantities"
@@ -68,17 +67,16 @@ class Request:
     controls: bool = False
     whole: Study | None = None
     changed: Mapping[str, Any] = field(default_factory=dict)
-    shelf: Shelf = field(default=None, compare=False, repr=False)  # type: ignore[assignment]  # made of the folder
+    shelf: ResultsFolder = field(default=None, compare=False, repr=False)  # type: ignore[assignment]  # made of the folder
 
     def __post_init__(self) -> None:
         if self.shelf is None or self.shelf.folder != self.folder:
-            object.__setattr__(self, "shelf", Shelf(self.folder))
+            object.__setattr__(self, "shelf", ResultsFolder(self.folder))
 
     @property
-    def found(self) -> Found:
-        """The finished runs that the folder holds now."""
-        measures = self.study.measures
-        return self.shelf.made(("found", measures), lambda: Found.on(self.shelf, measures))
+    def results(self) -> ResultsTable:
+        """The runs that the folder holds now."""
+        return self.shelf.table(self.study.measures)
 
     def under(self, convention: str) -> Request:
         """The same under another convention."""
@@ -133,7 +131,7 @@ class Request:
 
     def score(self, name: str) -> Score:
         """How a score is read."""
-        return self.found.score(name)
+        return self.results.score(name)
 
     def cells(self) -> dict[str, dict[str, Runs]]:
         """The finished runs of the study, by row label and column: of all who learn, empty if
@@ -148,11 +146,11 @@ class Request:
 
     def runs(self, row: StudyRow, learner: str | None) -> Runs:
         """The finished runs of a learner on the task of a row."""
-        return {} if learner is None else self.found.of(self.setting(row, learner))
+        return {} if learner is None else self.results.runs(self.setting(row, learner))
 
     def values(self, row: StudyRow, learner: str | None, score: str) -> Values:
         """One score of these runs."""
-        return scores_of(self.runs(row, learner), score)
+        return self.results.values(self.runs(row, learner), score)
 
     def traces(
         self, row: StudyRow, learner: str | None, damaged: list[str] | None = None
@@ -163,7 +161,7 @@ class Request:
         found = {}
         for place, record in self.runs(row, learner).items():
             try:
-                found[place] = self.found.trace(record)
+                found[place] = self.results.trace(record)
             except QuickstudyError as error:
                 if damaged is not None:
                     damaged.append(str(error))
@@ -176,7 +174,7 @@ class Request:
             name: values
             for name, own in runs.items()
             if all(record.labels["role"] == CONTROL for record in own.values())
-            and (values := scores_of(own, score))
+            and (values := self.results.values(own, score))
         }
 
     def widened(self) -> Request:
@@ -192,7 +190,7 @@ class Request:
             row: StudyRow,
         ) -> bool:  # any of its learners finds runs on its task: there may be hundreds
             return any(
-                self.found.has(self.setting(row, learner))
+                self.results.has(self.setting(row, learner))
                 for learner in [*self.learners(row).values()][:1]
             )
 

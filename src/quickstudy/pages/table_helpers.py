@@ -16,8 +16,9 @@ from quickstudy.base.trace import Trace
 from quickstudy.pages.study_request import CONVENTIONS, Request
 from quickstudy.render.numbers import HALVES
 from quickstudy.report.curves import is_curve
-from quickstudy.report.statistics import FEWEST, Contrast, Values, difference, estimate
+from quickstudy.report.statistics import FEWEST, Contrast, difference, estimate
 from quickstudy.report.words import span
+from quickstudy.runs.results import Values
 
 Named = TypeVar("Named")
 EMPTY = Number(None)

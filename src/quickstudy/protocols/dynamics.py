@@ -34,6 +34,7 @@ from quickstudy.base.task import SeriesTask, spaces_of
 from quickstudy.base.trace import Trace, Unfinished
 from quickstudy.protocols.examination import Examination, sit
 from quickstudy.protocols.session import Clock
+from quickstudy.tasks.dynamics.series import FreeRun
 
 
 @protocol("dynamics", version=1)
@@ -251,6 +252,10 @@ def run_free(task: Any, pupil: Any, series: Sequence[Series]) -> list[dict[str, 
         warm = np.stack([run.warm for run in wanted])
         plants = _stacked([run.begin() for run in wanted])
         free = pupil.act_on(warm, plants, moving, wanted[0].target.shape[1])
+    elif pupil_facts(pupil).one_at_a_time and type(wanted[0]) is FreeRun:
+        alone = [run.row(number) for run in wanted for number in range(len(run.target))]
+        parts = [_step_by_step(stepping, [run])[0, :, 0] for run in alone]
+        free = np.array(parts).reshape(len(wanted), -1, *parts[0].shape)
     else:
         free = np.swapaxes(_step_by_step(stepping, wanted), 1, 2)
     finite("the learner's answers", free, " when it runs free")
@@ -272,8 +277,8 @@ def _announce(task: Any, pupil: Any, wanted: Sequence[Any]) -> None:
     if total >= MANY_STEPS:
         sys.stderr.write(
             f"{task.id}: free runs of {pupil.called} read {total:,} steps, since it has no step of"
-            " its own and predicts every prefix; give it start, step and rows, or take"
-            f" {task.id}:free=0\n"
+            " its own and predicts every prefix; give it start, step and rows (a device:"
+            f" SteppedDevice), or take {task.id}:free=0\n"
         )
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from quickstudy.base import registries
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.learner import Brief, Pupil, Showing, face, finite, pace_of
+from quickstudy.base.offers import pupil_facts
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
@@ -24,7 +25,7 @@ from quickstudy.measures.memory import Harvest, significance
 from quickstudy.measures.memory_terms import memory_to_end, processing_capacity, too_few
 from quickstudy.protocols.examination import Examination
 from quickstudy.protocols.session import Clock
-from quickstudy.tasks.dynamics.memory import BASES
+from quickstudy.tasks.dynamics.memory import BASES, narrow_noise
 
 LEAST_STEPS, STEPS_PER_STATE = 5000, 20
 """Steps that are measured, of each half: at least so many, and so many for every state."""
@@ -38,6 +39,10 @@ noise.
 """
 UNTRAINED = (
     "Measured at initialisation, before any training; set after=TASK to measure trained learners."
+)
+RECORDED = (
+    "Measured on a recording: kernel and generalisation rank, echo index and Lyapunov exponent are"
+    " not given, as they need inputs that no drive has; the ranks of the stream are."
 )
 STATES_TOGETHER = 1 << 26
 """Bytes of states that one call may give where only the last of them are looked at."""
@@ -132,7 +137,9 @@ class PropertiesProtocol:
         clock = Clock()
         with clock.timing("answer"):
             begun = begun_after(self.after, task, learner, streams, unfinished)
-            looked = self._look(task, _Shown(begun.pupil), streams)
+            shown = _Shown(begun.pupil)
+            recorded = pupil_facts(begun.pupil).recorded
+            looked = (self._of_recording if recorded else self._look)(task, shown, streams)
         costs = [trace.cost for trace in begun.traces] or clock.charge(begun.pupil.cost())
         traces = [
             Trace(
@@ -200,6 +207,32 @@ class PropertiesProtocol:
             facts.update(said)
             if remarks := [*([] if self.after else [UNTRAINED]), *_remarks(arrays, facts)]:
                 facts["remarks"] = remarks
+        return found
+
+    def _of_recording(
+        self, task: Any, shown: _Shown, streams: Sequence[Streams]
+    ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        """What states show that were recorded under the noise of `quickstudy drive`."""
+        found = []
+        for stream in streams:
+            drive, narrow = task.drive(stream.numpy("data")).inputs, narrow_noise(task, stream)
+            states, near = (shown.all(part[None])[0, :, 0] for part in (drive, narrow))
+            size = states.shape[-1]
+            delays = min(self.delays or 2 * size, task.washout)
+            if delays < 1:
+                raise NotApplicable(
+                    "no input comes before the first state that is measured: give the task a"
+                    " washout"
+                )
+            rows = states[task.washout :]
+            arrays, facts = _capacities(
+                self, Harvest(rows), drive[:, 0], task.training, delays, task
+            )
+            for name, part in (("kernel", rows), ("generalisation", near[task.washout :])):
+                arrays[f"{name}_stream_values"] = np.linalg.svd(part[: 2 * size], compute_uv=False)
+            facts |= {"size": size, "washout": task.washout}
+            facts["remarks"] = [RECORDED, *_remarks(arrays, facts)]
+            found.append((arrays, facts))
         return found
 
     def _stretches(self, task: Any, rng: np.random.Generator, count: int) -> NDArray[np.float64]:

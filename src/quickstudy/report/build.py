@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import pathlib
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
 
+from quickstudy.base import registries
 from quickstudy.base.blocks import CONTROL, ORACLE, ROLES
 from quickstudy.base.canonical import spelled
 from quickstudy.base.errors import QuickstudyError, UsageError
@@ -18,71 +19,79 @@ from quickstudy.base.record import OK, Record
 from quickstudy.base.score_metadata import Legend
 from quickstudy.base.trace import Trace
 from quickstudy.report.curves import example_run, learning_curve
-from quickstudy.report.report_data import Change, ChangeRow, Place, ReportData, Row, Run, TaskTable
-from quickstudy.report.results import read_folders
-from quickstudy.report.score_values import ScoreBook, number, open_book, played, seed_of
+from quickstudy.report.report_data import (
+    Change,
+    ChangeRow,
+    MeasureNote,
+    Place,
+    ReportData,
+    Row,
+    Run,
+    TaskTable,
+)
+from quickstudy.report.roles import played
 from quickstudy.report.statistics import Contrast, advantage, best, difference, estimate, scaled
 from quickstudy.report.verdict import judge
 from quickstudy.report.words import span
 from quickstudy.runs import grouping
-from quickstudy.runs.merge import Reading
+from quickstudy.runs.results import ResultsTable, number, read_folders, seed_of
 
-LoadTrace = Callable[[Record], Trace]
 _ORDER = ("published", "written", "corrected")
 _LAST = 253_402_300_800.0
 """Seconds since the epoch to the year 10,000, which no calendar here has."""
 
 
 def build_report(
-    records: Iterable[Record],
-    load: LoadTrace,
-    command: str | None = None,
-    notes: Iterable[str] = (),
+    results: ResultsTable, command: str | None = None, *, traces: bool = True
 ) -> ReportData:
     """The data of a report.
 
-    records: one per key, in any order. load: gives the trace of a record; where it raises
-    QuickstudyError, the report goes without that trace and says so. command: what to type to run
-    the same again. notes: what a reader must be told first.
+    results: where a trace cannot be read, the report goes without it and says so. command: what to
+    type to run the same again. traces: read them; without, there are no curves.
     """
-    records = list(records)
+    records = list(results.records.values())
     places, where = places_of(records)
-    maker = _Maker(open_book(records), load, where)
-    tables = tuple(map(maker.table, grouping.task_groups(records)))
-    notes = (*notes, *maker.book.notes, *_too_few(records), *sorted(maker.damaged))
-    return ReportData(
-        tables, _changes(tables), maker.book.measures(), places, notes, command, days_of(records)
+    maker = _Maker(results, where, traces)
+    tables = tuple(map(maker.table, results.groups))
+    damage = (
+        f"Left out of the report: {damage}. `quickstudy doctor` explains a damaged folder."
+        for _, damage in results.damage
     )
+    notes = (*damage, *results.notes, *_too_few(records), *sorted(maker.damaged))
+    measures = tuple(_measure_note(results, id, names) for id, names in results.names.items())
+    return ReportData(tables, _changes(tables), measures, places, notes, command, days_of(records))
+
+
+def _measure_note(results: ResultsTable, id: str, names: Sequence[str]) -> MeasureNote:
+    """How to read the scores of a measure, by the records and the registry of measures."""
+    version, scores = results.versions[id], tuple(map(results.legend.score, names))
+    try:
+        entry = registries.measure.find(id)
+        measure = registries.measure.get(id)
+    except QuickstudyError:  # the record comes from an installation with more in it
+        return MeasureNote(id, version, scores)
+    return MeasureNote(id, version, scores, True, entry.summary, measure.chance, measure.equation)
 
 
 def gather(
-    folders: Sequence[str | pathlib.Path],
-    command: str | None = None,
-    readings: Mapping[pathlib.Path, Reading] | None = None,
+    results: ResultsTable | Sequence[str | pathlib.Path], command: str | None = None
 ) -> ReportData:
-    """The data of the report of some folders, which are merged by key. readings: of those that have
-    just been read.
+    """The data of the report of a table of results, or of some folders, which are merged by key.
 
     Raises UsageError when there is no folder, no such folder, or not one run in all of them.
     """
-    found = read_folders(folders, readings)
+    found = results if isinstance(results, ResultsTable) else read_folders(results)
     if not found.records:
-        raise UsageError(
-            f"no runs in {', '.join(map(str, folders))}; run something there first, or name another"
-            " folder"
-        )
-    notes = [
-        f"Left out of the report: {damage}. `quickstudy doctor` explains a damaged folder."
-        for _, damage in found.damage
-    ]
-    return build_report(found.records.values(), found.trace, command, notes)
+        where = "" if isinstance(results, ResultsTable) else f" in {', '.join(map(str, results))}"
+        raise UsageError(f"no runs{where}; run something there first, or name another folder")
+    return build_report(found, command)
 
 
 class _Maker:
     """Makes tables of one report. damaged: what could not be read meanwhile."""
 
-    def __init__(self, book: ScoreBook, load: LoadTrace, where: Mapping[str, int]) -> None:
-        self.book, self._load, self._where = book, load, where
+    def __init__(self, results: ResultsTable, where: Mapping[str, int], traces: bool) -> None:
+        self._results, self._where, self._traces = results, where, traces
         self.damaged: list[str] = []
 
     def table(self, found: grouping.TaskGroup) -> TaskTable:
@@ -154,7 +163,13 @@ class _Maker:
     def _run(self, record: Record) -> Run:
         root, repetition = seed_of(record)
         cost = {name: number(value) for name, value in record.cost.items() if value is not None}
-        outcome = record.status, record.reason, self.book.of(record), cost, self._where[record.key]
+        outcome = (
+            record.status,
+            record.reason,
+            self._results.scores(record),
+            cost,
+            self._where[record.key],
+        )
         facts, remark = record.trace.get("facts", {}), str(record.where.get("remark", ""))
         return Run(
             record.key,
@@ -168,7 +183,8 @@ class _Maker:
 
     def _trace(self, record: Record) -> Trace | None:
         try:
-            return self._load(record) if record.trace else None
+            known = self._traces and record.trace
+            return self._results.trace(record) if known else None
         except QuickstudyError as error:
             self.damaged.append(f"A curve is missing: {error}")
             return None

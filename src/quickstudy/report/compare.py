@@ -29,11 +29,11 @@ from quickstudy.measures.span import SHARE, SPAN
 from quickstudy.render.numbers import magnitude, scored, span_text, written
 from quickstudy.report.family_tests import MIXED, UNREAD, FamilyTest, Key, TaskPairs, family_tests
 from quickstudy.report.report_data import LEARNING
-from quickstudy.report.results import Merged, read_folders
-from quickstudy.report.score_values import ScoreBook, open_book, played, seed_of
+from quickstudy.report.roles import played
 from quickstudy.report.statistics import difference, middle, stream
 from quickstudy.runs.folder import RUNS
-from quickstudy.runs.grouping import LearnerGroup, TaskGroup, label_of, task_groups, version_of
+from quickstudy.runs.grouping import LearnerGroup, TaskGroup, label_of, version_of
+from quickstudy.runs.results import ResultsTable, read_folders, seed_of
 from quickstudy.runs.run_spec import make_task
 from quickstudy.stats.paired import (
     cliffs_delta,
@@ -204,7 +204,7 @@ def compare(
     return comparisons(table_of(folders), (first, second, *others), score)
 
 
-def table_of(folders: str | pathlib.Path | Sequence[str | pathlib.Path]) -> Merged:
+def table_of(folders: str | pathlib.Path | Sequence[str | pathlib.Path]) -> ResultsTable:
     """The runs of some folders. One that holds no runs itself stands for those inside it that do:
     `results`.
     """
@@ -222,23 +222,23 @@ def folders_in(place: pathlib.Path) -> list[pathlib.Path]:
     return found or [place]
 
 
-def comparisons(merged: Merged, names: Sequence[str], score: str | None = None) -> list[Comparison]:
+def comparisons(
+    results: ResultsTable, names: Sequence[str], score: str | None = None
+) -> list[Comparison]:
     """The comparisons of every two of some learners in runs that have been read."""
-    records = merged.records
-    found = task_groups(records.values())
+    found = results.groups
     wanted = {name: _named(name, found) for name in names}
-    book = open_book(list(records.values()))
     pairs = []
     for first, second in itertools.combinations(names, 2):
         if wanted[first] == wanted[second]:
             raise UsageError(f"{first} is compared with itself; name another learner")
         own = wanted[first], wanted[second]
         pairs += [
-            pair for table in found if (pair := _pairs(table, book, (first, second), own, score))
+            pair for table in found if (pair := _pairs(table, results, (first, second), own, score))
         ]
     if not pairs:
         raise UsageError(f"{' and '.join(names)} share no task with two seeds or more")
-    rows = [replace(_compare(pair), left_out=len(merged.damage)) for pair in pairs]
+    rows = [replace(_compare(pair), left_out=len(results.damage)) for pair in pairs]
     members: dict[Key, list[TaskPairs]] = {}
     for pair, row in zip(pairs, rows, strict=True):
         members.setdefault(_key(pair, row), []).append(_part(pair, row))
@@ -295,12 +295,11 @@ def _places(pair: _Pairs) -> NDArray[np.float64]:
     return np.array([[pair.read.place(value) for value in both] for both in pair.values])
 
 
-def identities(merged: Merged, names: Sequence[str]) -> dict[str, set[str]]:
+def identities(results: ResultsTable, names: Sequence[str]) -> dict[str, set[str]]:
     """By name, the identities of the learners that it stands for. Raises UsageError for a name of
     nobody.
     """
-    found = task_groups(merged.records.values())
-    return {name: _named(name, found) for name in names}
+    return {name: _named(name, results.groups) for name in names}
 
 
 def _named(name: str, found: Sequence[TaskGroup]) -> set[str]:
@@ -346,7 +345,7 @@ class _Pairs(NamedTuple):
 
 def _pairs(
     table: TaskGroup,
-    book: ScoreBook,
+    results: ResultsTable,
     names: tuple[str, str],
     wanted: tuple[set[str], set[str]],
     score: str | None,
@@ -354,7 +353,7 @@ def _pairs(
     """The pairs of one table; None when fewer than two seeds are common."""
     finished = [record for record in table.records if record.status == OK]
     legend = read_legend(finished)
-    known = legend.order(name for record in finished for name in book.of(record))
+    known = legend.order(name for record in finished for name in results.scores(record))
     if score is not None and finished and score not in known:
         raise UsageError(f'{table.title} has no score "{score}"; {nearest(score, known)}')
     asked = score or (known[0] if known else "")
@@ -365,19 +364,19 @@ def _pairs(
     )
     if first is None or second is None or first is second:
         return None
-    one, other = (_by_seed(learner, book, asked) for learner in (first, second))
+    one, other = (_by_seed(learner, results, asked) for learner in (first, second))
     common = sorted(one.keys() & other.keys())
     if len(common) < 2:
         return None
     values = [(one[seed][0], other[seed][0]) for seed in common]
     keys = [runs[seed][1] for runs in (one, other) for seed in common]
-    spans = (_span(first, book, common), _span(second, book, common)) if in_units else None
+    spans = (_span(first, results, common), _span(second, results, common)) if in_units else None
     return _Pairs(table, names, (first, second), legend.score(asked), values, keys, common, spans)
 
 
-def _span(learner: LearnerGroup, book: ScoreBook, seeds: Sequence[tuple[int, int]]) -> float:
+def _span(learner: LearnerGroup, results: ResultsTable, seeds: Sequence[tuple[int, int]]) -> float:
     """The span of some seeds, as a card has it: the mean of ln(1 + span), in natural units."""
-    values = _by_seed(learner, book, SPAN.name)
+    values = _by_seed(learner, results, SPAN.name)
     return float(np.expm1(np.mean([np.log1p(values[seed][0]) for seed in seeds if seed in values])))
 
 
@@ -396,10 +395,10 @@ def _only(table: TaskGroup, name: str, identities: set[str]) -> LearnerGroup | N
 
 
 def _by_seed(
-    learner: LearnerGroup, book: ScoreBook, score: str
+    learner: LearnerGroup, results: ResultsTable, score: str
 ) -> dict[tuple[int, int], tuple[float, str]]:
     values = [
-        (record, book.of(record).get(score, math.nan))
+        (record, results.scores(record).get(score, math.nan))
         for record in learner.records
         if record.status == OK
     ]

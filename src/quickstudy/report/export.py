@@ -40,13 +40,13 @@ def as_json(data: ReportData) -> dict[str, Any]:
     return whole
 
 
-def facts_of(data: ReportData) -> dict[str, Any]:
-    """The same before it is plain, for who makes it plain later."""
+def facts_of(data: ReportData, listed: bool = True) -> dict[str, Any]:
+    """The same before it is plain, for who makes it plain later. listed: with every run."""
     return {
         "format": FORMAT,
         "command": data.command,
         "notes": data.notes,
-        "tasks": [_table(table) for table in data.tables],
+        "tasks": [_table(table, listed) for table in data.tables],
         "changes": [_change(change) for change in data.changes],
         "measures": [_measure(note) for note in data.measures],
         "places": [vars(place) for place in data.places],
@@ -90,18 +90,18 @@ def _entries(part: Any, *names: str) -> dict[str, Any]:
     return {name: getattr(part, name) for name in names}
 
 
-def _table(table: TaskTable) -> dict[str, Any]:
+def _table(table: TaskTable, listed: bool) -> dict[str, Any]:
     return {
         **_entries(table, "task", "family", "convention", "headline"),
         "statistic": table.judged.shown,
         "question": table.legend.question,
         **_entries(table, "best_control", "oracle"),
         "verdict": table.verdict.text,
-        "learners": [_row(row) for row in table.rows],
+        "learners": [_row(row, listed) for row in table.rows],
     }
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: Row, listed: bool) -> dict[str, Any]:
     example = row.example
     return {
         **_entries(row, "learner", "role"),
@@ -117,7 +117,7 @@ def _row(row: Row) -> dict[str, Any]:
             _entries(run, "status", "reason", "root", "repetition") for run in row.unfinished
         ],
         "setting": row.setting,
-        "records": [_entries(run, *_RUN) for run in row.runs],
+        "records": [_entries(run, *_RUN) for run in row.runs if listed],
     }
 
 

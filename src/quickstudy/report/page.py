@@ -28,6 +28,7 @@ from quickstudy.render.write_page import write_page
 from quickstudy.report.export import as_csv, facts_of
 from quickstudy.report.report_data import LEARNING, ReportData, TaskTable
 from quickstudy.report.sections import about, figure, how_to_read, record
+from quickstudy.report.sweeps import sweep_pictures
 from quickstudy.report.tables import (
     Marks,
     change_table,
@@ -43,9 +44,15 @@ from quickstudy.runs.folder import write_output, writing_fault
 _ALL_NAMED = 4
 
 
-def report_page(data: ReportData) -> Page:
-    """The page. Equal data give equal pages."""
-    marks = marks_of(data)
+MOST_LISTED = 5_000
+"""Runs that a page lists one by one: 10,000 of them are 14 MB. More are in a file next to it."""
+
+
+def report_page(data: ReportData, file: str = "") -> Page:
+    """The page. Equal data give equal pages. file: the name of one with the runs that are too many
+    to be listed.
+    """
+    marks, listed = marks_of(data), _lists_runs(data)
     blocks: list[Block] = [*(Text(note, "note") for note in data.notes), *_in_short(data, marks)]
     for index, (convention, family, members) in enumerate(_families(data)):
         questions = dict.fromkeys(table.legend.question for _, table in members)
@@ -54,10 +61,13 @@ def report_page(data: ReportData) -> Page:
         blocks.append(Section(family, inside, f"family-{index}", convention))
     blocks += _changes(data)
     blocks.append(Section("How to read this", list(how_to_read(data, marks)), "read"))
-    blocks.append(Section("The record", list(record(data)), "record"))
-    return Page(
-        _title(data), blocks, [_counts(data), *_made(data)], "quickstudy report", facts_of(data)
-    )
+    blocks.append(Section("The record", list(record(data, listed, file)), "record"))
+    facts = facts_of(data, listed)
+    return Page(_title(data), blocks, [_counts(data), *_made(data)], "quickstudy report", facts)
+
+
+def _lists_runs(data: ReportData) -> bool:
+    return sum(len(row.runs) for table in data.tables for row in table.rows) <= MOST_LISTED
 
 
 def screen_page(data: ReportData, *, pictures: bool = False) -> Page:
@@ -87,6 +97,7 @@ def write_report(
     data: ReportData, target: str | pathlib.Path, *, replaces: bool = True
 ) -> pathlib.Path:
     """Write the page as HTML; gives its path. A reader sees the old file or the whole new one.
+    More runs than a page lists are in NAME-runs.csv next to it.
 
     target: the file, or a folder that exists, in which it is then called report.html. replaces: a
     file that is named and there, whatever it is; else only a page of ours. Raises UsageError when
@@ -97,8 +108,13 @@ def write_report(
         path, replaces = path / "report.html", False
     if not replaces:
         check_ours(path)
-    page = FORMS["html"](data).encode(errors="backslashreplace")
-    write_output(path, lambda file: file.write(page))
+    file = ""
+    if not _lists_runs(data) and (path.is_file() or not path.exists()):
+        file = f"{path.stem}-runs.csv"
+        runs = as_csv(data).encode(errors="backslashreplace")
+        write_output(path.with_name(file), lambda opened: opened.write(runs))
+    page = as_html(report_page(data, file)).encode(errors="backslashreplace")
+    write_output(path, lambda opened: opened.write(page))
     return path
 
 
@@ -224,7 +240,11 @@ def _in_short(data: ReportData, marks: Marks) -> Iterator[Block]:
 
 def _task(table: TaskTable, number: int, marks: Marks) -> Section:
     numbers = _numbers(table, number, marks)
-    blocks = [*about(table), numbers[0], *figure(table, marks, f"figure-{number}"), *numbers[1:]]
+    pictures = [
+        *sweep_pictures(table, f"sweep-{number}"),
+        *figure(table, marks, f"figure-{number}"),
+    ]
+    blocks = [*about(table), numbers[0], *pictures, *numbers[1:]]
     return Section(table.task, blocks, f"task-{number}", table.convention)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -37,9 +37,9 @@ from quickstudy.base.canonical import spelled
 from quickstudy.report.build import build_report
 from quickstudy.report.compare import Comparison, comparisons, identities
 from quickstudy.report.report_data import LEARNING, Row, TaskTable
-from quickstudy.report.results import Merged
 from quickstudy.report.statistics import CLOSEST, middle, stream
 from quickstudy.report.words import counted, listing
+from quickstudy.runs.results import ResultsTable
 from quickstudy.stats.ranks import Ranking, improvement, performance_profile, ranking
 
 _UNDER = (
@@ -118,15 +118,13 @@ class Overall:
             )
 
 
-def overall(merged: Merged, names: Sequence[str], score: str | None = None) -> Overall:
+def overall(results: ResultsTable, names: Sequence[str], score: str | None = None) -> Overall:
     """Learners compared two by two and over all tasks. Raises UsageError as `compare` does."""
-    rows = comparisons(merged, names, score)
-    wanted = identities(merged, names)
+    rows = comparisons(results, names, score)
+    wanted = identities(results, names)
     # Without their traces, from which nothing here is drawn, and which take minutes to read where
     # they are many.
-    tables = build_report(
-        [replace(one, trace={}) for one in merged.records.values()], merged.trace
-    ).tables
+    tables = build_report(results, traces=False).tables
     shared, mixed = [], list[str]()
     runs, scaled = dict[str, dict[str, list[float]]](), dict[str, dict[str, list[float]]]()
     for table in tables:
@@ -153,7 +151,7 @@ def overall(merged: Merged, names: Sequence[str], score: str | None = None) -> O
                 ]
                 for one in names
             }
-    keys = sorted(merged.records)
+    keys = sorted(results.records)
     return Overall(
         names,
         rows,

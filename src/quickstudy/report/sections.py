@@ -193,8 +193,10 @@ def _bound(value: float) -> str:
     return f"{value:g}" if math.isfinite(value) else "∞" if value > 0 else "−∞"
 
 
-def record(data: ReportData) -> Iterator[Block]:
-    """Where, with what and how everything was run; every setting whole; every run."""
+def record(data: ReportData, listed: bool = True, file: str = "") -> Iterator[Block]:
+    """Where, with what and how everything was run; every setting whole; every run, if `listed`.
+    file: next to the page, with the runs that it does not list.
+    """
     if data.command:
         yield Text(
             "The last command that wrote this report; given again, it runs nothing twice. Runs of"
@@ -206,9 +208,17 @@ def record(data: ReportData) -> Iterator[Block]:
         settings: list[Block] = [
             Details(f"{row.learner}, {row.role}", [Stored(row.setting)]) for row in table.rows
         ]
-        runs = run_table(table, f"runs-{index}")
-        every = Details(f"All runs ({len(runs.lines):,})", [runs])
-        yield Section(table.task, [*settings, every], f"settings-{index}", table.convention)
+        if listed:
+            runs = run_table(table, f"runs-{index}")
+            settings.append(Details(f"All runs ({len(runs.lines):,})", [runs]))
+        yield Section(table.task, settings, f"settings-{index}", table.convention)
+    if not listed:
+        yield Text(
+            "The runs are too many to list on a page. This lists them:"
+            " quickstudy report FOLDER --format csv"
+        )
+        if file:
+            yield Terms([(file, "all runs, one a row", file)])
 
 
 def where(places: Sequence[Place]) -> Section:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.canonical import digest
 from quickstudy.base.measure import LOG, MEAN, MEDIAN, PLAIN, Score
+from quickstudy.runs.results import Values
 from quickstudy.stats.intervals import LEVEL as CONFIDENCE
 from quickstudy.stats.intervals import (
     Interval,
@@ -30,9 +31,6 @@ from quickstudy.stats.intervals import (
     median_interval,
     summarise,
 )
-
-Values = Mapping[tuple[int, int], float]
-"""Values of one score by (root seed, repetition); none is nan."""
 
 ALPHA = 0.05
 ABOVE, BELOW, LEVEL, UNTOLD = "above", "below", "level", "untold"

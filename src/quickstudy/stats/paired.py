@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from quickstudy.base.errors import UsageError
 
+FLIPS_AT_ONCE = 4_000_000
+"""Signs in memory at a time."""
 LARGEST_EXACT = 14
 """Up to this many pairs all 2^n sign flips are gone through."""
 
@@ -128,9 +130,16 @@ def _flipped(
     exact = pairs <= LARGEST_EXACT
     if exact:
         flips = (np.arange(2**pairs)[:, None] >> np.arange(pairs)) & 1
+        totals = np.abs((1 - 2.0 * flips) @ differences)
     else:
-        flips = np.random.default_rng(rng).integers(0, 2, size=(resamples, pairs), dtype=np.int8)
-    totals = np.abs((1 - 2.0 * flips) @ differences)
+        rng, totals = np.random.default_rng(rng), np.empty(resamples)
+        # In parts of so many that the stream is that of one array (four numbers share a word of
+        # it): 100,000 flips of 1,000 pairs at once take 2 GB.
+        most = max(4, FLIPS_AT_ONCE // pairs // 4 * 4)
+        for start in range(0, resamples, most):
+            size = min(most, resamples - start), pairs
+            flips = rng.integers(0, 2, size=size, dtype=np.int8)
+            totals[start : start + most] = np.abs((1 - 2.0 * flips) @ differences)
     # Equal totals may differ by the rounding of sums taken with other signs; they must count as
     # equal.
     rounding = 1e-12 * np.abs(differences).sum()

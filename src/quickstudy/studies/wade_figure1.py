@@ -41,7 +41,7 @@ class Illustration:
                     )
                     continue
                 record = next(iter(runs.values()))
-                trace, convention = request.found.trace(record), record.what["convention"]
+                trace, convention = request.results.trace(record), record.what["convention"]
                 name = request.name + (f"-{len(facts) + 1}" if facts else "")
                 learner, task = record.labels["learner"], record.labels["task"]
                 caption = (

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from quickstudy.base.record import Record
 from quickstudy.report.compare import folders_in
-from quickstudy.report.results import Shelf
 from quickstudy.runs.folder import MARKER, RUNS, UNFINISHED
+from quickstudy.runs.results import ResultsFolder
 
 SHOWN = {
     ".html": "text/html",
@@ -34,11 +34,11 @@ class Library:
     """places: results folders, or folders of such. What appears inside them later is found too."""
 
     places: Sequence[pathlib.Path]
-    _shelves: dict[pathlib.Path, Shelf] = field(default_factory=dict)
+    _shelves: dict[pathlib.Path, ResultsFolder] = field(default_factory=dict)
 
-    def shelves(self) -> dict[str, Shelf]:
+    def shelves(self) -> dict[str, ResultsFolder]:
         """By name: the folder's own, with a number behind it where two have the same."""
-        found: dict[str, Shelf] = {}
+        found: dict[str, ResultsFolder] = {}
         for folder in dict.fromkeys(
             inside for place in self.places for inside in folders_in(place)
         ):
@@ -47,10 +47,10 @@ class Library:
             while name in found:
                 number += 1
                 name = f"{own}-{number}"
-            found[name] = self._shelves.setdefault(folder, Shelf(folder))
+            found[name] = self._shelves.setdefault(folder, ResultsFolder(folder))
         return found
 
-    def shelf(self, name: str) -> Shelf:
+    def shelf(self, name: str) -> ResultsFolder:
         """One folder. Raises Unknown."""
         try:
             return self.shelves()[name]
@@ -121,7 +121,7 @@ class Standing:
     last: float
 
 
-def standing(shelf: Shelf) -> Standing:
+def standing(shelf: ResultsFolder) -> Standing:
     """Of a folder now."""
     times = [path.stat().st_mtime for path in (shelf.folder / RUNS).glob("*.jsonl")]
     calls = []

@@ -35,11 +35,11 @@ from quickstudy.base.text import described
 from quickstudy.render.numbers import written
 from quickstudy.report.build import gather
 from quickstudy.report.page import report_page
-from quickstudy.report.results import Shelf
-from quickstudy.report.score_values import number, role_of, seed_of
+from quickstudy.report.roles import role_of
 from quickstudy.report.words import counted
 from quickstudy.runs.array_files import load_trace
 from quickstudy.runs.grouping import label_of
+from quickstudy.runs.results import ResultsFolder, number, seed_of
 from quickstudy.web.library import Library, standing
 
 EYEBROW = "quickstudy serve"
@@ -95,7 +95,7 @@ def _held(records: Iterable[Record]) -> Iterator[str]:
         yield ", ".join(names[:_NAMED]) + more
 
 
-def folder_page(name: str, shelf: Shelf, files: Sequence[str]) -> Page:
+def folder_page(name: str, shelf: ResultsFolder, files: Sequence[str]) -> Page:
     """The runs of a folder: those of learners and people before controls and oracles, the newest
     first.
     """
@@ -140,15 +140,15 @@ def folder_page(name: str, shelf: Shelf, files: Sequence[str]) -> Page:
     return Page(name, parts, [" · ".join(said) or "no runs yet"], EYEBROW)
 
 
-def folder_report(shelf: Shelf) -> Page:
+def folder_report(shelf: ResultsFolder) -> Page:
     """The report of a folder. Raises QuickstudyError where there is nothing to report."""
     return shelf.made(
         "served report",
-        lambda: report_page(gather([shelf.folder], readings={shelf.folder: shelf.reading()})),
+        lambda: report_page(gather(shelf.table())),
     )
 
 
-def run_page(shelf: Shelf, key: str, record: Record) -> Page:
+def run_page(shelf: ResultsFolder, key: str, record: Record) -> Page:
     """One run: what it was, what came out, its picture, and the record as it is stored."""
     root, repetition = seed_of(record)
     terms = [
@@ -244,7 +244,7 @@ def _scores(record: Record) -> Iterator[Block]:
         )
 
 
-def _pictures(shelf: Shelf, record: Record) -> Iterator[Block]:
+def _pictures(shelf: ResultsFolder, record: Record) -> Iterator[Block]:
     """The figures of its kind of trace: that of one run, and that of the report with this run in it
     alone.
     """

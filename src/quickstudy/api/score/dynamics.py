@@ -8,18 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.api.drive import digest_of, drawn_series, narrow_noise
+from quickstudy.api.drive import digest_of, drawn_series, rested
 from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
+from quickstudy.base.parameters import recorded_id
+from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
 from quickstudy.data.recording_checks import odd_under_noise
-from quickstudy.data.recordings import read_drive, read_recording
-from quickstudy.learners.ridge import read_out
+from quickstudy.data.recordings import SEQUENCES, read_drive, read_recording
+from quickstudy.learners.state_readout import read_out
 from quickstudy.measures.checklist import missing as lacking
 from quickstudy.measures.checklist import one_sided, verdict
 from quickstudy.measures.memory import Harvest, ranks
 from quickstudy.measures.memory_terms import describe
-from quickstudy.tasks.dynamics.memory import BASES
+from quickstudy.tasks.dynamics.memory import BASES, narrow_noise
 from quickstudy.tasks.dynamics.narma import Driven
 from quickstudy.tasks.dynamics.rules import is_forecast
 
@@ -79,7 +81,11 @@ def dynamics(
         if _is_white(task) and segment["role"] != "generalisation":
             found["warnings"] += _shifted(rows, inputs[:, 0], segment)
             found["warnings"] += odd_under_noise(rows, inputs[:, 0], segment["washout"], names)
-        if hasattr(task, "signal"):
+        if segment["role"] == SEQUENCES:
+            found["tasks"][segment["task"]] = [
+                _told_apart(file, drive, missing, segment, header["seed"])
+            ]
+        elif hasattr(task, "signal"):
             _add_properties(found["properties"], segment, rows, inputs[:, 0], task)
         else:
             runs = found["tasks"].setdefault(segment["task"], [])
@@ -116,15 +122,44 @@ def _again(segment: Mapping[str, Any], seed: int, drive: pathlib.Path) -> tuple[
     """The task, the series and the inputs of a part of a drive, drawn again. Raises UsageError if
     they are others.
     """
-    series, task = drawn_series(segment["task"], segment["convention"], seed, segment["repetition"])
-    narrow = segment["role"] == "generalisation"
-    inputs = narrow_noise(task, seed, segment["repetition"]) if narrow else series.inputs
+    name, convention, repetition = (segment[key] for key in ("task", "convention", "repetition"))
+    if segment["role"] == SEQUENCES:
+        series, task = None, registries.typed_task(name, convention)
+        inputs = rested(task, segment["washout"])
+    else:
+        series, task = drawn_series(name, convention, seed, repetition)
+        narrow = segment["role"] == "generalisation"
+        streams = Streams(seed, recorded_id(task), repetition)
+        inputs = narrow_noise(task, streams) if narrow else series.inputs
     if digest_of(inputs) != segment["sha256"]:
         raise UsageError(
             f"{drive}: {segment['task']} now draws other inputs than those that were written; "
             f"it was at version {segment['version']}, and is at {task.version}: write a new drive"
         )
     return task, series, inputs
+
+
+def _told_apart(
+    file: pathlib.Path, drive: pathlib.Path, missing: str, segment: Mapping[str, Any], seed: int
+) -> dict[str, Any]:
+    """Scores of a readout that tells sequences apart, and of a linear classifier of the inputs, as
+    a run of `recorded-states` has them.
+    """
+    from quickstudy.learners.learner_spec import choose_learner
+    from quickstudy.learners.recorded_states import RecordedStates
+    from quickstudy.protocols.classification import ClassificationProtocol
+
+    task = registries.typed_task(segment["task"], segment["convention"])
+    streams = [Streams(seed, recorded_id(task), segment["repetition"])]
+    learners = {
+        "readout": RecordedStates(str(file), str(drive), missing),
+        "linear": choose_learner("linear-whole", segment["convention"], task, "reals").make(task),
+    }
+    found: dict[str, Any] = {"repetition": segment["repetition"]}
+    for name, one in learners.items():
+        trace = ClassificationProtocol().examine(task, one, streams).traces[0]
+        found[name] = registries.measure.get("classification")(trace, segment["convention"])
+    return found
 
 
 def _scores(task: Any, series: Any, states: Any, segment: Mapping[str, Any]) -> dict[str, Any]:

@@ -109,6 +109,10 @@ def _show(found: Mapping[str, Any]) -> None:
         )
         say(f"stream rank above 0.01: {said}; {noise_floor(one['singular_values'])}")
     for task, runs in found["tasks"].items():
+        if "error-rate" in runs[0]["readout"]:
+            wrong, linear = (runs[0][name]["error-rate"] for name in ("readout", "linear"))
+            say(f"{task} wrong {wrong:.1%}   linear, of the whole input {linear:.1%}")
+            continue
         score = "symbol-error-rate" if "symbol-error-rate" in runs[0]["readout"] else "nrmse"
         title = {"nrmse": "NRMSE", "symbol-error-rate": "SER"}[score]
         others = "   ".join(

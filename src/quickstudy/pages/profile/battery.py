@@ -333,5 +333,5 @@ def marks_of(request: Request) -> dict[str, dict[str, list[float]]]:
             if runs:
                 role = next(iter(runs.values())).labels.get("role")
                 label = "oracle" if role == ORACLE else name
-                own[label] = [span_of(request.found.trace(record)) for record in runs.values()]
+                own[label] = [span_of(request.results.trace(record)) for record in runs.values()]
     return found

@@ -21,7 +21,6 @@ from quickstudy.learners.learner_spec import fitted, with_parameters
 from quickstudy.pages.profile.tuning import asked_on, family_of
 from quickstudy.pages.study_request import Request, Stage, by_protocol
 from quickstudy.pages.table_helpers import EMPTY
-from quickstudy.report.results import scores_of
 from quickstudy.report.statistics import middle
 from quickstudy.report.words import listing
 from quickstudy.runs.run_spec import make_task, protocol_of
@@ -187,9 +186,9 @@ def _means(request: Request, row: StudyRow, learner: str) -> tuple[dict[float, f
     usual = registries.protocol.get(protocol_of(make_task(row.task, request.convention))).headline
     headline = request.study.settings.get("scores", {}).get(row.label, usual)
     runs = {rate: request.runs(row, name) for rate, name in names_of(request, row, learner).items()}
-    values = {rate: scores_of(found, headline) for rate, found in runs.items()}
+    values = {rate: request.results.values(found, headline) for rate, found in runs.items()}
     records = [record for found in runs.values() for record in found.values()]
-    score = request.found.score(headline, records) if records else PLAIN
+    score = request.results.score(headline, records) if records else PLAIN
     return {rate: middle(own, score) for rate, own in values.items() if own}, score.sign
 
 

@@ -18,9 +18,9 @@ from quickstudy.learners.learner_spec import fitted, without_place
 from quickstudy.measures.span import psychometric, span
 from quickstudy.pages.profile.tuning import TUNED, Chosen, asked_on, chosen, family_of
 from quickstudy.pages.study_request import Request
-from quickstudy.report.results import place_of
 from quickstudy.report.words import MODEL_TITLES
 from quickstudy.runs.array_files import load_trace
+from quickstudy.runs.results import without_repetition
 from quickstudy.runs.run_spec import make_task, protocol_of
 from quickstudy.stats.intervals import student_interval
 
@@ -239,7 +239,7 @@ def _item(request: Request, row: StudyRow, typed: str, records: Mapping[str, lis
 
     if name is None:
         return empty("not tuned yet")
-    identity = plain(request.found.identity(request.setting(row, name)))
+    identity = plain(request.results.identity(request.setting(row, name)))
     subject = {part: identity[part] for part in ("task", "protocol", "convention")}
     found = _runs(request, row, name, records)
     finished = [record for record in found if record.status == OK]
@@ -306,10 +306,10 @@ def _runs(
     request: Request, row: StudyRow, name: str, records: Mapping[str, list[Record]]
 ) -> list[Record]:
     """All runs of a learner on a row, by repetition, up to the seeds of the request."""
-    identity = plain(request.found.identity(request.setting(row, name)))
+    identity = plain(request.results.identity(request.setting(row, name)))
     found = [
         one
-        for one in records.get(place_of(identity), [])
+        for one in records.get(without_repetition(identity), [])
         if int(one.what["repetition"]) < request.seeds
     ]
     return sorted(found, key=lambda record: int(record.what["repetition"]))
@@ -339,7 +339,7 @@ def _by_place(request: Request) -> dict[str, list[Record]]:
     known = {"task", "learner", "protocol", "convention", "root", "repetition"}
     for record in request.shelf.reading().records.values():
         if known <= {*record.what}:
-            found.setdefault(place_of(record.what), []).append(record)
+            found.setdefault(without_repetition(record.what), []).append(record)
     return found
 
 

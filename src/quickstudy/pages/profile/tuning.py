@@ -15,8 +15,8 @@ from quickstudy.base.study import StudyRow
 from quickstudy.base.task import asked_of
 from quickstudy.learners.learner_spec import choose_learner, fitted, with_parameters
 from quickstudy.pages.study_request import Request
-from quickstudy.report.results import Runs, scores_of
 from quickstudy.report.statistics import best, middle
+from quickstudy.runs.results import Runs
 from quickstudy.runs.run_spec import Setting, make_task, protocol_of
 
 AS_GIVEN, TUNED = "as given", "tuned"
@@ -137,11 +137,11 @@ def chosen(request: Request, typed: str, family: str) -> Chosen:
     task = registries.task.get(tuning_of(request, family).task.partition(":")[0])
     headline = registries.protocol.get(protocol_of(task)).headline
     runs: dict[str, Runs] = {
-        name: request.found.of(_setting(request, family, name)) for name in names
+        name: request.results.runs(_setting(request, family, name)) for name in names
     }
-    values = {name: scores_of(found, headline) for name, found in runs.items()}
+    values = {name: request.results.values(found, headline) for name, found in runs.items()}
     records = [record for found in runs.values() for record in found.values()]
-    read = request.found.score(headline, records)
+    read = request.results.score(headline, records)
     tuning, costs = tuning_of(request, family), _cost([record.cost for record in records])
     tried = {name: sum(own.values()) / len(own) for name, own in values.items() if own}
     first = (

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -27,9 +27,8 @@ from quickstudy.base.score_metadata import Legend, read_legend
 from quickstudy.base.study import Study, StudyRow
 from quickstudy.pages.study_request import Request, Stage
 from quickstudy.pages.table_helpers import first_by
-from quickstudy.report.results import Runs, scores_of
-from quickstudy.report.statistics import Values
 from quickstudy.report.words import counted
+from quickstudy.runs.results import ResultsTable, Runs, Values
 from quickstudy.runs.run_spec import Setting
 
 RULES = 256
@@ -85,7 +84,7 @@ def published_of(study: Study, row: StudyRow) -> list[str]:
 class TaskRuns:
     """The runs of one task by rule. choosing: under the root seed after the reported one, as many
     as the study says. scores: those of which means are asked for. published: the best as published,
-    if it is among the rules.
+    if it is among the rules. results: what the runs are of.
     """
 
     row: StudyRow
@@ -93,10 +92,12 @@ class TaskRuns:
     choosing: Mapping[str, Runs]
     reported: Mapping[str, Runs]
     published: str | None = None
+    results: ResultsTable = field(default_factory=lambda: ResultsTable({}), repr=False)
 
     def values(self, rule: str | None, score: str, reported: bool = False) -> Values:
         """One score of the runs of a rule."""
-        return scores_of((self.reported if reported else self.choosing).get(rule or "", {}), score)
+        runs = (self.reported if reported else self.choosing).get(rule or "", {})
+        return self.results.values(runs, score)
 
     @cached_property
     def compared(self) -> list[str]:
@@ -158,7 +159,7 @@ def task_runs(request: Request) -> list[TaskRuns]:
 
 def _task_runs(request: Request) -> list[TaskRuns]:
     """Tasks and learners are looked up once each, not in all pairs."""
-    study, found = request.study, request.found
+    study, found = request.study, request.results
 
     def runs(what: Mapping[str, Any], root: int, most: float = math.inf) -> dict[str, Runs]:
         known = {
@@ -182,7 +183,8 @@ def _task_runs(request: Request) -> list[TaskRuns]:
         published = next(
             (rule for rule in published_of(study, row)[:1] if rule in study.columns), None
         )
-        gathered.append(TaskRuns(row, scores, choosing, runs(what, request.root), published))
+        reported = runs(what, request.root)
+        gathered.append(TaskRuns(row, scores, choosing, reported, published, found))
     return gathered
 
 

@@ -16,10 +16,10 @@ from quickstudy.report.statistics import (
     LEVEL,
     UNTOLD,
     Contrast,
-    Values,
     advantage,
     best,
 )
+from quickstudy.runs.results import Values
 from quickstudy.runs.run_spec import task_controls
 
 SCORES = ("final-accuracy", "wade")

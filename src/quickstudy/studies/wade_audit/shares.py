@@ -30,8 +30,9 @@ from quickstudy.pages.table_helpers import (
     shared,
     under_each,
 )
-from quickstudy.report.statistics import ABOVE, FEWEST, LEVEL, UNTOLD, Values
+from quickstudy.report.statistics import ABOVE, FEWEST, LEVEL, UNTOLD
 from quickstudy.report.words import counted
+from quickstudy.runs.results import Values
 
 SCORES = ("wade", "final-accuracy")
 KINDS = ("exchange", "blank")

@@ -15,6 +15,7 @@ from quickstudy.base.examples import Series
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import control, task
+from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals
 from quickstudy.tasks.controls import FixedRule
 from quickstudy.tasks.dynamics.series import taxonomy
@@ -111,6 +112,17 @@ class Characterisation(Memory):
     Chance: 1, a single fixed behaviour.
     Source: Dale et al. 2019.
     """
+
+
+NARROW, NARROW_STEPS = 0.1, 1000
+"""The range of the inputs that a rank under small inputs is measured with, of the whole range, and
+how many there are.
+"""
+
+
+def narrow_noise(task: Memory, streams: Streams) -> NDArray[np.float64]:
+    """(step, 1): small noise for a device, its own washout first."""
+    return NARROW * task.signal(streams.numpy("generalisation"), (task.washout + NARROW_STEPS, 1))
 
 
 class StateRule(FixedRule):

@@ -139,6 +139,11 @@ class FreeRun:
         """The next state, the next input and the outcome, given the answers (row, width)."""
         return None, np.clip(answers, -FED_BACK, FED_BACK), answers
 
+    def row(self, number: int) -> FreeRun:
+        """One of its rows alone."""
+        chosen = slice(number, number + 1)
+        return FreeRun(self.warm[:, chosen], self.target[chosen])
+
 
 @dataclass(frozen=True)
 class OwnAnswers(FreeRun):
