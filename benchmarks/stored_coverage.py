@@ -7,7 +7,6 @@ Takes some seconds on one core.
 """
 
 import pathlib
-import sys
 import tempfile
 
 import numpy as np
@@ -18,7 +17,13 @@ from quickstudy.runs.results import read_folders
 from quickstudy.stats.intervals import mean_band, median_interval
 
 STORED = pathlib.Path(__file__).resolve().parent.parent / "published" / "wade-table4"
-SCORES = ("log-area", "wade", "final-accuracy", "maximum-accuracy", "wade-above-chance")
+SCORES = {
+    "log-area": "log-area",
+    "wade": "WADE",
+    "final-accuracy": "final accuracy",
+    "maximum-accuracy": "maximum accuracy",
+    "wade-above-chance": "WADE above chance",
+}
 LEAST, TRIES = 20, 4000
 
 
@@ -38,11 +43,10 @@ def cells() -> dict[str, list[np.ndarray]]:
     }
 
 
-def main() -> None:
-    """Print the table."""
+def table() -> list[str]:
+    """The lines of the table."""
     rng = np.random.default_rng(1)
-    print("| score | cells | n = 3 | n = 6 | n = 10 | lowest at 6 | median, n = 6 |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    rows = [("score", "cells", "n = 3", "n = 6", "n = 10", "lowest at 6", "median, n = 6")]
     for name, populations in cells().items():
         held = {
             n: [_means(rng.choice(one, (n, TRIES)), one.mean()) for one in populations]
@@ -51,12 +55,23 @@ def main() -> None:
         medians = [
             _medians(rng.choice(one, (6, TRIES // 4)), float(np.median(one))) for one in populations
         ]
-        shares = [f"{np.mean(found):.3f}" for found in held.values()]
-        print(
-            f"| {name} | {len(populations)} | {' | '.join(shares)} | {min(held[6]):.3f} |"
-            f" {np.mean(medians):.3f} |"
+        shares = [np.mean(found) for found in held.values()]
+        numbers = [f"{share:.3f}" for share in (*shares, min(held[6]), np.mean(medians))]
+        rows.append((SCORES[name], str(len(populations)), *numbers))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "   ".join(
+            (str.rjust if place else str.ljust)(text, width)
+            for place, (text, width) in enumerate(zip(row, widths, strict=True))
         )
-    sys.stdout.flush()
+        for row in rows
+    ]
+
+
+def main() -> None:
+    """Print the table, as it is in the page."""
+    for line in table():
+        print(f"    {line}")
 
 
 def _means(runs: np.ndarray, truth: float) -> float:

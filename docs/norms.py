@@ -15,6 +15,7 @@ import textwrap
 from typing import Any
 
 from anchors import stored as stored_anchors
+from planes import RECALL_AND_TRACKING, drawing
 
 from quickstudy.api.study import request_study, take_over
 from quickstudy.pages.profile.battery import (
@@ -28,12 +29,10 @@ from quickstudy.pages.profile.battery import (
     reference_learners,
     references,
 )
-from quickstudy.pages.profile.chart import plane
 from quickstudy.pages.profile.norms import norms_file, norms_from
 from quickstudy.pages.profile.spans import Profile, profile_of
 from quickstudy.pages.study_request import Request
 from quickstudy.render.numbers import span_text
-from quickstudy.render.plot import plot_drawings
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NORMS = ROOT / "src" / "quickstudy" / "norms" / "battery.json"
@@ -160,14 +159,8 @@ def texts(folder: pathlib.Path) -> tuple[str, str, str]:
             norms["items"][name]["anchors"] = own
         facts = facts_of(request, profiles, anchors)
         table = page(profiles, quick_items(request), [*unmeasured.values()], anchors, facts)
-        return json.dumps(norms, indent=1) + "\n", table, picture(profiles, norms)
-
-
-def picture(profiles: list[Profile], norms: dict[str, Any]) -> str:
-    """Recall against state tracking, every reference learner as a named point."""
-    drawn = plane(profiles, norms_from(norms), "reference-learners", alone=True)
-    assert drawn is not None
-    return f"{plot_drawings(drawn)[0].file()}\n"
+        picture = drawing("reference-learners", RECALL_AND_TRACKING, norms_from(norms))
+        return json.dumps(norms, indent=1) + "\n", table, picture
 
 
 def page(

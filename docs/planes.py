@@ -1,20 +1,24 @@
 """Draw the planes of two items for the pages of docs/for: `python docs/planes.py`.
 
-Every reference learner is a named point, from the norms inside the package.
+Every reference learner is a named point, from the norms inside the package, in the colour of its
+kind of memory.
 """
 
 from __future__ import annotations
 
 import pathlib
+from collections.abc import Iterator
 from typing import Any
 
 from quickstudy.base import registries
-from quickstudy.base.blocks import CONTROL, LOG, POINTS, Axis, Mark, Panel, Plot, Plotted
-from quickstudy.pages.profile.norms import ItemNorms, load_norms
+from quickstudy.base.blocks import LOG, POINTS, Axis, Mark, Panel, Plot, Plotted
+from quickstudy.base.study import find_study
+from quickstudy.pages.profile.norms import ItemNorms, Norms, load_norms
 from quickstudy.render.plot import plot_drawings
 
 NUMBERS = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256)
 IMAGES = pathlib.Path(__file__).resolve().parent / "images"
+RECALL_AND_TRACKING = ("lookup", "parity")
 PLANES = {
     "counting-and-nesting": ("count", "nest"),
     "mapping-and-recombining": ("mapping", "recombine"),
@@ -23,40 +27,49 @@ PLANES = {
 """File name, and the items across and up."""
 
 
-def plane(name: str, items: tuple[str, str], known: tuple[ItemNorms, ItemNorms]) -> Plot:
-    """The learners that have both spans, each as a point."""
-    names = [who for who in known[0].learners if who in known[1].learners]
-    spans = [[own.learners[who].span or 0.0 for who in names] for own in known]
-    x, y = (axis(item, own) for item, own in zip(items, known, strict=True))
-    points = [[value + 1 for value in one] for one in spans]
-    series = Plotted("reference learners", Mark(CONTROL), *points, kind=POINTS, names=names)
-    rows: list[tuple[Any, ...]] = [("learner", *items), *zip(names, *spans, strict=True)]
+def drawing(name: str, items: tuple[str, str], norms: Norms) -> str:
+    """The picture of one plane, as the text of an SVG file."""
+    known = norms.items[items[0]], norms.items[items[1]]
+    x, y = (_axis(item, own) for item, own in zip(items, known, strict=True))
+    series = list(_series(known))
+    rows: list[tuple[Any, ...]] = [
+        (who, across - 1, up - 1)
+        for one in series
+        for who, across, up in zip(one.names, one.x, one.y, strict=True)
+    ]
     words = "Every learner as a named point"
-    caption = f"{x.title}, and {y.title}"
-    return Plot(name, caption, words, x, y, [Panel([series])], rows, direct=False)
+    table = [("learner", *items), *rows]
+    plot = Plot(
+        name, f"{x.title}, and {y.title}", words, x, y, [Panel(series)], table, direct=False
+    )
+    return f"{plot_drawings(plot)[0].file()}\n"
 
 
-def axis(item: str, known: ItemNorms) -> Axis:
+def _series(known: tuple[ItemNorms, ItemNorms]) -> Iterator[Plotted]:
+    """The learners that have both spans, one series for each kind of memory."""
+    kinds: dict[str, list[str]] = find_study("battery").settings["kinds"]
+    both = [who for who in known[0].learners if who in known[1].learners]
+    if unknown := set(both) - {who for names in kinds.values() for who in names}:
+        raise ValueError(f"battery.toml gives no kind of {', '.join(sorted(unknown))}")
+    for number, (kind, names) in enumerate(kinds.items()):
+        here = [who for who in names if who in both]
+        x, y = ([(own.learners[who].span or 0.0) + 1 for who in here] for own in known)
+        yield Plotted(kind, Mark(number=number), x, y, kind=POINTS, names=here)
+
+
+def _axis(item: str, known: ItemNorms) -> Axis:
     """The axis of an item: ln(1 + span), with round numbers of its unit."""
     end = next(iter(known.learners.values())).end
     ticks = [(number + 1.0, str(number)) for number in NUMBERS if number <= end]
-    return Axis(unit_of(item), LOG, (0.93, end * 1.4 + 1), ticks)
-
-
-def unit_of(item: str) -> str:
-    """Such as `pairs looked up`."""
-    return str(registries.task.get(f"span/{item}").unit)
+    unit = str(registries.task.get(f"span/{item}").unit)
+    return Axis(unit, LOG, (0.93, end * 1.4 + 1), ticks)
 
 
 def drawings() -> dict[str, str]:
-    """Every picture, by the name of its file."""
+    """Every picture of the pages, by the name of its file."""
     norms = load_norms()
     assert norms is not None
-    known = {name: tuple(norms.items[item] for item in items) for name, items in PLANES.items()}
-    return {
-        f"{name}.svg": f"{plot_drawings(plane(name, items, known[name]))[0].file()}\n"
-        for name, items in PLANES.items()
-    }
+    return {f"{name}.svg": drawing(name, items, norms) for name, items in PLANES.items()}
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from typing import Any
 
 import command_pages
 import learner_pages
+import notebook_pages
 import python_pages
 import study_pages
 import task_pages
@@ -30,6 +31,7 @@ def generated() -> Iterator[tuple[str, str]]:
     yield from task_pages.pages()
     yield from learner_pages.pages()
     yield from study_pages.pages()
+    yield from notebook_pages.pages()
     yield from command_pages.pages()
     yield from python_pages.pages()
 
@@ -71,6 +73,8 @@ def _target(target: str, path: str) -> str:
     if target.startswith(("http://", "https://", "#")):
         return target
     up = "../" * path.count("/")
+    if target.endswith(".ipynb") and not path.startswith("notebooks/"):
+        return target.removesuffix(".ipynb") + ".md"
     if path == "changelog.md":
         return target.removeprefix("docs/")
     if target.startswith(f"{up}../"):

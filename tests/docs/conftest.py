@@ -40,6 +40,11 @@ def build(pages: Any) -> Any:
 
 
 @pytest.fixture(scope="session")
+def notebooks() -> Any:
+    return load("notebooks")
+
+
+@pytest.fixture(scope="session")
 def results(pages: Any) -> Any:
     return load("results")
 
@@ -57,4 +62,5 @@ def refresh(pages: Any, results: Any) -> Any:
 @pytest.fixture(scope="session")
 def norms() -> Any:
     load("anchors")
+    load("planes")
     return load("norms")

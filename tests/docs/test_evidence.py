@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import pathlib
 from types import SimpleNamespace
 
@@ -113,6 +114,13 @@ def test_tables_of_explanations_are_what_the_stored_runs_give(pages, results):
             if line.strip() and not line.startswith(("...", "Report"))
         ]
         assert [line for line in wanted if line not in printed] == [], (page, command)
+
+
+def test_the_table_of_coverage_is_that_of_the_stored_runs(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    table = importlib.import_module("stored_coverage").table()
+    page = (ROOT / "docs" / "explanation" / "intervals.md").read_text(encoding="utf-8")
+    assert "\n".join(f"    {line}" for line in table) in page
 
 
 def test_the_table_of_closed_forms(shortcuts):

@@ -154,3 +154,51 @@ def test_changed_files_are_refused():
     np.save("states.npy", np.ones((3, 2)))
     with pytest.raises(ValueError, match="has changed"):
         RecordedStates("states.npy", "drive.csv", content=known.content)
+
+
+def test_a_series_that_is_given_again_shows_the_noise_of_a_device(command):
+    qs.drive([NARMA, MEMORY], "drive.csv", again=1)
+    header, volts = read_drive("drive.csv")
+    roles = [segment["role"] for segment in header["segments"]]
+    assert roles == ["series", "again", "series", "again", "generalisation"]
+    states = np.concatenate(
+        [reservoir(part) for part in np.split(volts, [s["start"] for s in header["segments"]][1:])]
+    )
+    begin = header["segments"][2]["start"]
+    noise = 0.05 * states[begin + 200 : begin + 1200].std(axis=0)
+    np.save("states.npy", states + noise * np.random.default_rng(0).normal(size=states.shape))
+    given = ("score", "dynamics", "states.npy", "--drive", "drive.csv")
+    found = json.loads(command(*given, "--json")[1])
+    narma, memory = found["repeats"]
+    assert memory["noise"] == pytest.approx(0.05, rel=0.1)
+    # A signal of variance 1 with independent noise of variance 0.0025 each time.
+    assert memory["correlation"] == pytest.approx(1 / 1.0025, abs=1e-3)
+    [run] = found["tasks"][NARMA]
+    assert narma["readout"]["nrmse"] == pytest.approx(run["readout"]["nrmse"], rel=0.1)
+    shaken = [run["with_noise"][level]["nrmse"] for level in ("0.001", "0.01", "0.1")]
+    assert shaken[0] == pytest.approx(run["readout"]["nrmse"], rel=0.02)
+    assert shaken[0] < shaken[2]
+    out = command(*given)[1]
+    assert "given again: nodes correlate 0.99" in out
+    assert "of each node's deviation   0.001: " in out
+
+
+def test_charc_searches_the_settings_of_a_device():
+    from quickstudy.adapters.device import Device
+
+    class Gain(Device):
+        searched = {"gain": (0.05, 3.0)}
+
+        def __init__(self, brief, seed, gain=1.0):
+            super().__init__(brief, seed)
+            self.gain = gain
+
+        def respond(self, inputs):
+            return reservoir(self.gain * np.asarray(inputs))
+
+    settings = {"population": 4, "generations": 4}
+    [run] = qs.run(
+        "dynamics/charc", Gain, seeds=1, protocol=settings, controls=False, progress=False
+    ).records
+    assert run.status == "ok", run.reason
+    assert run.scores["coverage"]["values"]["voxels"] > 1

@@ -75,6 +75,7 @@ RUNS = {
         "esn:units=6",
         "degrees=2,budget=20,streams=4,length=20,shared=10,delays=5",
     ),
+    "recognition": Run("grammar/recognition", "esn:units=20", "sequences=60,upto=60,asked=40"),
     "sentence-bits": Run(
         f"grammar/sentences:pairs={PAIRS}", "bigram", "sequences=40,held=0.2,asked=10"
     ),

@@ -251,6 +251,7 @@ PROTOCOLS = {
         "delay-line",
         "degrees=2,budget=20,streams=4,length=20,shared=10,delays=5",
     ),
+    "recognition": Run("grammar/recognition", "by-last", "sequences=40,upto=60,asked=20"),
     "reviews": Run(REVIEWS, "majority", "stride=20"),
     "sentences": Run("grammar/sentences", "bigram", "sequences=40,asked=10"),
     "span": Run("span/lookup:longest=4", "among-shown", "sequences=20,tests=6"),

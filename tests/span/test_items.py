@@ -21,6 +21,7 @@ ITEMS = [f"span/track:group={group}" for group in GROUPS] + [
     if id.startswith("span/") and id != "span/track" and isinstance(typed_task(id), SymbolItem)
 ]
 NAMES = ("span/recombine", "span/values")
+ASKED = (*NAMES, "span/hops")
 SMALL = SpanProtocol(sequences=400, tests=12, checkpoints=1)
 
 
@@ -78,7 +79,7 @@ def test_chance_is_that_of_a_uniform_guess_among_possible_answers(name):
         examples.count
     ):  # answers that are possible at a question may depend on what it asks for
         for position in np.flatnonzero(examples.asked[:, index]):
-            asked = int(examples.inputs[position, index]) if name in NAMES else 0
+            asked = int(examples.inputs[position, index]) if name in ASKED else 0
             kinds.setdefault(asked, set()).add(int(examples.targets[position, index]))
     possible = np.mean([1 / len(own) for own in kinds.values()])
     assert task.chances()[2] == pytest.approx(possible)

@@ -19,7 +19,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals
 from quickstudy.base.study import find_study, study_names
 from quickstudy.base.task import SeriesTask, spaces_of
-from quickstudy.data.recordings import FORMAT, MARK, SEQUENCES, drive_text
+from quickstudy.data.recordings import AGAIN, FORMAT, MARK, SEQUENCES, drive_text
 from quickstudy.runs.folder import write_output
 from quickstudy.runs.record_run import recorded_lines
 from quickstudy.tasks.dynamics.memory import NARROW_STEPS, narrow_noise
@@ -35,6 +35,7 @@ def drive(
     volts: tuple[float, float] | None = None,
     convention: str = "corrected",
     rest: int = 100,
+    again: int = 0,
 ) -> dict[str, Any]:
     """Write the inputs of tasks, one after another, for a device to read. `quickstudy score
     dynamics` scores what it gives.
@@ -59,14 +60,16 @@ def drive(
     rest:
         Samples of zeros before every sequence of a task that has many, so that a device forgets the
         one before.
+    again:
+        How often every series is given once more, to see how well the device repeats itself.
 
     Gives the header of the file: its segments with their tasks, scales and digests. Raises
     UsageError for what cannot drive a device.
 
     """
     out = pathlib.Path(out)
-    if rest < 0:
-        raise UsageError(f"--rest must be at least 0, got {rest}")
+    if rest < 0 or again < 0:
+        raise UsageError(f"--rest and --again must be at least 0, got {rest} and {again}")
     if repetitions < 1 or (rate is not None and not 0 < rate < math.inf):
         raise UsageError(
             f"--repetitions must be at least 1 and --rate above 0, got {repetitions} and {rate}"
@@ -79,7 +82,7 @@ def drive(
     parts, segments, start = [], list[dict[str, Any]](), 0
     for task in [tasks] if isinstance(tasks, str) else tasks:
         for repetition in range(repetitions):
-            for segment, inputs in _segments(task, convention, seed, repetition, rest):
+            for segment, inputs in _segments(task, convention, seed, repetition, rest, again):
                 least, most = segment.pop("range")
                 scale = (high - low) / (most - least) if volts else 1.0
                 offset = low - scale * least if volts else 0.0
@@ -195,7 +198,7 @@ def _check_replaced(out: pathlib.Path, header: dict[str, Any]) -> None:
 
 
 def _segments(
-    task: str, convention: str, seed: int, repetition: int, rest: int
+    task: str, convention: str, seed: int, repetition: int, rest: int, again: int
 ) -> list[tuple[dict[str, Any], Any]]:
     """The series of a task; after noise that memory is measured with, noise of a narrow range."""
     typed = registries.typed_task(task, convention)
@@ -220,6 +223,7 @@ def _segments(
             " be driven"
         )
     found = [({**said, "role": "series", "range": bounds}, series.inputs)]
+    found += [({**said, "role": AGAIN, "range": bounds}, series.inputs) for _ in range(again)]
     if hasattr(made, "signal"):
         narrow = narrow_noise(made, streams)
         lengths = {"washout": made.washout, "training": 0, "validation": 0, "test": NARROW_STEPS}

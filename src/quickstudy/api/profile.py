@@ -53,6 +53,10 @@ class Card:
         found: Mapping[str, Any] = plain(self.page.facts["card"])
         return found
 
+    def __repr__(self) -> str:
+        """What the card is of, and where it is."""
+        return f"Card({self.page.title!r}: {self.path})"
+
     def show(self) -> None:
         """The card on the screen."""
         from rich.console import Console

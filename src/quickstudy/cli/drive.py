@@ -42,6 +42,9 @@ def drive(
     rest: int = typer.Option(
         100, "--rest", help="Samples of zeros before every sequence that is to be told apart."
     ),
+    again: int = typer.Option(
+        0, "--again", help="Give every series so many times more, to see whether states come again."
+    ),
     questions: bool = typer.Option(
         False,
         "--questions",
@@ -89,7 +92,7 @@ def drive(
     if learner or set_:
         raise UsageError("--learner and --set are for --questions")
     given = {"seed": seed, "repetitions": repetitions, "rate": rate, "convention": convention}
-    header = make(tasks, out, volts=_range(volts), rest=rest, **given)  # type: ignore[arg-type]
+    header = make(tasks, out, volts=_range(volts), rest=rest, again=again, **given)  # type: ignore[arg-type]
     if json:
         print_json({"file": str(out), **header})
         return

@@ -38,6 +38,8 @@ _SEGMENT |= {"start": int, "washout": int, "training": int}
 """What is read of every segment in the header of a drive."""
 SEQUENCES = "sequences"
 """The role of a segment with many sequences, which a rest parts from each other."""
+AGAIN = "again"
+"""The role of a segment that gives the inputs of the series before it once more."""
 STAMPS = ("step", "time")
 JITTER = 0.25
 """Of the time between two samples: how far a time stamp may be from where it should be."""

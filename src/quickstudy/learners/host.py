@@ -46,7 +46,7 @@ class Hosted:
     it.
     """
 
-    make: Callable[[Brief, int], HostLearner]
+    make: Callable[..., HostLearner]
     declared: Any = None
     control: bool = False
     given: Pace | None = None

@@ -5,6 +5,7 @@ by side.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -168,7 +169,7 @@ def whole_learner(
     if hasattr(found, "imported_code"):  # by a parameter that names a layer or a module
         what["imported"] = found.imported_code({**defaults, **parameters})
     pace = _pace(found, {**defaults, **parameters}, asked)  # one that makes no sense is refused now
-    hosted = Hosted(lambda brief, seed: found(brief, seed, **parameters), found, given=pace)
+    hosted = Hosted(functools.partial(found, **parameters), found, given=pace)
     return Choice(labelled(name, changed), what, "learner", lambda _: hosted)
 
 

@@ -42,7 +42,7 @@ from quickstudy.report.statistics import Contrast, scaled_mean
 from quickstudy.report.words import counted, listing
 from quickstudy.runs.folder import make_folder, write_output
 from quickstudy.runs.grouping import label_of, version_of
-from quickstudy.runs.results import ResultsTable, Values, read_folders
+from quickstudy.runs.results import ResultsTable, Values, merge_tables, read_folders
 
 INDEX = "index"
 
@@ -60,12 +60,13 @@ def write_site(
     places = list(
         dict.fromkeys(inside for one in folders for inside in folders_in(pathlib.Path(one)))
     )
-    results = read_folders(places)
+    tables = {place: read_folders([place]) for place in places}
+    results = merge_tables(list(tables.values()))
     ruleset = _check(results, places)
     target = pathlib.Path(out)
     check_ours(target / f"{INDEX}.html")
     make_folder(target)
-    copied = list(_copied(places, target, command))
+    copied = list(_copied(tables, target, command))
     cards = {place: _profiled(place, copied) for place in places}
     page = site_page(
         results, ruleset, copied, {place: own for place, own in cards.items() if own[0]}, command
@@ -280,11 +281,13 @@ Cards = tuple[Sequence[Profile], Mapping[str, str]]
 """Learners with a card, and by their name the page of it."""
 
 
-def _copied(places: Sequence[pathlib.Path], target: pathlib.Path, command: str) -> Iterator[Copied]:
+def _copied(
+    tables: Mapping[pathlib.Path, ResultsTable], target: pathlib.Path, command: str
+) -> Iterator[Copied]:
     """Reports of all folders and cards that lie in them, written into the site."""
-    for number, place in enumerate(places):
+    for number, (place, table) in enumerate(tables.items()):
         name = f"report-{number}.html"
-        write_report(gather([place], command or None), target / name)
+        write_report(gather(table if table.records else [place], command or None), target / name)
         yield Copied(place, f"all runs of {place.name or place}", name)
         for card in sorted(place.glob("card-*.html")):
             content = card.read_bytes()

@@ -23,6 +23,7 @@ from quickstudy.protocols.properties import begun_after
 from quickstudy.protocols.session import Clock
 
 if TYPE_CHECKING:
+    from quickstudy.learners.device_population import DevicePopulation
     from quickstudy.learners.reservoir_population import Genome, Probe, Substrate
 
 DEME, RECOMBINATION, LUCK, ARCHIVED = 0.1, 0.5, 0.001, 150
@@ -40,7 +41,7 @@ many did.
 @dataclass(frozen=True)
 class CharcProtocol:
     """Search for cores with new behaviour (CHARC), and sample as many cores at random for
-    comparison.
+    comparison. Of a device, settings are searched: those that its class names under `searched`.
 
     A behaviour is the kernel rank and generalisation rank of the states of one stream of 1.5 times
     as many steps as states (inputs in -1 .. 1, and in +-0.1), and the memory capacity for as many
@@ -112,15 +113,19 @@ class CharcProtocol:
 
     def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
         """One trace per lane, of kind `behaviours`: `behaviour` and `at_random` (evaluation, 3)."""
+        from quickstudy.learners.device_population import DevicePopulation, checked_ranges
         from quickstudy.learners.reservoir_population import Substrate
 
         core = getattr(learner, "core", None)
-        if core is None:
+        if core is None and not checked_ranges(learner):
             return self._single(task, learner, streams)
         brief = Brief(*spaces_of(task), "squared", 1, 1)
         clock = Clock()
         with clock.timing("answer"):
-            substrate = Substrate(core, task, streams, self.rank, self.steps, self.as_coded)
+            asked = (task, streams, self.rank, self.steps, self.as_coded)
+            substrate = (
+                DevicePopulation(learner, *asked) if core is None else Substrate(core, *asked)
+            )
             searches = [_Search(self, substrate, stream) for stream in streams]
             drawn = [search.pool[: self.population] for search in searches]
             for search, behaviours in zip(searches, substrate.behave(drawn), strict=True):
@@ -134,7 +139,7 @@ class CharcProtocol:
                 self._placed(substrate, *both) for both in zip(searches, streams, strict=True)
             ]
             after = (
-                "" if core.frozen else self.after
+                "" if core is None or core.frozen else self.after
             )  # what is never trained is nowhere else afterwards
             pupil = begun_after(after, task, learner, streams).pupil
             trained = _behaviours(pupil, substrate) if after else None
@@ -176,8 +181,8 @@ class CharcProtocol:
         facts: dict[str, Any] = {"size": size, "voxel": self.edge(size), "passes": 0}
         if not getattr(learner, "control", False):
             facts["remarks"] = [
-                "It has no parameters to search: its one behaviour is one voxel, whatever the"
-                " seeds."
+                "It has no parameters to search (`searched` of its class): its one behaviour is"
+                " one voxel, whatever the seeds."
             ]
         costs = clock.charge(pupil.cost())
         traces = [
@@ -195,7 +200,7 @@ class CharcProtocol:
         return [name.strip() for name in self.tasks.split("+")]
 
     def _placed(
-        self, substrate: Substrate, search: _Search, streams: Streams
+        self, substrate: Substrate | DevicePopulation, search: _Search, streams: Streams
     ) -> dict[str, NDArray[np.float64]]:
         """`placed` (core, 3), the behaviour of one core of every voxel, and its `errors` (core,
         task); or nothing.
@@ -227,7 +232,9 @@ class _Search:
     for new ones.
     """
 
-    def __init__(self, asked: CharcProtocol, substrate: Substrate, streams: Streams) -> None:
+    def __init__(
+        self, asked: CharcProtocol, substrate: Substrate | DevicePopulation, streams: Streams
+    ) -> None:
         self._asked, self._rng = asked, streams.numpy("search")
         draws = streams.numpy("cores")
         self.pool = [substrate.draw(draws) for _ in range(asked.population + asked.generations)]

@@ -30,7 +30,7 @@ from quickstudy.report.report_data import (
     TaskTable,
 )
 from quickstudy.report.roles import played
-from quickstudy.report.statistics import Contrast, advantage, best, difference, estimate, scaled
+from quickstudy.report.statistics import Contrast, advantage, difference, estimate, scaled
 from quickstudy.report.verdict import judge
 from quickstudy.report.words import span
 from quickstudy.runs import grouping
@@ -112,7 +112,9 @@ class _Maker:
             legend,
             material=_material(found.records),
         )
-        control, oracle = (_best(table, role) for role in (CONTROL, ORACLE))
+        control, oracle = (
+            table.best(headline, role) if headline else None for role in (CONTROL, ORACLE)
+        )
         second = legend.score(legend.second) if legend.second else PLAIN
 
         def order(row: Row) -> tuple[int, float, float, str]:
@@ -195,14 +197,6 @@ def _place(middle: float | None, score: Score) -> float:
     return math.inf if middle is None else -score.sign * middle if score.sign else 0.0
 
 
-def _best(table: TaskTable, role: str) -> Row | None:
-    """The best row of a role; None where nobody knows which is better."""
-    name = best(
-        {row.learner: row.values(table.headline or "") for row in table.of_role(role)}, table.judged
-    )
-    return table.row(name, role)
-
-
 def _compared(row: Row, table: TaskTable, control: Row | None, oracle: Row | None) -> Row:
     """The row with its advantage over the best control and its place between control and oracle."""
     headline, score = table.headline or "", table.judged
@@ -214,8 +208,8 @@ def _compared(row: Row, table: TaskTable, control: Row | None, oracle: Row | Non
         )
         return replace(row, advantage=none, scaled=none)
     # A control is compared with the best one alone, not with itself.
-    rivals = [control] if row.role == CONTROL else table.of_role(CONTROL)
-    rules = {rival.learner: values for rival in rivals if (values := rival.values(headline))}
+    rules = table.rivals(headline)
+    rules = {control.learner: rules[control.learner]} if row.role == CONTROL else rules
     row = replace(row, advantage=advantage(own, rules, control.learner, score))
     if oracle is None:
         return replace(row, scaled=Contrast(None, reason="no oracle was run"))

@@ -7,11 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from quickstudy.base.blocks import CONTROL
 from quickstudy.base.measure import Score
 from quickstudy.render.numbers import scored, written
 from quickstudy.report.report_data import Row, TaskTable
-from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, advantage, best
+from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, advantage
 from quickstudy.report.words import listing
 
 
@@ -89,12 +88,9 @@ def outcome_of(table: TaskTable, role: str) -> Outcome | None:
     rows.sort(key=lambda row: -score.sign * (table.middle(row, names[0]) or 0.0))
     if not rows:
         return None
-    rules = {
-        row.learner: values for row in table.of_role(CONTROL) if (values := row.values(names[0]))
-    }
-    first = best(rules, score)
-    control = next((row for row in table.of_role(CONTROL) if row.learner == first), None)
-    enough = first is not None and len(rules[first]) >= FEWEST
+    rules, control = table.rivals(names[0]), table.best(names[0])
+    first = control.learner if control else ""
+    enough = control is not None and len(rules[first]) >= FEWEST
     judged = [row for row in rows if enough and len(row.values(names[0])) >= FEWEST]
     gaps = {
         row.learner: advantage(row.values(names[0]), rules, first, score) for row in judged if first

@@ -15,7 +15,8 @@ from quickstudy.base.measure import PLAIN, Score
 from quickstudy.base.score_metadata import Legend
 from quickstudy.base.trace import Trace
 from quickstudy.report.curves import Curve, Example
-from quickstudy.report.statistics import Contrast, Estimate
+from quickstudy.report.statistics import Contrast, Estimate, best
+from quickstudy.runs.results import Values
 
 LEARNING = (LEARNER, REPLAY)
 """Who learns: from material shown once, or shown several times. The two are never ranked with one
@@ -165,6 +166,14 @@ class TaskTable:
     def row(self, learner: str | None, *roles: str) -> Row | None:
         """The row of a learner in one of some roles."""
         return next((row for row in self.of_role(*roles) if row.learner == learner), None)
+
+    def rivals(self, score: str, role: str = CONTROL) -> dict[str, Values]:
+        """The values of every learner of a role that has the score."""
+        return {row.learner: own for row in self.of_role(role) if (own := row.values(score))}
+
+    def best(self, score: str, role: str = CONTROL) -> Row | None:
+        """The best of a role by a score; None where nobody has it, or its direction is unknown."""
+        return self.row(best(self.rivals(score, role), self.legend.score(score)), role)
 
     def end(self, role: str) -> Row | None:
         """The row that is an end of the common scale: of the best control, or of the oracle."""

@@ -19,7 +19,6 @@ from quickstudy.report.statistics import (
     LEVEL,
     UNTOLD,
     advantage,
-    best,
     difference,
 )
 from quickstudy.report.words import counted, listing, span
@@ -251,16 +250,12 @@ def _second_opinion(unclear: Sequence[Row], above: Sequence[Row], table: TaskTab
     """
     name = table.legend.second
     score = table.legend.score(name) if name else PLAIN
-    rules = {
-        row.learner: values
-        for row in table.of_role(CONTROL)
-        if name and (values := row.values(name))
-    }
-    first = best(rules, score)
-    if first is None or name == table.headline or name in table.legend.outcome:
+    control = table.best(name) if name else None
+    if control is None or name == table.headline or name in table.legend.outcome:
         return []
+    rules, first = table.rivals(name), control.learner
     if score.unit.endswith(PER_STEP):
-        steps = _control(table, first).cost.get("examples")
+        steps = control.cost.get("examples")
         unclear, above = (
             [row for row in rows if row.cost.get("examples") == steps] for rows in (unclear, above)
         )
@@ -269,7 +264,7 @@ def _second_opinion(unclear: Sequence[Row], above: Sequence[Row], table: TaskTab
         gap = advantage(row.values(name), rules, first, score)
         if gap.standing == ABOVE and gap.matters(score):
             better.append(row)
-    rival = f"the best control, {_valued(_control(table, first), name, table)}"
+    rival = f"the best control, {_valued(control, name, table)}"
     said = {
         "above": [row for row in unclear if row in better],
         "not above": [

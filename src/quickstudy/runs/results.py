@@ -29,6 +29,7 @@ from quickstudy.base.trace import Trace
 from quickstudy.runs.array_files import load_trace
 from quickstudy.runs.folder import RUNS
 from quickstudy.runs.grouping import TaskGroup, task_groups
+from quickstudy.runs.journal_lines import expect_results
 from quickstudy.runs.merge import Damage, Reading, joined, read_results
 from quickstudy.runs.run_spec import Setting, identity
 from quickstudy.runs.scoring import MAXIMUM_OF_MEAN, MEAN_CURVE, find_measures, score_trace
@@ -296,24 +297,33 @@ class ResultsFolder:
 
 
 def read_folders(folders: Sequence[str | pathlib.Path]) -> ResultsTable:
-    """Read result folders and merge them by key: an ok run comes before a failed one, then the
-    first folder's. Two records of one and the same run are one, with the newest scores of both.
-
-    Raises UsageError when there is no folder, or no such folder.
+    """Read result folders and merge them by key. Raises UsageError when there is no folder, or no
+    such folder.
     """
     if not folders:
         raise UsageError("no results folder given; name at least one")
-    records: dict[str, Record] = {}
-    places: dict[str, pathlib.Path] = {}
-    damage = []
+    tables = []
     for folder in map(pathlib.Path, folders):
-        reading = read_results(folder, expected=True)
-        damage += [(folder, one) for one in reading.damage]
-        for key, record in reading.records.items():
+        expect_results(folder)
+        tables.append(ResultsFolder(folder).table())
+    return merge_tables(tables)
+
+
+def merge_tables(tables: Sequence[ResultsTable]) -> ResultsTable:
+    """Several tables as one, by key: an ok run comes before a failed one, then the first table's.
+    Two records of one and the same run are one, with the newest scores of both.
+    """
+    if len(tables) == 1:
+        return tables[0]
+    records: dict[str, Record] = {}
+    loads: dict[str, Callable[[Record], Trace]] = {}
+    for table in tables:
+        for key, record in table.records.items():
             records[key] = joined(records.get(key), record)
             if records[key] is record:
-                places[key] = folder
-    return ResultsTable(records, lambda record: load_trace(places[record.key], record), damage)
+                loads[key] = table.load
+    damage = [one for table in tables for one in table.damage]
+    return ResultsTable(records, lambda record: loads[record.key](record), damage)
 
 
 def without_repetition(what: Mapping[str, Any]) -> str:

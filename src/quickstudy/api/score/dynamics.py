@@ -15,7 +15,7 @@ from quickstudy.base.parameters import recorded_id
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
 from quickstudy.data.recording_checks import odd_under_noise
-from quickstudy.data.recordings import SEQUENCES, read_drive, read_recording
+from quickstudy.data.recordings import AGAIN, SEQUENCES, read_drive, read_recording
 from quickstudy.learners.state_readout import read_out
 from quickstudy.measures.checklist import missing as lacking
 from quickstudy.measures.checklist import one_sided, verdict
@@ -24,6 +24,9 @@ from quickstudy.measures.memory_terms import describe
 from quickstudy.tasks.dynamics.memory import BASES, narrow_noise
 from quickstudy.tasks.dynamics.narma import Driven
 from quickstudy.tasks.dynamics.rules import is_forecast
+
+NOISE = (0.001, 0.01, 0.1)
+"""Deviations of noise that is added to states before the readout is fitted, of each node's own."""
 
 
 def dynamics(
@@ -66,7 +69,9 @@ def dynamics(
         "constant": recorded.states.shape[1] - changing.shape[1],
         "tasks": {},
         "properties": [],
+        "repeats": [],
     }
+    first_time: dict[tuple[str, int], Any] = {}
     kinds: list[str] = []
     begins = 0
     for segment in header["segments"]:
@@ -77,6 +82,11 @@ def dynamics(
             )
         begins += len(inputs)
         rows = changing[segment["start"] :][: len(inputs)]
+        which = segment["task"], segment["repetition"]
+        if segment["role"] == AGAIN:
+            found["repeats"].append(_repeated(task, series, first_time[which], rows, segment))
+            continue
+        first_time.setdefault(which, rows)
         kinds += [dict(getattr(task, "taxonomy", {})).get("type", "unknown")]
         if _is_white(task) and segment["role"] != "generalisation":
             found["warnings"] += _shifted(rows, inputs[:, 0], segment)
@@ -90,6 +100,8 @@ def dynamics(
         else:
             runs = found["tasks"].setdefault(segment["task"], [])
             runs.append(_scores(task, series, rows, segment))
+    if not found["repeats"]:
+        del found["repeats"]
     found["warnings"] = list(dict.fromkeys(found["warnings"]))
     stated = {
         **dict.fromkeys(
@@ -181,13 +193,54 @@ def _scores(task: Any, series: Any, states: Any, segment: Mapping[str, Any]) -> 
     }
     found: dict[str, Any] = {"repetition": segment["repetition"], "taps": taps}
     for name, answer in answers.items():
-        trace = Trace(
-            "predictions", {"answer": answer, "target": series.targets[first:]}, dict(series.facts)
-        )
-        values: dict[str, float] = {}
-        for id in ("errors", "symbol-errors"):
-            values |= registries.measure.get(id)(trace, segment["convention"])
-        found[name] = values
+        found[name] = _errors(answer, series, segment)
+    # The same noise whenever it is scored, drawn from the digest of the inputs.
+    rng = np.random.default_rng(int(segment["sha256"], 16))
+    shaken = rng.normal(size=states.shape) * states[series.washout :].std(axis=0)
+    found["with_noise"] = {
+        f"{level:g}": _errors(read_out(states + level * shaken, series), series, segment)
+        for level in NOISE
+    }
+    return found
+
+
+def _errors(answer: Any, series: Any, segment: Mapping[str, Any]) -> dict[str, float]:
+    """The errors of an answer to the test part."""
+    target = series.targets[len(series.inputs) - series.test :]
+    trace = Trace("predictions", {"answer": answer, "target": target}, dict(series.facts))
+    values: dict[str, float] = {}
+    for id in ("errors", "symbol-errors"):
+        values |= registries.measure.get(id)(trace, segment["convention"])
+    return values
+
+
+def _repeated(
+    task: Any, series: Any, once: Any, again: Any, segment: Mapping[str, Any]
+) -> dict[str, Any]:
+    """How alike states are that the same inputs gave twice, and what the readout of the first time
+    makes of those of the second.
+
+    correlation: of each node with itself, mean and least. noise: deviation of a node from itself,
+    over the root of 2 and its own deviation; mean over nodes.
+    """
+    both = [rows[series.washout :] for rows in (once, again)]
+    spread = np.sqrt((both[0].var(axis=0) + both[1].var(axis=0)) / 2)
+    moves = spread > 0
+    centred = [rows[:, moves] - rows[:, moves].mean(axis=0) for rows in both]
+    length = np.sqrt(np.prod([np.square(rows).sum(axis=0) for rows in centred], axis=0))
+    alike = (centred[0] * centred[1]).sum(axis=0) / np.where(length > 0, length, 1.0)
+    noise = (both[0] - both[1])[:, moves].std(axis=0) / np.sqrt(2) / spread[moves]
+    found: dict[str, Any] = {
+        "task": segment["task"],
+        "repetition": segment["repetition"],
+        "correlation": float(alike.mean()),
+        "least_correlation": float(alike.min()),
+        "noise": float(noise.mean()),
+    }
+    if not hasattr(task, "signal"):
+        first = len(series.inputs) - series.test
+        rows = np.concatenate([once[:first], again[first:]])
+        found["readout"] = _errors(read_out(rows, series), series, segment)
     return found
 
 

@@ -123,6 +123,22 @@ def _show(found: Mapping[str, Any]) -> None:
             )
         )
         say(f"{task} {title} {_spread([run['readout'][score] for run in runs])}   {others}")
+        shaken = "   ".join(
+            f"{float(level):g}: {_spread([run['with_noise'][level][score] for run in runs])}"
+            for level in runs[0]["with_noise"]
+        )
+        say(f"  with noise added to the states, of each node's deviation   {shaken}")
+    for one in found.get("repeats", ()):
+        line = (
+            f"{one['task']} given again: nodes correlate {one['correlation']:.4f} with themselves"
+            f" (least {one['least_correlation']:.4f}), noise {one['noise']:.2g} of a node's"
+            " deviation"
+        )
+        if "readout" in one:
+            score = "symbol-error-rate" if "symbol-error-rate" in one["readout"] else "nrmse"
+            title = {"nrmse": "NRMSE", "symbol-error-rate": "SER"}[score]
+            line += f", {title} {one['readout'][score]:.4g} by the readout of the first time"
+        say(line)
 
 
 def _spread(values: Sequence[float]) -> str:

@@ -166,28 +166,26 @@ def _ticks(end: float) -> list[tuple[float, str]]:
     return [(value + 1.0, str(value)) for value in _NUMBERS if value <= end]
 
 
-def plane(
-    found: Sequence[Profile], norms: Norms | None, name: str, alone: bool = False
-) -> Plot | None:
+def plane(found: Sequence[Profile], norms: Norms | None, name: str) -> Plot | None:
     """Looking up against following a state, every learner as a named point; None where an item is
     missing.
 
     found: learners of which the first has a whisker and gives the items.
-    alone: only the reference learners are drawn.
     """
     items = {item.name: item for item in found[0].items if not item.why}
     tracking = next((one for one in TRACKING if one in items), "")
     if RECALL not in items or not tracking:
         return None
     axes = [items[RECALL], items[tracking]]
-    series = list(_points(() if alone else found, norms, axes))
+    series = list(_points(found, norms, axes))
     x, y = (
         Axis(one.task.unit, LOG, (0.93, one.spans.end * 1.4 + 1), _ticks(one.spans.end))
         for one in axes
     )
-    whisker = "" if alone else f". Whisker: 95 % interval of {found[0].learner} in the latter."
+    units = f"{axes[0].task.unit}, and {axes[1].task.unit}"
     caption = (
-        f"Recall against state tracking: {axes[0].task.unit}, and {axes[1].task.unit}{whisker}"
+        f"Recall against state tracking: {units}. Whisker: 95 % interval of {found[0].learner} in"
+        " the latter."
     )
     words = "Every learner as a named point"
     rows = [

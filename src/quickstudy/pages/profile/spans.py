@@ -183,7 +183,7 @@ class Profile:
 
 def profile_of(request: Request, typed: str) -> Profile:
     """What the folder holds of a learner now."""
-    records = _by_place(request)
+    records = request.shelf.made("runs by identity", lambda: _by_place(request))
     families = []
     for name in dict.fromkeys(map(family_of, request.rows)):
         rows = [row for row in request.rows if family_of(row) == name]

@@ -50,7 +50,7 @@ class Axis:
         """The difficulties of this item."""
         return tuple(size for size in GRID if self.least < size <= self.longest)
 
-    def bin(self, level: int) -> range:
+    def bin(self, level: int) -> Sequence[int]:
         """The sizes that belong to a level: above the grid point before, up to its own."""
         before = self.grid[level - 1] if level else self.least
         return range(before + 1, self.grid[level] + 1)

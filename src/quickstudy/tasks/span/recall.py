@@ -71,12 +71,14 @@ class Select(SymbolItem):
     Scored: every letter.
     Chance: 1/8.
     Ceiling: 1.
-    Source: ours, after Gu and Dao 2023.
+    Source: ours, after Gu and Dao 2023. Near to Poli et al. 2024 (MAD) is `length=240,longest=16`.
 
     Parameters
     ----------
     longest:
         Letters of the longest string.
+    length:
+        Letters and noise together, whatever the number of letters; 0: twice the letters.
     """
 
     vocabulary: ClassVar[tuple[str, ...]] = (*LETTERS, "|", *"wxyz")
@@ -85,6 +87,11 @@ class Select(SymbolItem):
     instruction: ClassVar[str] = "Leave out w, x, y, z. Type the other letters, in the same order."
     family: ClassVar[str] = "language"
     longest: int = parameter(24, at_least=2)
+    length: int = parameter(0, at_least=0, at_most=2000, added=True)
+
+    def __post_init__(self) -> None:
+        if 0 < self.length <= self.longest:
+            raise ValueError(f"length must be 0 or above longest={self.longest}, got {self.length}")
 
     def chance(self, size: int) -> float:
         """One letter of eight."""
@@ -94,11 +101,12 @@ class Select(SymbolItem):
         """Letters and noise at random positions."""
         pairs = []
         for size in sizes:
+            whole = self.length or 2 * size
             letters, mixed = (
                 rng.integers(len(LETTERS), size=size),
-                rng.integers(9, 13, size=2 * size),
+                rng.integers(9, 13, size=whole),
             )
-            mixed[np.sort(rng.permutation(2 * size)[:size])] = letters
+            mixed[np.sort(rng.permutation(whole)[:size])] = letters
             pairs.append(([*mixed, 8], letters))
         return Examples.from_pairs(pairs)
 

@@ -161,3 +161,19 @@ class SpanOracle(FixedRule):
         """The right answer per row; 0 where nothing can be asked."""
         tokens = inputs.tolist()
         return np.array([max(0, self._task.solve(tokens[: row + 1])) for row in range(len(tokens))])
+
+
+@control("follows-last", version=1, role="control")
+class FollowsLast(FixedRule):
+    """The answer that has most often followed the last symbol within the same sequence."""
+
+    def __init__(self, task: Any, brief: Brief, seed: int) -> None:
+        self._task = task
+
+    def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        """One answer per row; 0 where nothing can be asked."""
+        tokens, answers = inputs.tolist(), np.zeros(len(inputs), np.int64)
+        for row in range(len(tokens)):
+            if self._task.solve(tokens[: row + 1]) >= 0:
+                answers[row] = _most_common(Counter(self._task.shown_answers(tokens[: row + 1])))
+        return answers
