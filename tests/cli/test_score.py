@@ -147,7 +147,7 @@ def test_every_kind_of_file_is_a_module_and_in_the_help(inside):
     ("arguments", "words"),
     [
         (["wad", "curve.json"], 'cannot score "wad" from a file; did you mean "wade"?'),
-        (["wad"], '"wad" is no folder, and no kind of file; did you mean "wade"?'),
+        (["wad"], '"wad" is neither a folder nor a kind of file; did you mean "wade"?'),
         (["wade"], "see quickstudy score wade --help"),
         ([], "see quickstudy score FOLDER --help"),
         (["."], "no results in ."),

@@ -111,8 +111,8 @@ def test_sessions_are_replayed(typed, tmp_path):
             {**SESSION, "rows": [{"question": "3.", "expected": "2."}]},
             "rows[0]: the field feedback is missing",
         ),
-        ({**SESSION, "replies": "ŧ"}, "which is no byte"),
-        ({**SESSION, "replies": ["ŧ"]}, "which is no byte"),
+        ({**SESSION, "replies": "ŧ"}, "which is not a byte"),
+        ({**SESSION, "replies": ["ŧ"]}, "which is not a byte"),
         ({**SESSION, "replies": [" ", "2."]}, "replies[1] must be one character, got '2.'"),
         ({**SESSION, "task": "micro-77"}, 'no task "micro-77" in the curriculum'),
         (

@@ -405,7 +405,7 @@ def begins_nowhere(header):
             "its header was changed: task must be a text, got None",
         ),
         (begins_nowhere, "its header was changed: segments begin in 0 .. "),
-        (lambda header: header["segments"].pop(2), "behind its noise of the whole range"),
+        (lambda header: header["segments"].pop(2), "after its noise of the whole range"),
     ],
 )
 def test_a_drive_whose_header_was_changed_is_refused(command, recorded, change, said):

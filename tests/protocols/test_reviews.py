@@ -108,7 +108,7 @@ class TestRuns:
         assert outcome.record.status == "ok", outcome.record.reason
 
     def test_there_is_no_oracle(self):
-        with pytest.raises(UsageError, match="reviews/imdb has no oracle: nobody knows"):
+        with pytest.raises(UsageError, match="reviews/imdb has no oracle: unknown"):
             Setting(TASK, "oracle").resolve()
 
     def test_nothing_to_learn_from(self):
