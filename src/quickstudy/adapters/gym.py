@@ -138,13 +138,19 @@ class Batch:
     observation is then the first of the next.
     """
 
-    def __init__(self, task: str, seeds: Sequence[int], convention: str = "corrected") -> None:
+    def __init__(
+        self,
+        task: str,
+        seeds: Sequence[int],
+        convention: str = "corrected",
+        repetition: int = 0,
+    ) -> None:
         made = _task(task, convention)
         if not isinstance(seeds, Iterable):
             raise UsageError(
                 f"seeds must be a list of root seeds, as range({seeds}), got {seeds!r}"
             )
-        streams = [Streams(int(seed), made.id, 0) for seed in seeds]
+        streams = [Streams(int(seed), made.id, repetition) for seed in seeds]
         if not streams:
             raise UsageError("a batch needs at least one root seed, got none")
         self._begun = False
@@ -175,4 +181,8 @@ class Batch:
 
 
 if "quickstudy/World-v1" not in gymnasium.registry:
-    gymnasium.register(id="quickstudy/World-v1", entry_point="quickstudy.adapters.gym:WorldEnv")
+    gymnasium.register(
+        id="quickstudy/World-v1",
+        entry_point="quickstudy.adapters.gym:WorldEnv",
+        vector_entry_point="quickstudy.adapters.vector:VectorWorlds",
+    )
