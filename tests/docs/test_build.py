@@ -64,7 +64,7 @@ def test_the_reference_has_every_verb_and_option_and_no_other() -> None:
     for verb, command in commands.items():
         within = (
             [command.get_command(None, name) for name in command.list_commands(None)]
-            if verb == "score"
+            if hasattr(command, "list_commands")
             else []
         )
         known = {

@@ -13,8 +13,8 @@ import pytest
 
 import quickstudy as qs
 from clusters import GIVEN, cluster_of_its_own, start_worker
-from quickstudy.base.errors import UsageError
-from quickstudy.runs.engines import choose_engine, connection
+from quickstudy.base.errors import QuickstudyError, UsageError
+from quickstudy.runs.engines import choose_engine, connection, dask
 from quickstudy.runs.merge import read_results
 
 REFUSING = """#!/bin/sh
@@ -154,3 +154,23 @@ def test_where_all_runs_are_found_no_cluster_is_asked(tmp_path):
     qs.run("language/qa", "majority", engine="serial", **given)
     again = qs.run("language/qa", "majority", engine="dask://127.0.0.1:1", **given)
     assert again.execution.found == {"ok": 2}
+
+
+@pytest.mark.parametrize("failures", [1, 2, 3])
+def test_a_worker_that_dies_while_a_local_cluster_starts_costs_another_try(failures):
+    tries = []
+
+    def start():
+        tries.append(1)
+        if len(tries) <= failures:
+            raise RuntimeError("Nanny failed to start.")
+        return "a cluster"
+
+    if failures < dask.STARTS:
+        assert dask._started(start) == "a cluster"
+        assert len(tries) == failures + 1
+    else:
+        with pytest.raises(QuickstudyError, match="does not start \\(Nanny failed") as raised:
+            dask._started(start)
+        assert not isinstance(raised.value, UsageError)
+        assert len(tries) == dask.STARTS

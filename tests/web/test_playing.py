@@ -18,7 +18,8 @@ from browser import FLAGS, chromium, served
 from quickstudy.play.keeping import Invitation
 from quickstudy.report.build import gather
 from quickstudy.runs.merge import read_results
-from quickstudy.web.playing import MOST_SEATS, Room, player
+from quickstudy.web.playing import player
+from quickstudy.web.room import MOST_SEATS, Room
 
 __all__ = ["chromium"]
 SCRIPT = "<script>document.title='hit'</script>"
@@ -204,6 +205,7 @@ def test_an_answer_counts_once_and_a_session_can_be_gone_on_with(tmp_path):
 def test_what_does_not_come_from_the_page_changes_nothing(tmp_path, path, body, headers, status):
     with playing(Invitation("language/qa"), tmp_path) as address:
         _, sat = ask(address, "sit", {})
+        del sat["ticket"]  # given once
         assert ask(address, path.replace("HERE", sat["name"]), body, **headers)[0] == status
         assert ask(address, f"seat/{sat['name']}")[1] == sat
     assert not read_results(tmp_path).records
@@ -217,11 +219,11 @@ def test_every_browser_is_a_person_with_an_id_of_its_own(tmp_path):
         for seat in (first, second):
             ask(address, f"seat/{seat['name']}/answer", {"turn": 0, "line": "a"})
             ask(address, f"seat/{seat['name']}/stop", {})
-        again = ask(address, "sit", {"person": second["person"]})[1]
+        again = ask(address, "sit", {"ticket": second["ticket"]})[1]
         assert again["person"] == second["person"]
         ask(address, f"seat/{again['name']}/answer", {"turn": 0, "line": "a"})
         ask(address, f"seat/{again['name']}/stop", {})
-        assert ask(address, "sit", {"person": "somebody else"})[1]["person"] not in (
+        assert ask(address, "sit", {"ticket": "somebody else"})[1]["person"] not in (
             "somebody else",
             "ann",
         )
@@ -236,7 +238,7 @@ def test_every_browser_is_a_person_with_an_id_of_its_own(tmp_path):
 def test_a_page_that_is_only_opened_uses_up_nothing(tmp_path):
     with playing(Invitation("language/qa"), tmp_path) as address:
         looked = ask(address, "sit", {})[1]
-        played = ask(address, "sit", {"person": looked["person"]})[1]
+        played = ask(address, "sit", {"ticket": looked["ticket"]})[1]
         assert played["text"] == looked["text"]
         ask(address, f"seat/{played['name']}/answer", {"turn": 0, "line": "a"})
         ask(address, f"seat/{played['name']}/stop", {})
@@ -253,15 +255,15 @@ def test_who_plays_stays_and_who_has_ended_or_only_looked_gives_way(tmp_path, mo
         assert ask(address, f"seat/{busy}")[0] == 200
         assert ask(address, f"seat/{ended}")[0] == ask(address, f"seat/{names[0]}")[0] == 404
         assert len(read_results(tmp_path).records) == 1
-        monkeypatch.setattr("quickstudy.web.playing.IDLE_SECONDS", -1.0)
-        monkeypatch.setattr("quickstudy.web.playing.MOST_SEATS", 1)
+        monkeypatch.setattr("quickstudy.web.room.IDLE_SECONDS", -1.0)
+        monkeypatch.setattr("quickstudy.web.room.MOST_SEATS", 1)
         ask(address, "sit", {})
         assert ask(address, f"seat/{busy}")[0] == 404
     assert len(read_results(tmp_path).records) == 2  # what was played is kept
 
 
 def test_where_all_are_playing_nobody_is_sent_away(monkeypatch):
-    monkeypatch.setattr("quickstudy.web.playing.MOST_SEATS", 1)
+    monkeypatch.setattr("quickstudy.web.room.MOST_SEATS", 1)
     with playing(Invitation("language/qa")) as address:
         name = ask(address, "sit", {})[1]["name"]
         ask(address, f"seat/{name}/answer", {"turn": 0, "line": "a"})

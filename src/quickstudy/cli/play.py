@@ -48,7 +48,18 @@ def play(
         False, "--plain", help="Show words and symbols as they are, not as random letters."
     ),
     browser: bool = typer.Option(
-        False, "--browser", help="Play in the browser, on this machine alone."
+        False, "--browser", help="Play in the browser, on this machine alone, or with --host."
+    ),
+    host: str = typer.Option(
+        "",
+        "--host",
+        help="With --browser: the address of this machine by which a class reaches it.",
+    ),
+    named: bool = typer.Option(
+        False, "--names", help="With --host: players may type a name; else they get a number."
+    ),
+    consent: str | None = typer.Option(
+        None, "--consent", help="With --host: what a player must agree to first."
     ),
     port: int = typer.Option(
         0, min=0, max=65535, help="With --browser: the port; 0 for a free one."
@@ -73,6 +84,9 @@ def play(
     A task of the curriculum goes byte by byte: a line that you type is sent so, an empty one is
     silence. With --ask gaps you are asked after two spaces, with steps at every byte, with periods
     after every period. End with Ctrl-D.
+
+    A class plays at once with --browser --host ADDRESS, where ADDRESS is that of this machine in
+    the network of the room. Players need the room code that is printed, and agree to a line first.
     """
     from quickstudy.play.keeping import Invitation, Sitting
     from quickstudy.report.words import counted
@@ -85,12 +99,17 @@ def play(
         if not os.access(out / RUNS, os.W_OK):
             raise UsageError(f"cannot write into {out / RUNS}; choose another folder with --out")
     invitation = Invitation(task, convention, seed, steps, ask, plain, name)
+    if not browser and (host or named or consent is not None):
+        raise UsageError("--host, --names and --consent are for a class; give --browser as well")
+    if browser and not host and (named or consent is not None):
+        raise UsageError("--names and --consent are for a class; give --host ADDRESS as well")
     if browser:
         if record is not None:
             raise UsageError(
                 "--record is for the terminal; --out keeps what is played in the browser"
             )
-        return _serve(invitation, out, port, open_it)
+        _serve(invitation, out, port, open_it, host, named, consent)
+        return
     sitting = Sitting.after_all(invitation, out)
     seat = sitting.seat
     if sys.stdin.isatty():
@@ -168,14 +187,40 @@ def _record(path: pathlib.Path, sitting: Any) -> None:
     say(f"wrote {path}; {again}")
 
 
-def _serve(invitation: Any, out: pathlib.Path | None, port: int, open_it: bool) -> None:
+CONSENT = (
+    "Your answers are kept on the computer of whoever runs this page, with the time and how long"
+    " each took, under the name or number that the page shows. Nothing else about you is kept."
+    " Taking part is voluntary: you can stop at any time, and ask for your answers to be removed."
+    " I agree."
+)
+"""What a player agrees to, unless --consent says something else."""
+NOT_KEPT = "Your answers are not kept; whoever runs this page sees how far you are. I agree."
+
+
+def _serve(
+    invitation: Any,
+    out: pathlib.Path | None,
+    port: int,
+    open_it: bool,
+    host: str,
+    named: bool,
+    consent: str | None,
+) -> None:
     try:
-        from quickstudy.web.serving import play_forever
+        from quickstudy.web.room import MOST_IN_CLASS, Rules
+        from quickstudy.web.serving import play_forever, teach_forever
     except ModuleNotFoundError as error:
         raise UsageError(
             f"play --browser needs {error.name}; pip install -e '.[web]' in the repository"
         ) from error
-    play_forever(invitation, out, port, open_it, say)
+    if not host:
+        play_forever(invitation, out, port, open_it, say)
+        return
+    asked = (CONSENT if out else NOT_KEPT) if consent is None else consent.strip()
+    if not asked:
+        raise UsageError("--consent must say what players agree to, got an empty text")
+    rules = Rules(asked, named, MOST_IN_CLASS, keeps=True)
+    teach_forever(invitation, out, host, port, rules, open_it, say)
 
 
 def _present(shown: Any) -> bool:

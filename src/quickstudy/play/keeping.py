@@ -45,6 +45,11 @@ PERSON_VERSION = 1
 _NAME = re.compile(r"[\w .-]{1,40}")
 
 
+def is_name(name: str) -> bool:
+    """Whether a person can be called so."""
+    return bool(name.strip() and _NAME.fullmatch(name))
+
+
 @dataclass(frozen=True)
 class Invitation:
     """What is played, as typed. amount: bytes, sequences, strings, episodes or rounds at
@@ -61,7 +66,7 @@ class Invitation:
     name: str = ""
 
     def __post_init__(self) -> None:
-        if self.name and not (self.name.strip() and _NAME.fullmatch(self.name)):
+        if self.name and not is_name(self.name):
             raise UsageError(
                 "--name must be 1 to 40 letters, digits, spaces, points or hyphens, got"
                 f' "{self.name}"'
@@ -114,7 +119,7 @@ def _why_not(task: Any) -> str:
 @dataclass
 class Sitting:
     """A person in a seat, from the moment they sit down. folder: where the session is kept; None:
-    nowhere.
+    nowhere. consent: what the person has agreed to, which their records repeat.
 
     Every session of a person on a task is a repetition of its own, or several, so that no person
     meets the same data twice. repetition: the first one. seconds: response times, from when a
@@ -126,6 +131,7 @@ class Sitting:
     repetition: int = 0
     started: float = field(default_factory=time.time)
     seconds: list[float] = field(default_factory=list)
+    consent: str = ""
     _since: float | None = None
 
     def __post_init__(self) -> None:
@@ -219,6 +225,7 @@ class Sitting:
                 "lanes": 1,
                 "started": round(self.started, 3),
                 "seconds": round((time.time() - self.started) / runs, 3),
+                **({"consent": self.consent} if self.consent else {}),
             },
             scores=score_trace(trace, measures, convention),
             labels={

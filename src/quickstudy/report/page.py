@@ -25,6 +25,7 @@ from quickstudy.render.html import as_html
 from quickstudy.render.latex import as_latex
 from quickstudy.render.terminal import as_text
 from quickstudy.render.write_page import write_page
+from quickstudy.report.class_chart import class_chart
 from quickstudy.report.export import as_csv, facts_of
 from quickstudy.report.report_data import LEARNING, ReportData, TaskTable
 from quickstudy.report.sections import about, figure, how_to_read, record
@@ -243,6 +244,7 @@ def _task(table: TaskTable, number: int, marks: Marks) -> Section:
     pictures = [
         *sweep_pictures(table, f"sweep-{number}"),
         *figure(table, marks, f"figure-{number}"),
+        *class_chart(table, marks, f"class-{number}"),
     ]
     blocks = [*about(table), numbers[0], *pictures, *numbers[1:]]
     return Section(table.task, blocks, f"task-{number}", table.convention)

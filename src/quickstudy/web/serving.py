@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import ipaddress
 import pathlib
 import secrets
@@ -16,9 +17,13 @@ from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from quickstudy.base.errors import UsageError
+from quickstudy.base.text import counted
 from quickstudy.play.keeping import Invitation
 from quickstudy.web.app import LOOPBACK, application
-from quickstudy.web.playing import Room, player
+from quickstudy.web.class_page import class_route
+from quickstudy.web.door import Door, names_of
+from quickstudy.web.playing import player
+from quickstudy.web.room import Room, Rules
 
 MOST_CONNECTIONS = 256
 """Connections at once: a further one is answered by status 503."""
@@ -55,18 +60,60 @@ def play_forever(
     be played.
     """
     invitation.seat()  # what is wrong is said here, not in the browser
-    word = secrets.token_urlsafe(12)
+    word, room = secrets.token_urlsafe(12), Room(invitation, folder)
     with contextlib.closing(_listening(LOOPBACK[0], port)) as listener:
         address = f"http://{LOOPBACK[0]}:{listener.getsockname()[1]}/{word}/"
         say(f"Play {invitation.task}: {address}  (Ctrl-C ends it)")
-        say(
-            f"Sessions that end are kept in {folder}"
-            if folder
-            else "Sessions are not kept; give --out to keep them"
-        )
+        say(_kept(folder))
         if open_it:
             webbrowser.open(address)
-        server_of(player(Room(invitation, folder), word)).run(sockets=[listener])
+        _until_interrupted(player(room, word), room, listener, say)
+
+
+def teach_forever(
+    invitation: Invitation,
+    folder: pathlib.Path | None,
+    host: str,
+    port: int,
+    rules: Rules,
+    open_it: bool,
+    say: Callable[[str], None],
+) -> None:
+    """Let a class play until interrupted: everybody who reaches an address of this machine and has
+    the room code. Raises UsageError for what cannot be played, and for an address that is none.
+    """
+    invitation.seat()
+    names, room, door = names_of(host), Room(invitation, folder, rules), Door()
+    word, own = secrets.token_urlsafe(12), secrets.token_urlsafe(12)
+    with contextlib.closing(_listening(names[-1], port)) as listener:
+        address = f"http://{host}:{listener.getsockname()[1]}/"
+        say(f"Play {invitation.task}: {address}")
+        say(f"Room code: {door.shown}  (or the link {address}#{door.code})")
+        say(f"The class, for you alone: {address}{own}/")
+        say(_kept(folder))
+        say("The connection is not encrypted: who shares the network can read along.")
+        say("Ctrl-C ends it, and keeps what was played.")
+        if open_it:
+            webbrowser.open(f"{address}{own}/")
+        more = [*door.routes(word), class_route(room, own, door.shown)]
+        _until_interrupted(player(room, word, names, more), room, listener, say)
+
+
+def _kept(folder: pathlib.Path | None) -> str:
+    if folder is None:
+        return "Sessions are not kept; give --out to keep them"
+    return f"Sessions that end are kept in {folder}"
+
+
+def _until_interrupted(
+    app: Starlette, room: Room, listener: socket.socket, say: Callable[[str], None]
+) -> None:
+    """Serve; in the end keep what was played in sessions that were going on."""
+    try:
+        server_of(app).run(sockets=[listener])
+    finally:
+        if (going := room.close()) and room.folder is not None:
+            say(f"{counted(going, 'session')} that went on ended, and what was played is kept")
 
 
 class _Hasty(H11Protocol):
@@ -110,6 +157,8 @@ def _listening(host: str, port: int) -> socket.socket:
         listener.listen()
     except OSError as error:
         listener.close()
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise UsageError(f"--host {host} is not an address of this machine") from error
         raise UsageError(
             f"{host} port {port}: {error.strerror}; try `--port 0` for a free one"
         ) from error

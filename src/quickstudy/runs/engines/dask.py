@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from quickstudy.base.errors import UsageError
+from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.hardware import has_gpu
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import engine
@@ -14,6 +15,8 @@ from quickstudy.runs.engines import Engine
 from quickstudy.runs.engines.process import default_workers
 
 LOOPBACK = "127.0.0.1"
+STARTS = 3
+"""How often a local cluster is started: a worker that is killed meanwhile ends the whole of it."""
 
 
 @engine("dask", version=1)
@@ -64,18 +67,37 @@ class Dask:
         from quickstudy.runs.engines.remote import GPU
 
         distributed, workers = load_distributed(), self.planned_workers()
-        cluster = distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            host=LOOPBACK,
-            dashboard_address=f"{LOOPBACK}:0",
-            memory_limit=0,
-            silence_logs=logging.CRITICAL,
-            resources={GPU: 1} if has_gpu() else {},
+        cluster = _started(
+            lambda: distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                host=LOOPBACK,
+                dashboard_address=f"{LOOPBACK}:0",
+                memory_limit=0,
+                silence_logs=logging.CRITICAL,
+                resources={GPU: 1} if has_gpu() else {},
+            )
         )
         client = distributed.Client(cluster, set_as_default=False, name="quickstudy")
         notes = [f"Dask dashboard: {cluster.dashboard_link}"]
         made = Connection(client, cluster.scheduler_address, cluster, workers, notes=notes)
         made.gpu_sharing = workers if has_gpu() else 0
         return made
+
+
+def _started(start: Callable[[], Any]) -> Any:
+    """A local cluster. A worker that ends while it starts costs another try, not the run.
+
+    Raises QuickstudyError where none of STARTS tries succeeds.
+    """
+    for number in range(1, STARTS + 1):
+        try:
+            return start()
+        except (RuntimeError, OSError, TimeoutError) as error:
+            if number == STARTS:
+                cause = error.__cause__ or error
+                raise QuickstudyError(
+                    f"the local Dask cluster does not start ({cause}); see that there is memory"
+                    " for its workers, ask for fewer by workers=N, or use --engine process"
+                ) from error

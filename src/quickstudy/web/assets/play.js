@@ -45,7 +45,7 @@
     }
     const again = element("button", "Play again", "main");
     again.type = "button";
-    again.addEventListener("click", sit);
+    again.addEventListener("click", () => sit());
     // A player is not told how learners are scored; whoever runs the session can look.
     const more = element("details");
     more.append(element("summary", "For the experimenter"), terms, element("p", state.kept));
@@ -55,7 +55,9 @@
     const fresh = !now || now.name !== state.name || now.turn !== state.turn;
     now = state;
     history.replaceState(null, "", `#${state.name}`);
-    sessionStorage.setItem("person", state.person);
+    if (state.ticket) sessionStorage.setItem("ticket", state.ticket);
+    if (at("join")) at("join").hidden = true;
+    at("game").hidden = false;
     at("person").textContent = `You play as ${state.person}`;
     at("title").textContent = document.title = state.title;
     at("explained").textContent = state.explained;
@@ -103,6 +105,7 @@
     }
     if (now === state) question(state, true);
   };
+  const told = (words) => { at(at("game").hidden && at("join") ? "join-fault" : "fault").textContent = words; };
   const ask = async (path, body) => {
     if (busy) return;
     busy = true;
@@ -111,16 +114,16 @@
       const answer = await fetch(path, { cache: "no-store", ...request });
       const found = await answer.json();
       if (answer.ok) show(found);
-      else at("fault").textContent = found.fault;
+      else told(found.fault);
       return answer.ok;
     } catch {
-      at("fault").textContent = "The server does not answer. Is it still running?";
+      told("The server does not answer. Is it still running?");
     } finally {
       busy = false;
     }
   };
   // A tab is a person: whoever plays again in it is known by the same id.
-  const sit = () => ask("sit", { person: sessionStorage.getItem("person") || "" });
+  const sit = (more) => ask("sit", { ticket: sessionStorage.getItem("ticket") || "", ...more });
   const send = (line) => ask(`seat/${now.name}/answer`, { turn: now.turn, line });
   at("form").addEventListener("submit", (event) => {
     event.preventDefault();
@@ -129,5 +132,20 @@
   at("stop").addEventListener("click", () => ask(`seat/${now.name}/stop`, {}));
   // A page that is loaded again goes on with its session, if that is still there.
   const before = location.hash.slice(1);
-  (async () => { if (!before || !await ask(`seat/${before}`)) await sit(); })();
+  const begin = async () => {
+    if (before && await ask(`seat/${before}`)) return;
+    if (!at("join") || sessionStorage.getItem("ticket")) {
+      if (await sit() || !at("join")) return;
+    }
+    // A new player is asked first.
+    sessionStorage.removeItem("ticket");
+    at("join").hidden = false;
+    at("join-fault").textContent = "";
+    at("join").querySelector("input").focus();
+  };
+  if (at("join")) at("join").addEventListener("submit", (event) => {
+    event.preventDefault();
+    sit({ name: at("name") ? at("name").value : "", agreed: at("agreed") ? at("agreed").checked : false });
+  });
+  begin();
 })();
