@@ -21,12 +21,12 @@ import numpy as np
 from quickstudy.base import registries
 from quickstudy.base.canonical import plain
 from quickstudy.base.seeds import Streams
+from quickstudy.base.study import find_study
 from quickstudy.base.task import asked_of
 from quickstudy.learners.learner_spec import choose_learner, fitted
 from quickstudy.measures.span import span
 from quickstudy.runs.run_spec import component, protocol_of
 from quickstudy.tasks.span.item import Axis
-from quickstudy.tasks.span.tracking import GROUPS
 from quickstudy.testing.span_rules import end_span, rule_spans, rules_of
 
 ROOT = 7_200_001
@@ -39,9 +39,10 @@ STORED = pathlib.Path(__file__).resolve().parent.parent / "published" / "anchors
 
 
 def items() -> list[str]:
-    """All items, tracking once for every group that has no item of its own."""
+    """All items, tracking once for every group that a card has."""
     names = [id for id in registries.task.names() if id.startswith("span/") and id != "span/track"]
-    return [*names, *(f"span/track:group={group}" for group in GROUPS if group != "Z2")]
+    tracked = [row.task for row in find_study("profile-full").rows if "group=" in row.task]
+    return [*names, *tracked]
 
 
 def mean(values: Any) -> float:

@@ -43,16 +43,19 @@ SPANS = ("rote", "best_control")
 """Statistics that are spans."""
 HEAD = """# Reference learners
 
-Spans of the built-in learners on the items of the quick profile, mean of {seeds} seeds, with their usual settings, and
-below on the other items of the standard profile. The runs are in `published/battery`; `make norms` makes the runs that
-are missing, the norms inside the package and this page. `quickstudy profile` reads a card against these norms.
+Spans of the built-in learners on the items of the quick profile, mean of {seeds} seeds, with their usual settings. The
+runs are in `published/battery`; `make norms` makes the runs that are missing, the norms inside the package and this
+page. `quickstudy profile` reads a card against these norms.
 
 A span is in the unit of its item; `+` is the end of the axis. `quickstudy show span/copy` has the sheet of one.
 """
 OTHERS = """
 ## The other items
 
-The same with the items that only the standard and the full profile have.
+Items that only the standard and the full profile have.
+"""
+UNMEASURED = """Not every learner of the gallery has runs of {items}: these items have no norms, and a
+card shows no reference learners there.
 """
 ANCHORS = """
 ## Anchors
@@ -145,24 +148,36 @@ def texts(folder: pathlib.Path) -> tuple[str, str, str]:
         request = stored_request(folder, pathlib.Path(scratch))
         found = [profile_of(request, learner) for learner in reference_learners(request)]
         profiles = references(request, found)
+        unmeasured = {item.name: item.label for item in found[0].items}
+        for item in profiles[0].items:
+            del unmeasured[item.name]
         anchors = anchors_for(profiles[0])
         norms = json.loads(
             norms_file(profiles, marks_of(request), facts_of_runs(profiles, request))
         )
-        anchors = {name: own for name, own in anchors.items() if name in norms["items"]}
         for name, own in anchors.items():
             norms["items"][name]["anchors"] = own
-        table = page(profiles, quick_items(request), anchors, facts_of(request, profiles, anchors))
+        facts = facts_of(request, profiles, anchors)
+        table = page(profiles, quick_items(request), [*unmeasured.values()], anchors, facts)
         picture = drawing("reference-learners", RECALL_AND_TRACKING, norms_from(norms))
         return json.dumps(norms, indent=1) + "\n", table, picture
 
 
-def page(profiles: list[Profile], quick: set[str], anchors: dict[str, Any], facts: Any) -> str:
-    """The tables as Markdown."""
-    known = {item.name for one in profiles for item in one.items if not item.why}
-    lines = [HEAD.format(seeds=SEEDS), *_spans(profiles, quick & known)]
-    if known - quick:
-        lines += [OTHERS, *_spans(profiles, known - quick)]
+def page(
+    profiles: list[Profile],
+    quick: set[str],
+    unmeasured: list[str],
+    anchors: dict[str, Any],
+    facts: Any,
+) -> str:
+    """The tables as Markdown. unmeasured: labels of the items without norms."""
+    others = {item.name for item in profiles[0].items} - quick
+    lines = [HEAD.format(seeds=SEEDS), *_spans(profiles, quick)]
+    if others:
+        lines += [OTHERS, *_spans(profiles, others)]
+    if unmeasured:
+        names = textwrap.fill(UNMEASURED.format(items=", ".join(unmeasured)), 120)
+        lines.append(f"\n{names}")
     lines += [*_anchors(anchors), *_reliability(facts), FAILS, *_failures(facts)]
     if facts["all"]["learners"] != facts["learners"]:
         lines += [ALL.format(learners=len(facts["all"]["learners"])), *_tables(facts["all"])]
@@ -216,10 +231,9 @@ def _failures(facts: Any) -> list[str]:
 
 def _tables(facts: Any) -> list[str]:
     lines = [*_families(facts)]
-    if any(own["learners"] for own in facts["standard"]["families"].values()):
+    if facts["standard"] != {part: facts[part] for part in facts["standard"]}:
         lines += [STANDARD, *_families(facts["standard"])]
-    items = {name: own for name, own in facts["items"].items() if own["learners"]}
-    return [*lines, ITEMS, *_table("item", items, (*ITEM_PARTS, "seconds"))]
+    return [*lines, ITEMS, *_table("item", facts["items"], (*ITEM_PARTS, "seconds"))]
 
 
 def _families(facts: Any) -> list[str]:

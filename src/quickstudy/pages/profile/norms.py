@@ -197,6 +197,5 @@ def norms_file(
             },
         }
         for item in profiles[0].items
-        if any(not own.why for one in profiles for own in one.items if own.name == item.name)
     }
     return json.dumps({"facts": facts, "items": items}, indent=1) + "\n"
