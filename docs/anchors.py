@@ -3,8 +3,8 @@
 Anchors are constants of an item and its version, from seeds that are used for nothing else (root
 seed ROOT): the spans of a guess, of the oracle, of a rote memoriser, of the best other baseline,
 which is chosen on one half of the seeds and measured on the other, and of a network that learns
-nothing. They are in `published/anchors`, a line an item; one that is there in its present version
-is left alone. `docs/norms.py` puts them into the norms inside the package.
+nothing. They are in `published/anchors`, a line an item; one stored in its present version is kept.
+`docs/norms.py` puts them into the norms inside the package.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ ROOT = 7_200_001
 SEEDS, UNTRAINED = 200, 20
 """Seeds of the baselines, and of the untrained network, which takes a hundred times longer."""
 NETWORK = "lstm:rate=1e-12,passes=1"
-"""It goes through the lesson once, with steps so small that its weights stay as they were drawn."""
+"""It goes through the lesson once, with steps so small that its weights keep their initial
+values.
+"""
 STORED = pathlib.Path(__file__).resolve().parent.parent / "published" / "anchors" / "results.jsonl"
 
 
@@ -103,7 +105,7 @@ def chance_of(task: Axis, trace: Any) -> float:
 
 
 def stored() -> dict[str, Any]:
-    """The anchors that are there already, by item."""
+    """The stored anchors, by item."""
     text = STORED.read_text(encoding="utf-8") if STORED.exists() else ""
     return {one["item"]: one for one in map(json.loads, text.splitlines())}
 

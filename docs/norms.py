@@ -67,12 +67,12 @@ that learns nothing (`lstm`, {untrained} seeds). `make anchors` measures those t
 RELIABILITY = """
 ## How well the battery tells learners apart
 
-`quickstudy reproduce battery --stored published/battery` prints these numbers. Two learners are told apart by a family
-where the 95 % intervals of its number over {seeds} seeds are disjoint. Split-half: correlation over learners between
-the means of two halves of the seeds, mean over all splits; retest: the same of ranks. Reliability: the share of the
-variance of the learners' means that is between learners; without the extremes: without the two learners furthest from
-the median. Floor, ceiling: learners at an end of the axis, in a family on all of its items. Eigenvalue ratio: first
-over second eigenvalue of the correlations of the items, those of the standard profile too.
+`quickstudy reproduce battery --stored published/battery` prints these numbers. A family separates two learners if the
+95 % intervals of its number over {seeds} seeds are disjoint. Split-half: correlation over learners between the means of two
+halves of the seeds, mean over all splits; retest: the same of ranks. Reliability: the share of the variance of the
+learners' means that is between learners; without the extremes: without the two learners furthest from the median.
+Floor, ceiling: learners at an end of the axis, in a family on all of its items. Eigenvalue ratio: first over second
+eigenvalue of the correlations of the items, those of the standard profile too.
 
 The tables here are of the {gallery} learners of the gallery, for which the thresholds were set:
 {names}

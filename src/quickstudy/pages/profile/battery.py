@@ -51,7 +51,7 @@ class Battery:
         together, whole = facts["together"], facts["all"]
         words = (
             f"{together['pairs']} of {together['of']} pairs of the {len(facts['learners'])}"
-            " learners of the gallery are told apart by the number of a family: their 95 %"
+            " pairs of reference learners that the number of a family separates: their 95 %"
             f" intervals over seeds are disjoint. Of all {len(whole['learners'])} learners,"
             f" {whole['together']['pairs']} of {whole['together']['of']} pairs."
         )

@@ -1,6 +1,4 @@
-"""What a card says in words: spans in natural units, where they stand among the norms, and nothing
-more.
-"""
+"""The sentences of a card: spans in natural units and their rank among the norms."""
 
 from __future__ import annotations
 
