@@ -119,7 +119,7 @@ def stored_request(folder: pathlib.Path, scratch: pathlib.Path) -> Request:
 
 def facts_of_runs(profiles: list[Profile], request: Request) -> dict[str, Any]:
     """Versions and machines of the runs."""
-    where = [record.where for record in request.results.records.values()]
+    where = [record.where for record in request.results.finished]
     parts = ("python", "jax", "numpy", "device")
     known = {part: sorted({str(one[part]) for one in where if one.get(part)}) for part in parts}
     return {
