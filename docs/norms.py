@@ -226,7 +226,8 @@ def _reliability(facts: Any) -> list[str]:
 
 def _failures(facts: Any) -> list[str]:
     """What does not meet a demand, with its number and, where one is known, the reason."""
-    return [f"- {one.words}{REASONS.get((one.name, one.part), '')}" for one in failures(facts)]
+    texts = (f"{one.words}{REASONS.get((one.name, one.part), '')}" for one in failures(facts))
+    return [textwrap.fill(one, 120, initial_indent="- ", subsequent_indent="  ") for one in texts]
 
 
 def _tables(facts: Any) -> list[str]:
