@@ -158,7 +158,7 @@ def test_parquet_is_read_like_the_rest(command, recorded):
         ("constant", "all 13 states are constant"),
         ("semicolons", "its cells stand between semicolons; write commas for them\n"),
         ("decimal commas", "write commas for them and decimal points for decimal commas"),
-        ("other drive", "is no drive; make one by"),
+        ("other drive", "is not a drive; make one with"),
     ],
 )
 def test_what_is_wrong_with_a_recording_is_said(command, recorded, fault, said):

@@ -191,7 +191,7 @@ def odd_times(times: Floats, rate: float | None) -> list[str]:
 
 
 def other_unit(gap: float, rate: float) -> str:
-    """What is wrong where times are not in the unit of the drive."""
+    """The error if times are not in the unit of the drive."""
     return (
         f"the time goes on by {gap:g} a sample, and the drive by {1 / rate:g} s: "
         f"{'is it in milliseconds?' if 900 < gap * rate < 1100 else 'is it in seconds?'}"

@@ -1,5 +1,5 @@
-"""A core with a way of training it: the learner behind every core's name, and what is usual for
-which core.
+"""A core with a way of training it: the learner of every core's name, and the usual training of
+each core.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief, Cost, Pace, Pupil
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import check_spaces
+from quickstudy.base.stated import CoreFacts, TrainingFacts, stated
 from quickstudy.cores.core import CoreSpec
 
 SHOWN = ("cross-entropy", "squared")
@@ -26,14 +27,14 @@ class Training(Protocol):
     """Frozen parameters of a way of training.
 
     programs: programs compiled for one task. passes: how often the material is shown. batch:
-    examples per update. One that learns from whole examples only, even where nothing but a readout
-    is trained, says `by_question = False`; one that looks at the whole lesson before it learns says
-    so by `peek`, and one that wants few repetitions side by side on an accelerator by `most_lanes`.
+    examples per update. A training that learns from whole examples only, even if it trains only a
+    readout, sets `by_question = False`; one that looks at the whole lesson before it learns
+    (transductive) sets `peek`, and one that wants few lanes on an accelerator sets `most_lanes`.
     One whose `traced` parameters change no program names them: settings that differ in nothing else
-    run side by side there, and it is told the training of each lane (`beside`). `reads` and `gives`
+    run side by side there, and it gets the training of each lane (`beside`). `reads` and `gives`
     name the spaces it is for, where they are not all (`check_spaces`), and `losses` the losses,
-    where they are more than those of right answers; one that can read codes says `reads_codes`.
-    `usual_for` says, by a tuple of `Usual`, where it is the usual training; `usual` has parameters
+    where they are more than those of right answers; one that can read codes sets `reads_codes`.
+    `usual_for`, a tuple of `Usual`, declares where it is the usual training; `usual` has parameters
     by what is asked (`quickstudy.base.parameters`).
     """
 
@@ -71,13 +72,13 @@ class Usual:
 
 
 def default_training(core_class: Any, convention: str, asked: str = "symbols") -> str:
-    """The name of the usual way of training a core: the core's own, else the one that says so.
+    """The name of the usual way of training a core: the core's own, else the one that declares it.
 
-    Our own go before those from outside, so that a core's name means the same whatever else is
-    installed; then what speaks of this convention, then of this kind of core, goes before what
-    speaks of all. Raises NotApplicable if there is none.
+    Built-in trainings go before those from outside, so that a core's name means the same in every
+    installation; then a declaration for this convention, then for this kind of core, goes before a
+    general one. Raises NotApplicable if there is none.
     """
-    own = getattr(core_class, "training", {})
+    own = stated(core_class, CoreFacts).training
     if isinstance(own, str) or asked in own:
         return str(own if isinstance(own, str) else own[asked])
     found = []
@@ -85,7 +86,7 @@ def default_training(core_class: Any, convention: str, asked: str = "symbols") -
         if entry.target is None and not _declares(entry.origin):
             continue
         training = registries.training.get(entry.id)
-        for usual in getattr(training, "usual_for", ()):
+        for usual in stated(training, TrainingFacts).usual_for:
             if usual.holds(core_class, convention, asked):
                 rank = (
                     not is_ours(training),
@@ -130,14 +131,14 @@ class Trained:
 
     @property
     def pace(self) -> Pace:
-        """As the training says. Only on a reservoir it may go question by question."""
+        """As declared by the training. Only on a reservoir it may go question by question."""
         training = self.training
-        by_question = bool(self.core.frozen) and bool(getattr(training, "by_question", True))
+        by_question = bool(self.core.frozen) and bool(stated(training, TrainingFacts).by_question)
         return Pace(
             int(training.passes),
             int(training.batch),
             by_question,
-            bool(getattr(training, "peek", False)),
+            bool(stated(training, TrainingFacts).peek),
         )
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> Pupil:
@@ -145,14 +146,14 @@ class Trained:
         for.
         """
         check_spaces(self.training.id, self.training, brief.inputs, brief.outputs)
-        losses = getattr(self.training, "losses", (*SHOWN, "reward"))
+        losses = stated(self.training, TrainingFacts).losses
         if brief.loss not in losses:
             if brief.loss in SHOWN:
                 raise NotApplicable(
                     f"{self.training.id} learns from {' or '.join(losses)}, not from right answers"
                 )
             raise NotApplicable(f"{self.training.id} learns from right answers, and none are shown")
-        if getattr(self.core, "precision", "float32") == "float64":
+        if stated(self.core, CoreFacts).precision == "float64":
             return DoublePupil(lambda: self._begun(brief, streams))
         return self._begun(brief, streams)  # type: ignore[no-any-return]
 
@@ -168,7 +169,7 @@ class Trained:
 
 
 class DoublePupil:
-    """A pupil that lives where float64 is float64: from its beginning, and in every call."""
+    """Proxy that runs every call under jax.enable_x64, from the construction of the pupil on."""
 
     lanes: int
 

@@ -14,6 +14,7 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import training
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Space, Tokens
+from quickstudy.base.stated import CoreFacts, stated
 from quickstudy.cores.core import CoreSpec
 from quickstudy.jax_gateway import jax, jnp, lax
 from quickstudy.learners.core_with_training import Usual
@@ -98,7 +99,8 @@ class ReadoutTraining:
     def check_core(self, core: CoreSpec) -> None:
         """Reservoirs only, and none that is to be shaken."""
         check_frozen(self.id, core)
-        if getattr(core, "state_noise", 0.0) or getattr(core, "input_noise", 0.0):
+        own = stated(core, CoreFacts)
+        if own.state_noise or own.input_noise:
             raise UsageError(
                 f"{self.id} learns online, without noise; use +ridge, or leave the noise out"
             )
@@ -164,7 +166,7 @@ class GradientRule(Rule):
 @dataclass(frozen=True)
 class SoftmaxRule(GradientRule):
     """w_c <- (1 - rate decay) w_c + rate (1[y = c] - p_c) z, with z the standardised features and p
-    the softmax over the classes seen so far. plain: z are the features as they are.
+    the softmax over the classes seen so far. plain: z are the raw features.
     """
 
     plain: bool = False
@@ -172,9 +174,7 @@ class SoftmaxRule(GradientRule):
     scale = "logits"
 
     def update(self, state: GradientState, row: Any, target: Any) -> GradientState:
-        """Statistics first, so that the very first row has some. Empty ones leave a row as it
-        is.
-        """
+        """Statistics first, so that the very first row has some. Empty ones do not change a row."""
         statistics = state.statistics if self.plain else state.statistics.seen(row)
         features = statistics.standardised(row)
         classes = state.classes.at[target].set(True)

@@ -15,6 +15,7 @@ from typing import Any
 from quickstudy.base.code_identity import Origin
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.learner import Learner, Pace, pace_of
+from quickstudy.base.offers import Beginning, ByQuestion, Counting, ImportedCode, Ready, offers
 from quickstudy.base.parameters import (
     changed_parameters,
     configure,
@@ -22,6 +23,7 @@ from quickstudy.base.parameters import (
     write_assignments,
 )
 from quickstudy.base.script_identity import object_origin
+from quickstudy.base.stated import LearnerFacts, stated
 
 LANES = (1, 2, 3, 6, 12, 25, 50, 100)
 """Repetitions that may run side by side in one call: each size is a program of its own, so they are
@@ -38,11 +40,11 @@ class Choice:
     task.
 
     programs: how many programs one task needs compiled. compiled: whether it runs on the
-    accelerator, in lanes. most_lanes: that it wants side by side there. origins: of the code of a
-    user's own. shared: what it has in common with those that may run beside it in one call; empty
-    where there are none. ready: raises UsageError where something is missing that it needs, before
-    anything runs. counting: it is a language model, whose `counting()` gives a learner that only
-    counts what it is asked.
+    accelerator, in lanes. most_lanes: that it wants side by side there. origins: of user code.
+    shared: a digest shared by all settings that may run in one call with it; empty if there are
+    none. ready: raises UsageError where something is missing that it needs, before anything runs.
+    counting: it is a language model, whose `counting()` gives a learner that only counts what it is
+    asked.
     """
 
     label: str
@@ -120,7 +122,8 @@ def whole_learner(
     """
     from quickstudy.learners.host import Hosted
 
-    if hasattr(found, "begin"):
+    whole: Any = found
+    if offers(whole, Beginning):
         if given and not isinstance(found, type):
             raise UsageError(
                 f"{name}: a learner that is made already takes no parameters, got"
@@ -129,16 +132,17 @@ def whole_learner(
         made = (
             configure(name, found, given, convention, asked) if isinstance(found, type) else found
         )
-        if hasattr(made, "asked_for"):
+        if offers(made, ByQuestion):
             made = made.asked_for(asked)
         what = {"id": name, "version": version, "parameters": parameters_of(made)}
-        if hasattr(made, "within"):
-            what["within"] = made.within
-        compiled = bool(getattr(found, "compiled", False))
+        if (within := stated(made, LearnerFacts).within) is not None:
+            what["within"] = within
+        compiled = bool(stated(found, LearnerFacts).compiled)
         label = labelled(name, changed_parameters(made, convention, asked))
-        programs, most = getattr(found, "programs", 0), getattr(made, "most_lanes", LANES[-1])
-        ready = getattr(made, "ready", lambda: None)
-        counting = hasattr(made, "counting")
+        programs = stated(found, LearnerFacts).programs
+        most = stated(made, LearnerFacts).most_lanes or LANES[-1]
+        ready = made.ready if offers(made, Ready) else lambda: None
+        counting = offers(made, Counting)
         return Choice(
             label,
             what,
@@ -166,7 +170,7 @@ def whole_learner(
         "version": version,
         "parameters": {**defaults, **{n: _plain(v) for n, v in changed.items()}},
     }
-    if hasattr(found, "imported_code"):  # by a parameter that names a layer or a module
+    if offers(found, ImportedCode):  # by a parameter that names a layer or a module
         what["imported"] = found.imported_code({**defaults, **parameters})
     pace = _pace(found, {**defaults, **parameters}, asked)  # one that makes no sense is refused now
     hosted = Hosted(functools.partial(found, **parameters), found, given=pace)
@@ -180,7 +184,7 @@ def host_parameters(found: Any) -> dict[str, inspect.Parameter]:
 
 
 def shown_parameters(found: Any, asked: str) -> dict[str, Any]:
-    """What a user can set in the name, with defaults: functions, such as `build`, are no
+    """What a user can set in the name, with defaults: functions, such as `build`, are not
     parameters.
     """
     defaults = _defaults(found, asked)
@@ -203,8 +207,10 @@ def _defaults(found: Any, asked: str) -> dict[str, Any]:
 
 
 def _usual(found: Any, asked: str) -> dict[str, Any]:
-    """What is usual for what is asked; a class may also say its pace by itself, as `passes = 3`."""
-    declared = getattr(found, "usual", {})
+    """The usual parameters for what is asked; a class may also set its pace itself, as `passes =
+    3`.
+    """
+    declared = stated(found, LearnerFacts).usual
     usual = (
         declared.get(asked, declared.get("symbols", {})) if isinstance(declared, Mapping) else {}
     )
@@ -216,7 +222,7 @@ def _usual(found: Any, asked: str) -> dict[str, Any]:
 
 
 def _pace(found: Any, parameters: Mapping[str, Any], asked: str) -> Pace:
-    """As its class says; parameters called `passes` and `batch` set it."""
+    """As declared by its class; parameters called `passes` and `batch` set it."""
     usual = _usual(found, asked)
     named = {name: parameters.get(name, usual.get(name)) for name in PACE}
     return dataclasses.replace(
@@ -248,8 +254,8 @@ def _same(value: Any, parameter: str, defaults: Mapping[str, Any]) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A parameter as it stands in an identity; one that is no number, word or list of them by what
-    it is made of.
+    """A parameter in the form used in an identity; anything but a number, word or list of them
+    by its parts.
     """
     return value if _is_plain(value) else {"made of": object_origin(value).version}
 
@@ -294,7 +300,7 @@ def _check_made(name: str, found: Any, given: Mapping[str, Any]) -> None:
     """Raises UsageError for what cannot be called with (brief, seed) and the parameters that have
     no default.
     """
-    role = getattr(found, "role", "")
+    role = stated(found, LearnerFacts).role
     if role in ("control", "oracle"):
         file = name.partition(":")[0]
         raise UsageError(
@@ -322,8 +328,8 @@ def _check_made(name: str, found: Any, given: Mapping[str, Any]) -> None:
 
 
 def _literal(value: Any) -> Any:
-    """Host classes declare no types: text of a number is read as that number, all else stays as it
-    is.
+    """Host classes declare no types: text of a number is read as that number, anything else is
+    unchanged.
     """
     if not isinstance(value, str):
         return value
@@ -342,8 +348,8 @@ def labelled(name: str, changed: Mapping[str, Any]) -> str:
 
 
 def _said(value: Any) -> Any:
-    """A parameter as it stands in a label: a function or class by its name, any other object by its
-    kind and the beginning of what it is made of. Never where it lies in memory.
+    """A parameter in the form used in a label: a function or class by its name, any other object by
+    its kind and the beginning of what it is made of. Never where it lies in memory.
     """
     if _is_plain(value):
         return value

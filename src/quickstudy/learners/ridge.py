@@ -18,6 +18,7 @@ from quickstudy.base.learner import OUT_OF_REACH, Brief, Snapshot, finite
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import training
 from quickstudy.base.seeds import Streams
+from quickstudy.base.stated import TaskFacts, stated
 from quickstudy.cores.core import CoreSpec, precision_of
 from quickstudy.jax_gateway import jax, jnp, key_from_words
 from quickstudy.learners.chunked_features import Passed, Stretch, blocks
@@ -27,7 +28,7 @@ from quickstudy.learners.readout import ReservoirPupil, check_frozen
 from quickstudy.learners.stepping import Reading, Speaker
 
 STRENGTHS = tuple(10.0**exponent for exponent in range(-9, 4))
-"""What is tried on a validation part."""
+"""The strengths that are tried on a validation part."""
 WITHOUT_VALIDATION = 1e-6
 """The strength where there is none."""
 STEPS_TOGETHER, MOST_TOGETHER = 2048, 64
@@ -38,7 +39,7 @@ FREE_TOGETHER = 250
 """Steps that are read in one call before a free run on the validation part."""
 LEAST_ERROR, MOST_ERROR = 1e-16, 1.0
 """Squared errors of free runs are counted within these bounds, over the variance of the targets.
-Above 1 nothing is predicted any more, and how far the run is off says nothing.
+Above 1 nothing is predicted any more, and the size of the error has no meaning.
 """
 ROWS_TOGETHER = 512
 """Rows that are added to the sums by one product."""
@@ -54,7 +55,7 @@ def stretch_of(examples: Sequence[Examples]) -> Stretch:
     together = (
         min(MOST_TOGETHER, STEPS_TOGETHER // steps, rounded(most, 2)) if longest <= steps else 1
     )
-    # One long sequence has room for a question at every step: whatever is asked of it, the program
+    # One long sequence has room for a question at every step: for all questions, the program
     # is the same.
     return Stretch(
         steps, together, together * min(steps, rounded(questions, 2)) if together > 1 else steps
@@ -161,7 +162,7 @@ class Ridge:
     @staticmethod
     def usual_on(task: Any, convention: str) -> Mapping[str, Any]:
         """Defaults that depend on how a task is tested."""
-        free = convention != "published" and getattr(task, "validates_free", False)
+        free = convention != "published" and stated(task, TaskFacts).validates_free
         return {"free_strength": "free"} if free else {}
 
     def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> RidgePupil:
@@ -270,7 +271,7 @@ class RidgePupil(ReservoirPupil):
         return np.where(seen[:, None], values, OUT_OF_REACH)
 
     def _fitted(self) -> NDArray[np.float64]:
-        """(lane, F+1, V) weights, fitted anew if anything was learned since."""
+        """(lane, F+1, V) weights, refitted if anything was learned since."""
         if "weights" not in self.extra:
             exam = self._validation if self._strength is None else None
             strengths = STRENGTHS if exam else (self._strength or WITHOUT_VALIDATION,)

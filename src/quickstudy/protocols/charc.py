@@ -16,6 +16,7 @@ from quickstudy.base.learner import Brief, Pupil, Showing, face
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
+from quickstudy.base.stated import LearnerFacts, stated
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace
 from quickstudy.protocols.examination import Examination
@@ -116,7 +117,7 @@ class CharcProtocol:
         from quickstudy.learners.device_population import DevicePopulation, checked_ranges
         from quickstudy.learners.reservoir_population import Substrate
 
-        core = getattr(learner, "core", None)
+        core = stated(learner, LearnerFacts).core
         if core is None and not checked_ranges(learner):
             return self._single(task, learner, streams)
         brief = Brief(*spaces_of(task), "squared", 1, 1)
@@ -166,9 +167,7 @@ class CharcProtocol:
         return Examination(traces, pupil, brief)
 
     def _single(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
-        """Of what is no core, and of which nothing else can be made: a memory that is one
-        behaviour.
-        """
+        """A single behaviour: a memory that is not a core and cannot be varied."""
         from quickstudy.learners.reservoir_population import Probe
 
         brief, clock = Brief(*spaces_of(task), "squared", 1, 1), Clock()
@@ -179,7 +178,7 @@ class CharcProtocol:
                 pupil, Probe(size, task, streams, self.rank, self.steps, self.as_coded)
             )
         facts: dict[str, Any] = {"size": size, "voxel": self.edge(size), "passes": 0}
-        if not getattr(learner, "control", False):
+        if not stated(learner, LearnerFacts).control:
             facts["remarks"] = [
                 "It has no parameters to search (`searched` of its class): its one behaviour is"
                 " one voxel, whatever the seeds."
@@ -219,7 +218,7 @@ class CharcProtocol:
 
 
 def _behaviours(pupil: Pupil, probe: Probe) -> list[NDArray[np.float64]]:
-    """Per lane (1, 3): how a pupil behaves as it is."""
+    """Per lane (1, 3): the behaviour of the unchanged pupil."""
     states, found = face(pupil, Showing).states, []
     for lane, drives in enumerate(probe.drives):
         wide, narrow = (np.asarray(states(drive))[lane : lane + 1, :, 0] for drive in drives)

@@ -13,6 +13,7 @@ from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
+from quickstudy.base.stated import GrammarFacts, stated
 from quickstudy.base.trace import Unfinished
 from quickstudy.protocols.examination import Examination
 from quickstudy.protocols.strings import Call, Material
@@ -124,11 +125,11 @@ class GrammarProtocol:
         list is too short for every factor, which is known before anything is run.
         """
         if not isinstance(task, StringTask):
-            return f"{task.id} is no language of strings"
+            return f"{task.id} is not a language of strings"
         TestList(
             task, self.test if self.test != "released" else "exhaustive", 0, 0
         )  # whether there is such a list
-        if getattr(task.grammar, "finite", False) and self.test == "exhaustive":
+        if stated(task.grammar, GrammarFacts).finite and self.test == "exhaustive":
             fewest = min(self.sizes(factor)[1] for factor in self.factors)
             TestList(task, "exhaustive", 0, fewest).check_enough()
         fault = None
@@ -163,8 +164,8 @@ class GrammarProtocol:
         return self.shown or by_factor[0], self.asked or by_factor[1]
 
     def material(self, task: StringTask, stream: Streams, factor: float) -> Material:
-        """What is shown, and what is asked about. Raises UsageError where there are not enough
-        strings.
+        """The strings shown, and the strings asked about. Raises UsageError where there are not
+        enough strings.
         """
         shown, asked = self.sizes(factor)
         if self.training == "released":

@@ -20,6 +20,7 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
+from quickstudy.base.stated import TaskFacts, stated
 from quickstudy.base.task import ExampleTask, spaces_of
 from quickstudy.base.trace import Trace, Unfinished
 from quickstudy.protocols.examination import (
@@ -202,13 +203,13 @@ class LanguageProtocol:
         """The published programs' questions per sequence: from 500 fresh sequences of the task as
         its package has it.
 
-        A task whose package has other defaults than the published experiment says so by
+        A task whose package has other defaults than the published experiment lists them in
         `package_defaults`. They are of that experiment alone: a task with other parameters has no
         published unit, and its own sequences give it.
         """
         if self.order != "published":
             return {}
-        defaults = getattr(task, "package_defaults", None)
+        defaults = stated(task, TaskFacts).package_defaults
         if defaults is not None and task == type(task)(**task.conventions["published"]):
             task = dataclasses.replace(task, **defaults)
         fresh = draw_unique(task, streams.numpy("published-unit"), 500)
@@ -227,15 +228,13 @@ def every(total: int, stride: int, first: int | None = None) -> NDArray[np.int64
 
 
 def _is_network(pace: Pace) -> bool:
-    """Whether it says how many examples one update takes, and what is updated is not a readout
-    alone.
-    """
+    """Whether it declares the number of examples per update, and trains more than a readout."""
     return pace.batch is not None and not pace.by_question
 
 
 def _question_order(questions: int, passes: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The first question alone, then all of them (the first again) in groups of 8 that are shuffled
-    inside, in every pass anew.
+    """The first question alone, then all of them (the first again) in groups of 8 that are
+    shuffled inside, differently in every pass.
     """
     parts = []
     for _ in range(passes):

@@ -1,9 +1,9 @@
-"""A shelf of faulty learners, in plain NumPy, one fault each, as they are written by mistake. None
+"""A collection of faulty learners, in plain NumPy, with one typical mistake each. None
 is registered.
 
     quickstudy check src/quickstudy/testing/specimens.py:PeeksAhead
 
-`breaks` says which promise of the checkers is broken. It is the only one, but of answers that
+`breaks` names the promise of the checkers that is broken. It is the only one, but of answers that
 cannot be repeated: they are not the same in two calls as in one either. Those that end in `Numbers`
 answer with real numbers, those that end in `Actor` act in a world; `Honest`, `HonestNumbers` and
 `HonestActor` have no fault. `specimen_players` has learners that play whole episodes.
@@ -17,15 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import NotApplicable
+from quickstudy.base.kept import KeptAttributes
 from quickstudy.base.learner import Brief, Snapshot
 from quickstudy.base.spaces import Reals, Tokens
 
 
-class Honest:
+class Honest(KeptAttributes):
     """Remembers which answer followed a symbol last; before, it guesses by its seed."""
 
     reads = gives = (Tokens,)
     breaks: ClassVar[str] = ""
+    kept: ClassVar[tuple[str, ...]] = ("table",)
 
     def __init__(self, brief: Brief, seed: int) -> None:
         self.outputs = brief.outputs.width
@@ -37,16 +39,8 @@ class Honest:
         self.table[inputs[asked]] = targets[asked]
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """What the table says."""
+        """The entry of the table."""
         return np.asarray(self.table[inputs])
-
-    def snapshot(self) -> Snapshot:
-        """The table."""
-        return Snapshot({"table": self.table.copy()})
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """The table."""
-        self.table = np.array(snapshot.arrays["table"])
 
 
 class PeeksAhead(Honest):
@@ -60,9 +54,10 @@ class PeeksAhead(Honest):
 
 
 class IgnoresItsSeed(Honest):
-    """Draws its weights from a generator of its own that nobody seeded."""
+    """Samples its weights from an unseeded generator."""
 
     breaks = "same seed, same answers"
+    kept: ClassVar[tuple[str, ...]] = ("table", "noise")
 
     def __init__(self, brief: Brief, seed: int) -> None:
         super().__init__(brief, seed)
@@ -72,19 +67,10 @@ class IgnoresItsSeed(Honest):
         """The table, with weights that are other ones every time."""
         return np.asarray(10 * np.eye(self.outputs)[self.table[inputs]] + self.noise[inputs])
 
-    def snapshot(self) -> Snapshot:
-        """The table and the weights."""
-        return Snapshot({"table": self.table.copy(), "noise": self.noise.copy()})
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """The table and the weights."""
-        super().restore(snapshot)
-        self.noise = np.array(snapshot.arrays["noise"])
-
 
 class TouchesGlobalRandomness(Honest):
-    """Seeds NumPy's shared generator: its answers can be repeated, and everybody else's numbers
-    change.
+    """Seeds NumPy's shared generator: its answers can be repeated, but the numbers of other
+    code change.
     """
 
     breaks = "touches no global randomness"
@@ -101,6 +87,7 @@ class DiffersBetweenRuns(Honest):
 
     breaks = "same seed, same answers"
     made: ClassVar[list[int]] = []
+    kept: ClassVar[tuple[str, ...]] = ("table", "bias")
 
     def __init__(self, brief: Brief, seed: int) -> None:
         super().__init__(brief, seed)
@@ -110,15 +97,6 @@ class DiffersBetweenRuns(Honest):
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """The right answer, with a score that tells how many learners there have been."""
         return np.asarray(np.eye(self.outputs)[self.table[inputs]] * self.bias)
-
-    def snapshot(self) -> Snapshot:
-        """The table and its number."""
-        return Snapshot({"table": self.table.copy()}, {"bias": self.bias})
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """The table and its number."""
-        super().restore(snapshot)
-        self.bias = int(snapshot.facts["bias"])
 
 
 class ForgetsAtSnapshot(Honest):
@@ -162,11 +140,12 @@ class FailsToRestore(Honest):
         self.table = np.array(snapshot.arrays["tables"])
 
 
-class HonestNumbers:
-    """A line through what it was told, by steps of gradient."""
+class HonestNumbers(KeptAttributes):
+    """A line fitted to its targets by gradient steps."""
 
     reads = gives = (Reals,)
     breaks: ClassVar[str] = ""
+    kept: ClassVar[tuple[str, ...]] = ("slope",)
 
     def __init__(self, brief: Brief, seed: int) -> None:
         self.slope = 0.01 * float(np.random.default_rng(seed).normal())
@@ -180,14 +159,6 @@ class HonestNumbers:
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """On the line."""
         return np.asarray(self.slope * inputs)
-
-    def snapshot(self) -> Snapshot:
-        """The slope."""
-        return Snapshot({"slope": np.array(self.slope)})
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """The slope."""
-        self.slope = float(snapshot.arrays["slope"])
 
 
 class PeeksAheadNumbers(HonestNumbers):
@@ -222,12 +193,13 @@ class ForgetsAtSnapshotNumbers(HonestNumbers):
         self.slope = 0.0
 
 
-class HonestActor:
+class HonestActor(KeptAttributes):
     """Keeps the rewards that each action had after each observation, and takes the best, or another
     by chance.
     """
 
     breaks: ClassVar[str] = ""
+    kept: ClassVar[tuple[str, ...]] = ("values", "last", "rng")
 
     def __init__(self, brief: Brief, seed: int) -> None:
         if (
@@ -249,18 +221,6 @@ class HonestActor:
         self.last = [int(observation), action]
         return action
 
-    def snapshot(self) -> Snapshot:
-        """Values, what was done last, and the state of chance."""
-        return Snapshot(
-            {"values": self.values.copy()},
-            {"last": self.last, "chance": self.rng.bit_generator.state},
-        )
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """All of it."""
-        self.values, self.last = np.array(snapshot.arrays["values"]), snapshot.facts["last"]
-        self.rng.bit_generator.state = snapshot.facts["chance"]
-
 
 class ActsOutOfRangeActor(HonestActor):
     """Counts its actions from 1."""
@@ -273,7 +233,7 @@ class ActsOutOfRangeActor(HonestActor):
 
 
 class IgnoresItsSeedActor(HonestActor):
-    """Explores by a generator that nobody seeded."""
+    """Explores with an unseeded generator."""
 
     breaks = "a world: same seed, same actions"
 
@@ -285,10 +245,10 @@ class IgnoresItsSeedActor(HonestActor):
 class LearnsWhenToldNotActor(HonestActor):
     """Goes on learning in the test."""
 
-    breaks = "a world: holds still when it is told not to learn"
+    breaks = "a world: does not learn when learning is off"
 
     def act(self, observation: int, reward: float, first: bool, learning: bool = True) -> int:
-        """Learns from the reward whatever it is told."""
+        """Learns from the reward even when learning is off."""
         if self.last is not None and not learning:
             self.values[tuple(self.last)] += reward
         return super().act(observation, reward, first, learning)

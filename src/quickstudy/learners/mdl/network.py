@@ -1,5 +1,5 @@
-"""A network as people have it: units, edges and weights as fractions; its bits, what it says, its
-picture.
+"""A network as people have it: units, edges and weights as fractions; its bits, its outputs,
+its picture.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class Network:
         )
 
     def spread(self) -> Network:
-        """What says the same with as many outputs as inputs: of a single output x, the first two
+        """An equivalent network with as many outputs as inputs: of a single output x, the first two
         are 1 - x and x, the shares of which are the chances, and the others are silent. Itself,
         where it has them already.
         """
@@ -303,8 +303,9 @@ class Network:
     def certificate(self, language: str = "", tried: int = 60) -> Certificate:
         """Whether it is right for every string, by proof (`quickstudy.learners.mdl.certificate`).
 
-        language: `an-bn` or another task of the family; nothing: its own, or else each over as many
-        symbols, the first that it masters. tried: strings that are read one by one before, the
+        language: `an-bn` or another task of the family, or the text of a counter language
+        (`a^n b^2n [n 0.3]`); nothing: its own, or else each over as many symbols, the first that it
+        masters. tried: strings that are read one by one before, the
         shortest first. Raises UsageError where there is no such language, or no proof for it.
         """
         from quickstudy.learners.mdl.certificate import certified

@@ -1,5 +1,5 @@
-"""Worlds that stand in a table-driven task, lived in by compiled programs: handed over as arrays,
-and followed.
+"""Rollouts of compiled programs in worlds that are in a table-driven task: passed as arrays, and
+then followed on the host.
 
 The worlds on the host stay what counts: every reply that a program has given is given to them too,
 and what they show and reward must be what the program saw. That costs a microsecond a step.
@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy import numba_gateway
 from quickstudy.base.task import Life
-from quickstudy.tasks.curriculum.queues import Rows, Source
+from quickstudy.tasks.curriculum.queues import Rows, rules
 from quickstudy.tasks.curriculum.tables import TABLES
 from quickstudy.tasks.curriculum.world import ByteWorld, Member
 
@@ -25,19 +24,15 @@ AHEAD = 16
 
 
 class TableLives:
-    """Worlds, one for each lane, all fresh. What a program has to call stands in `world`."""
+    """Worlds, one for each lane, all fresh. The functions for a program are in `world`."""
 
     def __init__(self, worlds: Sequence[ByteWorld]) -> None:
         self._lanes, self._after = [_Lane(world) for world in worlds], None
 
     @classmethod
     def of(cls, worlds: Sequence[Any]) -> TableLives | None:
-        """Of worlds that begin with such a task; None where one does not, or where there is no
-        Numba.
-        """
-        fit = numba_gateway.numba is not None and all(
-            isinstance(world, ByteWorld) and world.by_tables for world in worlds
-        )
+        """Of worlds that begin with such a task; None where one does not."""
+        fit = all(isinstance(world, ByteWorld) and world.by_tables for world in worlds)
         return cls(worlds) if fit else None
 
     @property
@@ -51,8 +46,8 @@ class TableLives:
         return [lane.world.showing for lane in self._lanes]
 
     def supplied(self) -> tuple[Any, NDArray[np.int32]] | None:
-        """The state of all lanes, with instances enough, and (lane,) what is shown; None where one
-        stands in another kind of task by now.
+        """The state of all lanes, with enough instances, and (lane,) the present byte; None if
+        one is in another kind of task by now.
         """
         if not all(lane.standing() for lane in self._lanes):
             return None
@@ -71,7 +66,7 @@ class TableLives:
         return state, np.array(seen, np.int32)
 
     def lived(self, lived: Any) -> list[Life]:
-        """Follow what a program has lived, and give it as the worlds on the host tell it."""
+        """Follow the rollout of a program, and return it as the worlds on the host produce it."""
         self._after = lived.world
         taken, rows = int(lived.steps), np.asarray(lived.world.row)
         told = [np.asarray(part)[:, :taken] for part in (lived.seen, lived.done, lived.gained)]
@@ -82,32 +77,27 @@ class TableLives:
 
 
 class _Lane:
-    """One world. rows, fixed: what its program is handed over; anew: it stands at the beginning of
-    a task.
-    """
+    """One world. rows, fixed: the state for its program; anew: it is at the beginning of a task."""
 
     rows: Rows
     fixed: tuple[Any, ...]
 
     def __init__(self, world: ByteWorld) -> None:
         self.world, self.anew = world, True
-        self._source: Source | None = None
         self._used = 0
 
     def standing(self) -> bool:
-        """Whether it stands in a table-driven task; then its instances are drawn."""
+        """Whether it is in a table-driven task; then its instances are sampled."""
         world = self.world
         place, number = world.standing()
         if not table_driven(world.members[place]):
             return False
+        member = world.members[place]
+        task, stream = task_number(member), world.names[place]
         if self.anew:
-            member = world.members[place]
-            self._source, self.rows = (
-                Source(task_number(member), world.names[place], number),
-                Rows.empty(AHEAD),
-            )
-            self._source.fill(self.rows)
-            setting = self._source.setting
+            self.rows = Rows.empty(AHEAD)
+            self.rows.fill(task, stream, number)
+            setting = rules(task)
             self.fixed = (
                 np.int32(setting.kind),
                 np.int32(member.needed),
@@ -116,9 +106,9 @@ class _Lane:
                 *(np.frombuffer(table, np.uint8) for table in world.renaming),
             )
         elif self._used:
+            kept = AHEAD - self._used
             self.rows = self.rows.after(self._used)
-            assert self._source is not None
-            self._source.fill(self.rows, AHEAD - self._used)
+            self.rows.fill(task, stream, number + kept, kept)
         self._used = 0
         return True
 
@@ -161,7 +151,7 @@ def _functions() -> tuple[Any, Any]:
 
 
 def _blank(rows: Any, fixed: Any) -> Any:
-    """A state of nothing, in the place of the one before the first: with it, a beginning is no
+    """A state of nothing, in the place of the one before the first: with it, a start needs no
     program of its own.
     """
     from quickstudy.jax_gateway import jax

@@ -1,5 +1,5 @@
-"""The tasks of the family: every published task by itself, all in their order, and curricula of
-one's own.
+"""The tasks of the family: every published task by itself, all in their order, and your own
+curricula.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ import dataclasses
 import pathlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
@@ -20,11 +20,7 @@ from quickstudy.base.task import Turn
 from quickstudy.tasks.curriculum.loop import MICRO_STEPS
 from quickstudy.tasks.curriculum.recordings import Judge, looked_through
 from quickstudy.tasks.curriculum.schedule import MEMBERS, SCHEDULERS, CurriculumFile, member_named
-from quickstudy.tasks.curriculum.tables import TABLES
-from quickstudy.tasks.curriculum.world import ByteWorld, Member, stream_names
-
-if TYPE_CHECKING:
-    from quickstudy.tasks.curriculum.batch import TableBatch
+from quickstudy.tasks.curriculum.world import ByteWorld, Member
 
 CONTROLS = ["silent-byte", "random-byte", "echo-byte"]
 
@@ -76,7 +72,7 @@ class Rules:
         return ByteWorld(members, streams, **options, **more)
 
     def named(self, names: Sequence[str]) -> list[Member]:
-        """Published tasks, or those of a user's own, under these rules."""
+        """Published tasks, or a user's tasks, under these rules."""
         return [self._member(name) for name in names]
 
     def _member(self, name: str) -> Member:
@@ -118,7 +114,7 @@ class Curriculum(Rules):
         object.__setattr__(self, "members", tuple(member_named(name) for name in self.members))
 
     def made_of(self) -> tuple[type, ...]:
-        """Classes of members of a user's own."""
+        """Classes of members in user code."""
         from quickstudy.tasks.curriculum.user_tasks import registered
 
         own = (registered(name) for name in self.members if name not in MEMBERS)
@@ -130,7 +126,7 @@ class Curriculum(Rules):
         return self.members
 
     def configurations(self) -> Any:
-        """All that its task can be in, cut down as `cut_down` says: what a machine is built of. Of
+        """All configurations of its task, reduced by `cut_down`: the basis of a machine. Of
         one task alone.
         """
         from quickstudy.tasks.curriculum.reductions import reduced_by_default
@@ -148,31 +144,6 @@ class Curriculum(Rules):
     def open(self, streams: Streams) -> ByteWorld:
         """The environment."""
         return self.opened(self.named(self.members), streams)
-
-    def side_by_side(self, streams: Sequence[Streams]) -> TableBatch | None:
-        """Many environments in one compiled program, each byte for byte what `open` gives; None
-        where there is none: it is for one table-driven task whose limits count questions, and needs
-        Numba.
-        """
-        from quickstudy import numba_gateway
-        from quickstudy.tasks.curriculum.batch import TableBatch
-
-        number = self.members[0].partition("-")[2]
-        plain = (
-            type(self).open is Curriculum.open and self.limits == "questions" and not self.renamed
-        )
-        if (
-            numba_gateway.numba is None
-            or not plain
-            or len(self.members) > 1
-            or number not in TABLES
-        ):
-            return None
-        return TableBatch(
-            number,
-            self.successes,
-            [stream_names(self.named(self.members), own)[0] for own in streams],
-        )
 
 
 @task("curriculum/chain", version=1, controls=CONTROLS, oracle="perfect-byte")
@@ -272,7 +243,7 @@ class Single(Curriculum):
         return Judge(self.members[0], self.judging == "strict", self.limits == "steps")
 
     def replay(self, line: Mapping[str, Any]) -> dict[str, Any]:
-        """A recorded session lived through again: `environment`, `rewards` and `judged`."""
+        """A replayed session: `environment`, `rewards` and `judged`."""
         found = looked_through(line, "session")
         return self.judge.replayed(found["rows"], found["replies"])
 
@@ -313,7 +284,7 @@ task.variant(
     "curriculum/micro-2", version=1, of=Tabled, summary="One letter is right for four letters."
 )
 task.variant(
-    "curriculum/micro-3", version=1, of=Tabled, summary="Four letters stand for each other."
+    "curriculum/micro-3", version=1, of=Tabled, summary="Four letters are mapped to each other."
 )
 task.variant("curriculum/micro-4", version=1, of=Tabled, summary="Repeat a symbol.")
 task.variant(

@@ -23,8 +23,8 @@ BUDGET, NEVER = IN_A_ROW * (1 + SUCCESS_TOLERANCE), 1 << 40
 
 
 class Question(NamedTuple):
-    """What is asked, what is right (or one of the right answers), and what is said after a right
-    and a wrong answer.
+    """The question, the right answer (or one of several), and the feedback after a right and a
+    wrong answer.
     """
 
     text: bytes
@@ -52,10 +52,8 @@ def always(question: Question, correct: bool) -> bool:
 class Instance:
     """What a task has drawn. ask: gives the next question. judge: of a question and a reply.
     by_period: a reply ends at its first period, else where it is as long as the expected one.
-    knows: told every question and whether it was answered rightly, says whether the answers can be
-    known by now. patience: F, by which the hard limit is longer than the soft one. single:
-    questions and answers are one byte, and nothing is said back. exact: no text ends with a space,
-    and an answer is right that is the expected one.
+    knows: from every question and whether it was answered rightly, returns whether the answers can
+    be known by now. patience: F, by which the hard limit is longer than the soft one.
     """
 
     ask: Callable[[], Question]
@@ -63,8 +61,6 @@ class Instance:
     by_period: bool = False
     knows: Callable[[Question, bool], bool] = always
     patience: int = 1
-    single: bool = False
-    exact: bool = False
 
 
 class Judged(NamedTuple):
@@ -84,42 +80,21 @@ class Judged(NamedTuple):
 
 
 class Stage:
-    """What is going on, for those who may look: number of texts put so far, the last of them, and
-    the right answer to its question. judged: where answers are written down, if anywhere. outcomes:
-    of the questions of the instance.
+    """What is going on, for those who may look.
 
-    Where every step is a question, only the question is set (a third less than all three), and
-    counted afterwards.
+    texts: how many were shown so far; text: the last of them; expected: the right answer to its
+    question. outcomes: of the questions of the instance, a byte each. judged: where answers are
+    written down, if anywhere.
     """
 
     def __init__(self, judged: list[Judged] | None = None) -> None:
-        self.question: Question | None = None
         self.outcomes, self.judged = bytearray(), judged
-        self._texts, self._text, self._expected = 0, b"", b""
-
-    @property
-    def texts(self) -> int:
-        """Put so far."""
-        return self._texts if self.question is None else self._texts + 1 + len(self.outcomes)
-
-    @property
-    def text(self) -> bytes:
-        """That which is shown."""
-        return self._text if self.question is None else self.question.text
-
-    @property
-    def expected(self) -> bytes:
-        """What is right."""
-        return self._expected if self.question is None else self.question.expected
+        self.texts, self.text, self.expected = 0, b"", b""
 
     def put(self, text: bytes, expected: bytes) -> None:
         """A text begins."""
-        self._texts += 1
-        self._text, self._expected = text, expected
-
-    def ended(self) -> None:
-        """An instance is over, or left before its end."""
-        self._texts, self.question = self.texts, None
+        self.texts += 1
+        self.text, self.expected = text, expected
 
 
 class End(NamedTuple):
@@ -137,7 +112,7 @@ def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False)
     steps, as Algorithm 1 has it, and not questions.
 
     While there is anything but spaces to be shown, the learner must send spaces; its turn begins
-    with the reply to the last other byte. Whatever it sends then is its answer, leading spaces
+    with the reply to the last other byte. Everything it then sends is its answer, leading spaces
     included.
 
     After each judged question, in this order: ten in a row end the instance, as a success unless
@@ -147,14 +122,18 @@ def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False)
     the instance wherever it stands.
     """
     ask, judge, by_period, knows = instance.ask, instance.judge, instance.by_period, instance.knows
-    outcomes, known_at_once, usual = stage.outcomes, knows is always, judge is same
+    outcome, known_at_once, usual = stage.outcomes.append, knows is always, judge is same
+    judged = stage.judged
+    plain = usual and not by_period and judged is None
     question = ask()
     said, shown, run, asked, steps, latest = b"", 0, 0, 0, 0, MICRO_STEPS
     soft = hard = NEVER
     while True:
         wanted, expected, right, wrong = question
-        text, length = said + wanted or b" ", len(expected)
-        stage.put(text, expected)
+        text = (said + wanted if said else wanted) or b" "
+        length = len(expected)
+        stage.texts += 1
+        stage.text, stage.expected = text, expected
         if in_steps:
             steps += question.steps
             if known_at_once and soft == NEVER:
@@ -163,56 +142,63 @@ def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False)
                 MICRO_STEPS,
                 1 + (min(hard, soft + 1) * (1 + instance.patience) if hard == NEVER else hard),
             )
-        spoken = len(text) if text[-1] != SPACE else len(text.rstrip(b" ")) or 1
-        for byte in text[: spoken - 1]:
-            if (yield byte, reward) == SPACE:
-                reward = 0
-            else:
-                reward, run = -1, 0
-        byte, answer = text[spoken - 1], bytearray()
+        spoken, behind = len(text), 0
+        if text[-1] == SPACE:
+            spoken = len(text.rstrip(b" ")) or 1
+            behind = len(text) - spoken
+        if spoken > 1:
+            for byte in text[: spoken - 1]:
+                if (yield byte, reward) == SPACE:
+                    reward = 0
+                else:
+                    reward, run = -1, 0
+        action = yield text[spoken - 1], reward
+        shown += spoken
         # Spaces that are still to be shown hold the time-out back.
-        behind, patience = len(text) - spoken, latest - shown - spoken
-        if patience < behind:
-            patience = behind
-        while True:
-            action = yield byte, reward
-            late = len(answer) >= patience
-            answer.append(action)
-            if action == PERIOD if by_period else len(answer) >= length:
-                break
-            byte, reward = SPACE, 0
-            if late:
-                if in_steps and stage.judged is not None:
-                    stage.judged.append(
-                        Judged(bytes(answer), False, asked, run, *_limits(soft, hard), "failure")
-                    )
-                return End(False, 0)
-        shown += spoken + len(answer) - 1
-        reply = bytes(answer)
-        correct = reply == expected if usual else judge(question, reply)
-        left = behind - len(answer) + 1
+        late = shown >= latest and not behind
+        if plain and length == 1:  # a question a step: no bytes need be made
+            correct, answered = action == expected[0], 1
+        else:
+            answer = bytearray((action,))
+            while action != PERIOD if by_period else len(answer) < length:
+                if late:
+                    if in_steps and judged is not None:
+                        judged.append(
+                            Judged(
+                                bytes(answer), False, asked, run, *_limits(soft, hard), "failure"
+                            )
+                        )
+                    return End(False, 0)
+                action = yield SPACE, 0
+                late = shown >= latest - len(answer) and len(answer) >= behind
+                answer.append(action)
+            answered, reply = len(answer), bytes(answer)
+            shown += answered - 1
+            correct = reply == expected if usual else judge(question, reply)
+        left = behind - answered + 1
         asked += 1
-        outcomes.append(correct)
+        outcome(correct)
         if correct:
             run, reward, said = run + 1, 1, right
         else:
             run, reward, said = 0, -1, wrong
-        if left > 0:  # the answer was faster than the spaces behind the question
+        if left > 0:  # the answer was faster than the spaces after the question
             said = b" " * left + said
-        now, ended = shown if in_steps else asked, None
+        ended = None
         if run >= IN_A_ROW:
-            ended = now <= soft
-        else:
-            if soft == NEVER and knows(question, correct):
+            ended = (shown if in_steps else asked) <= soft
+        elif soft != NEVER or knows(question, correct):
+            now = shown if in_steps else asked
+            if soft == NEVER:
                 soft = now + (BUDGET * steps // asked if in_steps else BUDGET)
             if now > soft:
                 if hard == NEVER:
                     hard = now * (1 + instance.patience)
                 if now > hard:
                     ended = False
-        if stage.judged is not None:
+        if judged is not None:
             how = "success" if ended else None if ended is None and not late else "failure"
-            stage.judged.append(Judged(reply, correct, asked, run, *_limits(soft, hard), how))
+            judged.append(Judged(reply, correct, asked, run, *_limits(soft, hard), how))
         if ended is None:
             try:
                 question = ask()
@@ -230,90 +216,12 @@ def _limits(soft: int, hard: int) -> tuple[int | None, int | None]:
     return None if soft == NEVER else soft, None if hard == NEVER else hard
 
 
-def single(instance: Instance, stage: Stage, reward: int) -> Life:
-    """`micro` where every question and every answer is one byte and nothing is said back: the same,
-    three times as fast, since a step is a whole question there. The answers can be known long
-    before the 10,000 steps are over.
-    """
-    ask, knows, judged = instance.ask, instance.knows, stage.outcomes.append
-    run = asked = 0
-    soft = limit = NEVER
-    while True:
-        stage.question = question = ask()
-        asked += 1
-        if (yield question[0][0], reward) == question[1][0]:
-            judged(True)
-            run += 1
-            reward = 1
-            if run >= IN_A_ROW:
-                return End(asked <= soft, 1)
-        else:
-            judged(False)
-            run, reward = 0, -1
-        if soft == NEVER:
-            if knows(question, reward > 0):
-                soft = limit = asked + BUDGET
-        elif asked > limit:
-            if limit != soft:
-                return End(False, reward)
-            limit = asked * (1 + instance.patience)
-
-
-def looked_up(instance: Instance, stage: Stage, reward: int) -> Life:
-    """`micro` where nothing that is shown ends with a space and every answer has a known length:
-    the same, by half faster.
-    """
-    ask, knows, judged = instance.ask, instance.knows, stage.outcomes.append
-    said, shown, run, asked = b"", 0, 0, 0
-    soft = limit = NEVER
-    question = ask()
-    while True:
-        wanted, expected, right, wrong = question
-        text = said + wanted
-        stage.put(text, expected)
-        last = len(text) - 1
-        for byte in text[:last]:
-            if (yield byte, reward) == SPACE:
-                reward = 0
-            else:
-                reward, run = -1, 0
-        shown += last + 1
-        reply = yield text[last], reward
-        correct = reply == expected[0]
-        late = shown >= MICRO_STEPS
-        for wanted_byte in expected[1:]:
-            if late:
-                return End(False, 0)
-            late = shown + 1 >= MICRO_STEPS
-            shown += 1
-            if (yield SPACE, 0) != wanted_byte:
-                correct = False
-        asked += 1
-        judged(correct)
-        if correct:
-            run, reward, said = run + 1, 1, right
-            if run >= IN_A_ROW:
-                return End(asked <= soft, (yield from drain(said, stage, reward)))
-        else:
-            run, reward, said = 0, -1, wrong
-        if soft == NEVER:
-            if knows(question, correct):
-                soft = limit = asked + BUDGET
-        elif asked > limit:
-            if limit != soft:
-                return End(False, (yield from drain(said, stage, reward)))
-            limit = asked * (1 + instance.patience)
-        question = ask()
-        if late:
-            return End(False, (yield from drain(said + question.text, stage, reward)))
-
-
 class EndOfQuestions(Exception):
     """A recording has no more questions."""
 
 
 def drain(text: bytes, stage: Stage, reward: int) -> Generator[tuple[int, int], int, int]:
-    """Show what is left to be said when all is over; talking is still punished. Gives the reward
+    """Show the rest of the text when all is over; talking is still punished. Gives the reward
     that is left.
     """
     if not text:
@@ -330,8 +238,8 @@ CONGRATULATIONS = (b"good job.", b"bravo.", b"congratulations.", b"nice work.", 
 
 
 def mini(instance: Instance, stage: Stage, reward: int) -> Life:
-    """One question. Its answer is what was said last before the first period; anything else that is
-    said while the environment speaks is forgotten, but a period is judged at once. What is said and
+    """One question. Its answer is the last text before the first period; anything else that it
+    sends while the environment speaks is dropped, but a period is judged at once. The feedback and
     a space come before the reward.
     """
     question = instance.ask()

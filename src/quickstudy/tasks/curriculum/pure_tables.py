@@ -2,8 +2,9 @@
 byte what `loop` does.
 
 A step draws nothing: the state holds instances that were drawn before, from the same random
-numbers, as arrays (`queues`). What task it is stands in the state too, so that one compiled program
-serves all of them. By `begun_by_key` such a task is a `PureWorldTask`: whole lives from a key.
+numbers, as arrays (`queues`). The kind of task is part of the state too, so that one compiled
+program serves all of them. By `begun_by_key` such a task is a `PureWorldTask`: whole rollouts from
+a key.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from numpy.typing import NDArray
 
 from quickstudy.base.task import Turn
 from quickstudy.jax_gateway import jax, jnp
-from quickstudy.tasks.curriculum.batch_instances import (
+from quickstudy.tasks.curriculum.draws import Draws
+from quickstudy.tasks.curriculum.loop import BUDGET, IN_A_ROW, MICRO_STEPS, SPACE
+from quickstudy.tasks.curriculum.queues import (
     ECHO,
     LETTERS_AND_ECHO,
     LONGEST,
     ONE_ANSWER,
     TABLE,
-    TaskNumbers,
+    Rows,
+    rules,
 )
-from quickstudy.tasks.curriculum.draws import Draws
-from quickstudy.tasks.curriculum.loop import BUDGET, IN_A_ROW, MICRO_STEPS, SPACE
-from quickstudy.tasks.curriculum.queues import Rows, Source, asked_at_most, least_steps
 from quickstudy.tasks.curriculum.tables import FOUR
 from quickstudy.tasks.curriculum.world import renaming_of
 
@@ -48,9 +49,9 @@ class Queue(NamedTuple):
 
 
 class Fixed(NamedTuple):
-    """What does not change: kind of the task, successes that pass it, the mark behind the feedback
-    (-1: none), whether a right answer is given back without its end; (256,) bytes as they are
-    shown, and as they are meant.
+    """What does not change: kind of the task, successes that pass it, the mark after the
+    feedback (-1: none), whether a right answer is repeated without its end; (256,) bytes as shown,
+    and as meant.
     """
 
     kind: Any
@@ -62,12 +63,12 @@ class Fixed(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where a life stands. row: of the queue; question: its place in the order; told: that of the
-    question whose feedback is shown, said: how long that is, cut: by how much a value is shortened
-    there; place, length: of the text; answered, right: bytes of the answer so far, and whether they
-    are right; draining: 0, or how the instance has ended whose last text is shown (1: failed, 2:
-    solved); shown, run, asked, soft, hard: see `loop.micro`; left, opens: what is still needed to
-    know the answers; solved: instances in a row; over: the task is passed.
+    """The state of a rollout. row: of the queue; question: its place in the order; told: that of
+    the question whose feedback is shown, said: how long that is, cut: by how much a value is
+    shortened there; place, length: of the text; answered, right: bytes of the answer so far, and
+    whether they are right; draining: 0, or how the instance has ended whose last text is shown (1:
+    failed, 2: solved); shown, run, asked, soft, hard: see `loop.micro`; left, opens: what is still
+    needed to know the answers; solved: instances in a row; over: the task is passed.
     """
 
     queue: Queue
@@ -173,7 +174,7 @@ def stepped(state: State, action: Any) -> tuple[State, Any, Any, Any]:
     ended = jnp.where(in_a_row, jnp.where(asked <= soft, 2, 1), jnp.where(failed, 1, 0))
     more = ended == 0
 
-    # What is said then.
+    # The feedback.
     cut = _whole(fixed.short & right)
     digits = _whole(queue.noise[state.row, state.question, 0])
     said = digits + _whole(value[0]) - cut + (fixed.closes >= 0)
@@ -216,9 +217,7 @@ def stepped(state: State, action: Any) -> tuple[State, Any, Any, Any]:
 
 
 def halts(state: State) -> Any:
-    """The task is passed, or the last row of the queue is reached: somebody has to hand over
-    more.
-    """
+    """The task is passed, or the last row of the queue is reached: the caller has to pass more."""
     return state.over | (state.row >= state.queue.lefts.shape[-1] - 1)
 
 
@@ -245,7 +244,7 @@ def _whole(value: Any) -> Any:
 
 
 def key_name(words: NDArray[np.uint32]) -> str:
-    """The name of the random stream that the two words of a key stand for."""
+    """The name of the random stream that the two words of a key encode."""
     return "".join(f"{word:08x}" for word in words)
 
 
@@ -254,14 +253,13 @@ def begun_by_key(
 ) -> tuple[State, Any]:
     """A fresh life in a task with instances enough for so many steps, and the first byte.
 
-    The instances are drawn on the host, by the compiled SHAKE-128 of the other worlds: a pure
-    function of the key.
+    The instances are drawn on the host, as the environment draws them: a pure function of the key.
     """
     number = member.partition("-")[2]
-    setting = TaskNumbers.of(number, needed)
-    draw = _drawing(number, steps // least_steps(setting) + 2, renamed)
+    setting = rules(number)
+    draw = _drawing(number, steps // setting.least + 2, renamed)
     shapes = jax.tree.map(
-        lambda part: jax.ShapeDtypeStruct(part.shape, part.dtype), _room(setting, draw.rows)
+        lambda part: jax.ShapeDtypeStruct(part.shape, part.dtype), _room(number, draw.rows)
     )
     shapes = (*shapes, *[jax.ShapeDtypeStruct((256,), np.uint8)] * 2)
     *rows, shown_as, meant = jax.pure_callback(
@@ -284,9 +282,8 @@ def turned(state: State, action: Any) -> tuple[State, Turn]:
     )
 
 
-def _room(setting: TaskNumbers, rows: int) -> Rows:
-    digits = setting.noise[0] + max(0, setting.noise[1] - 1)
-    return Rows.empty(rows, asked_at_most(setting.kind, 10), digits)
+def _room(number: str, rows: int) -> Rows:
+    return Rows.empty(rows, rules(number).asked_at_most, rules(number).digits)
 
 
 class _Drawing:
@@ -297,9 +294,8 @@ class _Drawing:
 
     def __call__(self, words: Any) -> tuple[NDArray[Any], ...]:
         name = key_name(np.asarray(words))
-        source = Source(self.number, name)
-        rows = _room(source.setting, self.rows)
-        source.fill(rows)
+        rows = _room(self.number, self.rows)
+        rows.fill(self.number, name, 0)
         shown_as = renaming_of(Draws(f"{name}/symbols")) if self.renamed else bytes(range(256))
         meant = bytes(shown_as.index(byte) for byte in range(256))
         return (*rows, np.frombuffer(shown_as, np.uint8), np.frombuffer(meant, np.uint8))

@@ -17,7 +17,7 @@ from quickstudy.base.learner import Snapshot
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import Life, Turn, World
 from quickstudy.tasks.curriculum.draws import Draws
-from quickstudy.tasks.curriculum.loop import SPACE, Instance, Stage, looked_up, micro, mini, single
+from quickstudy.tasks.curriculum.loop import SPACE, Instance, Stage, micro, mini
 from quickstudy.tasks.curriculum.mini import MINI
 from quickstudy.tasks.curriculum.schedule import Scheduler
 from quickstudy.tasks.curriculum.tables import TABLES, Ground
@@ -51,9 +51,9 @@ class Member:
 
 
 class ByteWorld(World):
-    """Instances of tasks, until the scheduler has no more. Whatever is drawn depends on the streams
-    and on the number of the instance within its task alone, so a task shows the same alone, in a
-    chain and after others.
+    """Instances of tasks, until the scheduler has no more. Samples depend only on the streams and
+    on the number of the instance within its task, so a task shows the same alone, in a chain and
+    after others.
 
     names: of the random streams of its tasks. stage: what is going on, for those who may look.
     recorder: a `Recorder`, if all is to be written down. Every end of an instance is an event: task
@@ -217,7 +217,6 @@ class ByteWorld(World):
             if (place := self.scheduler.next()) is None:
                 return reward
             self._begun, self._since = begun, bytearray()
-            self.stage.ended()
             member, self.stage.outcomes = self.members[place], bytearray()
             ground = Ground(self.names[place], self._counts[place], **self._options)
             instance = member.draw(ground)
@@ -226,10 +225,6 @@ class ByteWorld(World):
                 instance = self.recorder.watched(member.name, instance)
             if member.mini:
                 end = yield from mini(instance, self.stage, reward)
-            elif instance.single and not self._in_steps:
-                end = yield from single(instance, self.stage, reward)
-            elif instance.exact and not self._in_steps:
-                end = yield from looked_up(instance, self.stage, reward)
             else:
                 end = yield from micro(instance, self.stage, reward, self._in_steps)
             reward = end.reward
@@ -295,7 +290,7 @@ def stream_names(members: Sequence[Member], streams: Streams) -> list[str]:
 
 
 def renaming_of(draws: Draws) -> bytes:
-    """What is shown for each of the 256 bytes where symbols are renamed."""
+    """The byte shown for each of the 256 bytes where symbols are renamed."""
     table = list(range(256))
     for group in GROUPS:
         for symbol, other in zip(group, draws.some_of(group, len(group)), strict=True):
