@@ -561,3 +561,21 @@ def test_an_interval_as_wide_as_the_scale_is_only_named_so(scored: Make, make_re
         one for one in FORMS["text"](make_report(records)).splitlines() if one.startswith("esn  ")
     ][:1]
     assert "± more than 1" in line
+
+
+def test_where_all_are_at_the_ceiling_the_second_score_is_told(
+    tmp_path: Any, make_report: Make
+) -> None:
+    """Task 2 is passed by an echo too, later: tasks passed tells them not apart, steps do."""
+    import quickstudy as qs
+
+    results = qs.run(
+        "curriculum/micro-2", "table", seeds=2, protocol={"steps": 6000}, out=tmp_path, workers=1
+    )
+    (table,) = make_report(list(results.records)).tables
+    told = next(one for one in table.verdict.remarks if one.startswith("All at 1"))
+    steps = {row.learner: table.middle(row, "steps-to-pass") for row in table.rows}
+    assert steps["table"] < steps["echo-byte"]
+    assert f"table {steps['table']:g}" in told
+    assert "echo-byte" in told
+    assert "random-byte" not in told

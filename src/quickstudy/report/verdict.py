@@ -111,9 +111,28 @@ def _remarks(table: TaskTable) -> Iterator[str]:
     scored_rows = [row for role in LEARNING for row in _ranked(table, role)]
     reasons = dict.fromkeys(row.scaled.reason for row in scored_rows if row.scaled.reason)
     yield from (f"No scaled score: {reason}." for reason in reasons)
+    yield from _at_the_ceiling(table)
     silent = [row.learner for row in table.rows if row.finished and not row.scores]
     if silent:
         yield f"Finished, but without any score: {listing(silent)}."
+
+
+def _at_the_ceiling(table: TaskTable) -> Iterator[str]:
+    """The second score of learners and of the best control, where all have the best value that the
+    headline can have, so that it tells them not apart.
+    """
+    second, top = table.legend.score(table.legend.second), table.judged.range[1]
+    level = [
+        row
+        for row in (*table.of_role(*LEARNING), *table.of_role(CONTROL))
+        if {*row.values(table.headline or "").values()} == {top} and table.middle(row, second.name)
+    ]
+    if not second.sign or not {row.role for row in level} > {CONTROL}:
+        return
+    values = [
+        f"{row.learner} {written(scored(second, table.middle(row, second.name)))}" for row in level
+    ]
+    yield f"All at {top:g} by {table.judged.title}; by {second.title}: {listing(values)}."
 
 
 def _of_controls(table: TaskTable) -> Iterator[str]:
