@@ -74,9 +74,7 @@ def test_a_core_and_the_learner_of_its_name(monkeypatch):
     monkeypatch.setattr(learners, "_ROOMS", learners._ROOMS[:1])
     found = outcome("esn:units=24")
     assert [what for what, ok in found.items() if not ok] == []
-    assert {"core: unroll agrees with the scan of step", "learns from targets"} <= set(
-        found
-    )
+    assert {"core: unroll agrees with the scan of step", "learns from targets"} <= set(found)
 
 
 def test_a_file_with_one_registered_task(file):
