@@ -1,4 +1,4 @@
-"""Measure the anchors of every item of the battery: `python docs/anchors.py [ITEM ...]`.
+"""Measure the anchors of every item that a card has: `python docs/anchors.py [ITEM ...]`.
 
 Anchors are constants of an item and its version, from seeds that are used for nothing else (root
 seed ROOT): the spans of a guess, of the oracle, of a rote memoriser, of the best other baseline,
@@ -41,10 +41,9 @@ STORED = pathlib.Path(__file__).resolve().parent.parent / "published" / "anchors
 
 
 def items() -> list[str]:
-    """All items, tracking once for every group that a card has."""
-    names = [id for id in registries.task.names() if id.startswith("span/") and id != "span/track"]
-    tracked = [row.task for row in find_study("profile-full").rows if "group=" in row.task]
-    return [*names, *tracked]
+    """All items that a card has."""
+    cards = (find_study(f"profile-{budget}") for budget in ("full", "context"))
+    return list(dict.fromkeys(row.task for card in cards for row in card.rows))
 
 
 def mean(values: Any) -> float:

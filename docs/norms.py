@@ -119,7 +119,7 @@ def stored_request(folder: pathlib.Path, scratch: pathlib.Path) -> Request:
 
 def facts_of_runs(profiles: list[Profile], request: Request) -> dict[str, Any]:
     """Versions and machines of the runs."""
-    where = [record.where for record in request.results.records.values()]
+    where = [record.where for record in request.results.finished]
     parts = ("python", "jax", "numpy", "device")
     known = {part: sorted({str(one[part]) for one in where if one.get(part)}) for part in parts}
     return {
@@ -226,7 +226,8 @@ def _reliability(facts: Any) -> list[str]:
 
 def _failures(facts: Any) -> list[str]:
     """What does not meet a demand, with its number and, where one is known, the reason."""
-    return [f"- {one.words}{REASONS.get((one.name, one.part), '')}" for one in failures(facts)]
+    texts = (f"{one.words}{REASONS.get((one.name, one.part), '')}" for one in failures(facts))
+    return [textwrap.fill(one, 120, initial_indent="- ", subsequent_indent="  ") for one in texts]
 
 
 def _tables(facts: Any) -> list[str]:

@@ -28,7 +28,7 @@ SLOW = {"dcem", "dnc", "esbn"}
 BY_FILE = {"curriculum/file@1"}
 """Tasks that are nothing without a file of the user's."""
 OUTSIDE = (
-    *("lines", "zeromq", "openai", "hf", "recorded"),
+    *("lines", "zeromq", "openai", "hf", "recorded", "recorded-states"),
     *("torch", "fla", "hf-config", "reservoirpy", "memax"),
 )
 """Learners that are nothing without a program, a server, a file or a library: looked at with

@@ -128,6 +128,21 @@ def test_an_engine_in_a_file_of_ones_own_gives_the_same_numbers(tmp_path):
     ], done.stderr
 
 
+def test_the_command_line_knows_an_engine_of_an_included_file(tmp_path):
+    (tmp_path / "mine.py").write_text(textwrap.dedent(COUNTING))
+    words = ["run", "language/qa", "-l", "majority", "--seeds", "1", "--set", "sequences=20"]
+    words += ["--no-controls", "--include", "mine.py", "--engine", "counting://there", "-q"]
+    done = subprocess.run(
+        [sys.executable, "-m", "quickstudy", *words],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "results" / "report.html").is_file()
+
+
 def test_what_is_defined_here_runs_on_no_other_machine():
     class Learner:
         def __init__(self, brief, seed):

@@ -224,6 +224,7 @@ OUTSIDE = {
     "memax": "a library",
     "openai": "a server",
     "recorded": "a file of answers",
+    "recorded-states": "a recording of a device",
     "reservoirpy": "a library",
     "torch": "a library",
     "zeromq": "a program",

@@ -148,6 +148,7 @@ def kept(id, **parameters):
         ("zeromq", {"command": "touch TOUCHED", "connect": 0.1}),
         ("openai", {"url": "http://127.0.0.1:9/v1", "model": "m"}),
         ("recorded", {"file": "FIFO"}),
+        ("recorded-states", {"file": "FIFO", "drive": "FIFO"}),
         ("network", {"file": "FIFO"}),
         ("tampered", {"learner": "theirs.py:Learner"}),
     ],

@@ -11,6 +11,8 @@ from typing import Any
 import typer
 
 from quickstudy.api.options import RunOptions, options_of
+from quickstudy.base.hardware import pin_threads
+from quickstudy.cli.output import include_files
 
 _TYPES: dict[str, Any] = {
     "bool": bool,
@@ -38,6 +40,10 @@ def takes_run_options(verb: str) -> Callable[[Callable[..., None]], Callable[...
 
         @functools.wraps(command)
         def call(**typed: Any) -> None:
+            if typed.get("engine") and typed.get("include"):
+                # The engine may be in one of these files, and is looked for with the options.
+                pin_threads()
+                include_files(typed["include"])
             given = {name: _value(one, typed.pop(name)) for name, one in known.items()}
             command(options=RunOptions(**given), **typed)
 

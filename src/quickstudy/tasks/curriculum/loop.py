@@ -122,13 +122,16 @@ def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False)
     the instance wherever it stands.
     """
     ask, judge, by_period, knows = instance.ask, instance.judge, instance.by_period, instance.knows
-    outcomes, known_at_once, usual = stage.outcomes, knows is always, judge is same
+    outcome, known_at_once, usual = stage.outcomes.append, knows is always, judge is same
+    judged = stage.judged
+    plain = usual and not by_period and judged is None
     question = ask()
     said, shown, run, asked, steps, latest = b"", 0, 0, 0, 0, MICRO_STEPS
     soft = hard = NEVER
     while True:
         wanted, expected, right, wrong = question
-        text, length = said + wanted or b" ", len(expected)
+        text = (said + wanted if said else wanted) or b" "
+        length = len(expected)
         stage.texts += 1
         stage.text, stage.expected = text, expected
         if in_steps:
@@ -153,14 +156,14 @@ def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False)
         shown += spoken
         # Spaces that are still to be shown hold the time-out back.
         late = shown >= latest and not behind
-        if length == 1 and not by_period:
-            reply = bytes((action,))
+        if plain and length == 1:  # a question a step: no bytes need be made
+            correct, answered = action == expected[0], 1
         else:
             answer = bytearray((action,))
             while action != PERIOD if by_period else len(answer) < length:
                 if late:
-                    if in_steps and stage.judged is not None:
-                        stage.judged.append(
+                    if in_steps and judged is not None:
+                        judged.append(
                             Judged(
                                 bytes(answer), False, asked, run, *_limits(soft, hard), "failure"
                             )
@@ -169,12 +172,12 @@ def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False)
                 action = yield SPACE, 0
                 late = shown >= latest - len(answer) and len(answer) >= behind
                 answer.append(action)
-            shown += len(answer) - 1
-            reply = bytes(answer)
-        correct = reply == expected if usual else judge(question, reply)
-        left = behind - len(reply) + 1
+            answered, reply = len(answer), bytes(answer)
+            shown += answered - 1
+            correct = reply == expected if usual else judge(question, reply)
+        left = behind - answered + 1
         asked += 1
-        outcomes.append(correct)
+        outcome(correct)
         if correct:
             run, reward, said = run + 1, 1, right
         else:
@@ -193,9 +196,9 @@ def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False)
                     hard = now * (1 + instance.patience)
                 if now > hard:
                     ended = False
-        if stage.judged is not None:
+        if judged is not None:
             how = "success" if ended else None if ended is None and not late else "failure"
-            stage.judged.append(Judged(reply, correct, asked, run, *_limits(soft, hard), how))
+            judged.append(Judged(reply, correct, asked, run, *_limits(soft, hard), how))
         if ended is None:
             try:
                 question = ask()
