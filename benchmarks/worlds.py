@@ -1,6 +1,5 @@
-"""How fast the curriculum's environment is: in process with a trivial learner, as runs live in it;
-many worlds in one compiled program, and as pure functions; with a core that learns by reward; and
-over the wire.
+"""How fast the curriculum's environment is: in process with a trivial learner, as runs use it; many
+worlds as pure functions; with a core that learns by reward; and over the wire.
 
 The original environment made 28,000 to 80,000 steps a second in process, and about 1,000 over
 ZeroMQ. Best of several pieces, in CPU seconds of this process; over the wire in wall seconds, since
@@ -12,8 +11,6 @@ import socket
 import sys
 import tempfile
 import time
-
-import numpy as np
 
 sys.path.pop(0)  # a file beside this one has the name of a package that Numba looks for
 
@@ -59,24 +56,6 @@ def lived(name, learner, steps=10_000, pieces=25, clock=time.process_time):
     return best
 
 
-def side_by_side(name, worlds=1024, steps=200, pieces=10):
-    """Steps a second of many worlds in one compiled program, whose learners are silent; the best of
-    some pieces.
-    """
-    made = task(name)
-    batch = made.side_by_side([Streams(root, made.id, 0) for root in range(worlds)])
-    batch.reset()
-    replies = np.full(worlds, 32)
-    batch.step(replies)
-    best = 0.0
-    for _ in range(pieces):
-        began = time.process_time()
-        for _ in range(steps):
-            batch.step(replies)
-        best = max(best, worlds * steps / (time.process_time() - began))
-    return best
-
-
 def as_pure_functions(name, worlds=256, steps=1000, pieces=5):
     """Steps a second of many worlds as pure functions in one JAX program, whose learners are
     silent.
@@ -105,20 +84,6 @@ def main():
         "mini-1",
     ):
         print(f"{name:<10} silent {lived(name, 'silent-byte') / 1e6:6.2f} million steps/s")
-    for name in (
-        "micro-1",
-        "micro-2",
-        "micro-3",
-        "micro-4",
-        "micro-5.1",
-        "micro-5.5",
-        "micro-5.11",
-        "micro-5.18",
-    ):
-        print(
-            f"{name:<10} 1,024 worlds in one program {side_by_side(name) / 1e6:6.2f} million"
-            " steps/s"
-        )
     for name in ("micro-1", "micro-3", "micro-5.5"):
         print(
             f"{name:<10} 256 worlds as pure functions {as_pure_functions(name) / 1e6:6.2f} million"

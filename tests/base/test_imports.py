@@ -111,11 +111,9 @@ def test_no_learner_knows_a_family():
         for module in imported(tree_of(path))
         if module.startswith("quickstudy.tasks.") and module.split(".")[2] in families
     }
-    # A certificate is a proof about one language; a closed loop limits what is fed back as a free
-    # run does.
+    # A certificate is a proof about one language.
     assert known == {
         ("learners/mdl/certificate.py", "grammar"),
-        ("learners/closed_loop.py", "dynamics"),
     }
 
 

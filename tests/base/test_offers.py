@@ -1,16 +1,11 @@
-"""What is offered is found by declared names only."""
+"""What is offered and stated is found by declared names only."""
 
 from __future__ import annotations
 
 import pytest
 
-from quickstudy.base.offers import (
-    Comparing,
-    Unrolling,
-    offers,
-    pupil_facts,
-    series_facts,
-)
+from quickstudy.base.offers import Comparing, Unrolling, offers
+from quickstudy.base.stated import PupilFacts, TaskFacts, stated
 
 
 class Reader:
@@ -24,6 +19,10 @@ class Reader:
     def can_hold(self):
         raise AttributeError("no act")
 
+    @property
+    def bits(self):
+        raise NotImplementedError("costly, and not asked for")
+
 
 def test_a_method_is_offered_if_it_can_be_called():
     assert offers(Reader(), Comparing)
@@ -31,11 +30,11 @@ def test_a_method_is_offered_if_it_can_be_called():
 
 
 def test_facts_are_what_is_stated_and_else_the_usual():
-    stated = pupil_facts(Reader())
-    assert (stated.learns, stated.can_hold, stated.reads_streams) == (False, True, False)
-    assert series_facts(object()).criterion == "squared"
+    facts = stated(Reader(), PupilFacts)
+    assert (facts.learns, facts.can_hold, facts.reads_streams) == (False, True, False)
+    assert stated(object(), TaskFacts).criterion == "squared"
 
 
 def test_a_name_that_is_not_declared_is_an_error():
-    with pytest.raises(AttributeError):
-        pupil_facts(Reader()).reads_stream  # noqa: B018
+    with pytest.raises(AttributeError, match="PupilFacts declares no bits"):
+        stated(Reader(), PupilFacts).bits  # noqa: B018

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from quickstudy.base.errors import UsageError
 from quickstudy.learners.mdl.network import Network
 
 
@@ -204,3 +205,39 @@ def test_what_exact_arithmetic_cannot_say_is_wrong_input(inside, tmp_path):
     )
     assert done.status == 2
     assert "exact arithmetic knows no gaussian; use --precision float64" in done.err
+
+
+@pytest.mark.parametrize("text", ["x^n y^n [n 0.3]", "S -> a S b [0.7] | a b [0.3]"])
+def test_a_language_of_the_user_by_its_text_and_by_its_file(inside, tmp_path, text):
+    """The network of a^n b^n knows both: it never errs, and a string of n costs the bits of n."""
+    (tmp_path / "own.txt").write_text(text)
+    found = [
+        scored(inside, *kind, "--language", named)
+        for named in (text, str(tmp_path / "own.txt"))
+        for kind in (("mdl", "bliss-an-bn"), ("grammar", "bliss-an-bn", "--count", "100"))
+    ]
+    assert found[:2] == found[2:]
+    assert found[0]["h_bits"] == 178
+    # A geometric number with chance 0.3 has 2.94 bits; 100 strings, within four deviations.
+    assert found[0]["d_bits"] == pytest.approx(294, abs=70)
+    assert found[1]["strings_right"] == found[1]["strings"] == 100
+
+
+def test_a_language_that_the_network_does_not_know(inside):
+    found = scored(
+        inside, "grammar", "bliss-an-bn", "--language", "x^n y^2n [n 0.3]", "--count", "9"
+    )
+    assert found["first_wrong"] == 0
+    done = inside("score", "grammar", "bliss-an-bn", "--language", "a^n b^n c^n [n 0.3]")
+    assert done.status == 2
+    assert "over 3 symbols" in done.err
+
+
+def test_proofs_for_a_language_by_its_text():
+    network = Network.read("bliss-an-bn")
+    assert network.certificate("x^n y^n [n 0.3]").right
+    assert network.certificate("x^n y^2n [n 0.3]").right is False
+    with pytest.raises(UsageError, match="languages of counters"):
+        network.certificate("S -> a S b [0.7] | a b [0.3]")
+    with pytest.raises(UsageError, match="has 4"):
+        network.certificate("a^n b^n c^n [n 0.3]")

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from quickstudy.tasks.curriculum.loop import Instance, Question, Stage, always, micro, single
+from quickstudy.tasks.curriculum.loop import Instance, Question, Stage, always, micro
 from quickstudy.tasks.curriculum.recordings import Judge
-from quickstudy.tasks.curriculum.tables import TABLES, Ground
-from quickstudy.tasks.curriculum.words import Words
 
 SIGNS = {"-": -1, "0": 0, "+": 1}
 
@@ -223,20 +219,6 @@ def lived(life, replies):
     except StopIteration as end:
         return found, end.value
     return found, None
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    st.sampled_from("1234"),
-    st.integers(0, 50),
-    st.lists(st.integers(97, 122), min_size=300, max_size=300),
-)
-def test_single_is_micro(name, number, replies):
-    ground = Ground("law", number, Words())
-    echo = [instance.ask().text[0] for instance in [TABLES[name](ground)] for _ in range(300)]
-    mixed = [reply if reply % 3 else other for reply, other in zip(replies, echo, strict=True)]
-    fast = lived(single(TABLES[name](ground), Stage(), 0), mixed)
-    assert fast == lived(micro(TABLES[name](ground), Stage(), 0), mixed)
 
 
 def test_limits_in_steps_end_an_instance_in_which_nothing_is_answered():

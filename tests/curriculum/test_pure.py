@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 pytest.importorskip("jax")
-pytest.importorskip("numba")
 
 from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
@@ -25,12 +24,11 @@ from quickstudy.learners.actor_critic_programs import Lived
 from quickstudy.learners.learner_spec import choose_learner
 from quickstudy.protocols.examination import Clock
 from quickstudy.protocols.lifetime import Lifetime
-from quickstudy.tasks.curriculum import loop
+from quickstudy.tasks.curriculum import loop, pure_tables
 from quickstudy.tasks.curriculum.compiled_rollouts import TableLives
 from quickstudy.tasks.curriculum.pure_tables import key_name, stepped
-from quickstudy.tasks.curriculum.queues import MOST_ASKED, Rows, Source, asked_at_most, least_steps
-from quickstudy.tasks.curriculum.tables import TABLES, Ground
-from quickstudy.tasks.curriculum.words import Words
+from quickstudy.tasks.curriculum.queues import MOST_ASKED, Rows, rules
+from quickstudy.tasks.curriculum.tables import TABLES
 
 SPACE = 32
 STEPS = 1500
@@ -81,14 +79,8 @@ def program():
     return jax.jit(lambda state, actions: lax.scan(step, state, actions)[1])
 
 
-@settings(max_examples=25)
-@given(
-    st.sampled_from(sorted(TABLES)),
-    st.integers(0, 2**40),
-    st.sampled_from([0.0, 0.01, 0.1, 0.5, 1.0]),
-    st.booleans(),
-)
-def test_every_step_is_that_of_the_world(number, root, slips, renamed):
+def told_twice(number, root, slips, renamed, program):
+    """A life in the world on the host, and by the compiled step: reply, byte, reward, end, over."""
     task = made(f"micro-{number}", successes=3, renamed=renamed)
     streams = Streams(root, task.id, 0)
     state, seen = TableLives.of([task.open(streams)]).supplied()
@@ -97,12 +89,35 @@ def test_every_step_is_that_of_the_world(number, root, slips, renamed):
     told = replies(world, slips, np.random.default_rng(root), STEPS)
     actions = np.pad(told[:, 0], (0, STEPS - len(told)))
     found = np.stack(
-        program()(jax.tree.map(lambda part: part[0], state), jnp.asarray(actions)), axis=1
+        program(jax.tree.map(lambda part: part[0], state), jnp.asarray(actions)), axis=1
     )
-    queued = np.cumsum(told[:, 3] > 0) < len(
-        state.queue.lefts[0]
-    )  # as far as instances were handed over
-    assert (found[: len(told)][queued] == told[queued, 1:]).all()
+    # As far as instances were handed over.
+    queued = np.cumsum(told[:, 3] > 0) < len(state.queue.lefts[0])
+    return told[queued, 1:], found[: len(told)][queued]
+
+
+@settings(max_examples=25)
+@given(
+    st.sampled_from(sorted(TABLES)),
+    st.integers(0, 2**40),
+    st.sampled_from([0.0, 0.01, 0.1, 0.5, 1.0]),
+    st.booleans(),
+)
+def test_every_step_is_that_of_the_world(number, root, slips, renamed):
+    told, found = told_twice(number, root, slips, renamed, program())
+    assert (found == told).all()
+
+
+def test_an_instance_that_runs_out_of_steps_does_so_in_both_forms(monkeypatch):
+    """In the middle of a question, of an answer, and of the text after it."""
+    for module in (loop, pure_tables):
+        monkeypatch.setattr(module, "MICRO_STEPS", 67)
+    short = program.__wrapped__()
+    for number in ("1", "5.5", "5.12", "5.14", "5.18"):
+        for slips in (0.05, 0.5, 1.0):
+            told, found = told_twice(number, 5, slips, False, short)
+            assert (found == told).all()
+            assert (told[:, 2] == 1).sum() > 5 or number == "1"
 
 
 @pytest.mark.parametrize("number", ["1", "3", "5.6", "5.14"])
@@ -145,14 +160,13 @@ def test_no_instance_is_shorter_or_longer_than_was_reckoned(number):
     echoes.
     """
     task = made(f"micro-{number}", successes=4)
-    source = Source(number, "any")
     world = task.open(Streams(1, task.id, 0))
     world.reset()
     told = replies(world, 0.0, np.random.default_rng(0), 4000)
     ends = np.flatnonzero(told[:, 3])
-    assert np.diff(ends, prepend=-1).min() >= least_steps(source.setting)
+    assert np.diff(ends, prepend=-1).min() >= rules(number).least
     rows = Rows.empty(2)
-    source.fill(rows)
+    rows.fill(number, "any", 0)
     assert rows.order.shape[1] == MOST_ASKED == 967
 
 
@@ -245,61 +259,3 @@ def test_a_chain_goes_from_task_to_task_and_on_to_what_has_no_tables():
     assert pupil.calls == 2
     assert len(life.actions) == 60
     assert bytes(life.observations[30:42]) == b"random_map: "
-
-
-@settings(max_examples=30)
-@given(
-    st.sampled_from([name for name in TABLES if name[0] == "5"]),
-    st.integers(0, 10**6),
-    st.integers(30, 400),
-)
-def test_tables_are_looked_up_as_the_general_loop_does_it(number, seed, most):
-    """Also where an instance runs out of steps, in the middle of an answer or behind it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loop, "MICRO_STEPS", most)
-        lives = [made_life(general, number, seed) for general in (loop.micro, loop.looked_up)]
-    assert lives[0] == lives[1]
-
-
-def made_life(general, number, seed):
-    """One instance with a learner that is right, silent or noisy by turns: all that is shown, and
-    how it ends.
-    """
-    rng, stage, told = np.random.default_rng(seed), loop.Stage(), []
-    life = general(TABLES[number](Ground(f"any/{seed}", 0, Words())), stage, 0)
-    try:
-        shown = next(life)
-        while True:
-            told.append((shown, stage.text, stage.expected, stage.texts, bytes(stage.outcomes)))
-            shown = life.send(
-                int(rng.choice([SPACE, 46, rng.integers(48, 58), *stage.expected[-1:]]))
-            )
-    except StopIteration as end:
-        return told, end.value
-
-
-@pytest.mark.parametrize("number", TABLES)
-def test_instances_drawn_by_hand_are_those_that_are_compiled(number):
-    """Questions may be numbered in another order: what stands for them is the same."""
-    found = []
-    for by_hand in (0, 3):
-        rows, source = Rows.empty(4), Source(number, "two ways", by_hand=by_hand)
-        source.fill(rows)
-        source.fill(rows, 2)
-        found.append(rows)
-    compiled, drawn = found
-    assert (compiled.lefts == drawn.lefts).all()
-    for row in range(4):
-        for place in range(asked_at_most(source.setting.kind, int(compiled.lefts[row]))):
-            one, other = (rows.order[row, place] for rows in found)
-            for part in range(2):
-                texts = [
-                    rows.texts[row, part, which]
-                    for rows, which in zip(found, (one, other), strict=True)
-                ]
-                assert bytes(texts[0][1 : 1 + texts[0][0]]) == bytes(texts[1][1 : 1 + texts[1][0]])
-            assert compiled.opens[row, one] == drawn.opens[row, other]
-            digits = int(compiled.noise[row, place, 0])
-            assert (
-                compiled.noise[row, place, : 1 + digits] == drawn.noise[row, place, : 1 + digits]
-            ).all()

@@ -29,6 +29,7 @@ from quickstudy.base import registries
 from quickstudy.base.errors import MissingExtra, UsageError
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
+from quickstudy.base.stated import TaskFacts, stated
 from quickstudy.jax_gateway import jax
 from quickstudy.tasks.games.episodes import Episode
 from quickstudy.tasks.games.play import LISTENER, SPEAKER, begin, observe, proceed, round_of, spoken
@@ -59,7 +60,7 @@ class Table:
         self.opened = False
 
     def _compile(self) -> None:
-        self.program = _program(self.sizes, bool(getattr(self.task, "replies", False)))
+        self.program = _program(self.sizes, bool(stated(self.task, TaskFacts).replies))
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the compiled programs."""

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from quickstudy.adapters.rendering import METADATA, check_render_mode, root_seed, spelled
 from quickstudy.base import registries
 from quickstudy.base.errors import MissingExtra, UsageError
+from quickstudy.base.offers import Snapshotting, offers
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Bits, Fields, Space, Tokens
 from quickstudy.base.task import World, WorldTask, players_of, spaces_of
@@ -107,7 +108,7 @@ class WorldEnv(gymnasium.Env[Any, Any]):
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the world, which is a running program, and what brings the world back."""
-        if self._world is not None and not hasattr(self._world, "snapshot"):
+        if self._world is not None and not offers(self._world, Snapshotting):
             raise UsageError(
                 f"{self._task.id} cannot be copied or pickled: its world has no snapshot and"
                 " restore"
@@ -130,34 +131,35 @@ class WorldEnv(gymnasium.Env[Any, Any]):
 
 
 class Batch:
-    """Many worlds of a task side by side, as arrays, in one compiled program where the task has one
-    (`side_by_side`). One that is over begins anew at once.
+    """Many worlds of a task, stepped together with arrays in and out. One that is over is reset at
+    once.
 
     seeds: a root seed for each. done says where an episode has ended with the last action: the
     observation is then the first of the next.
     """
 
-    def __init__(self, task: str, seeds: Sequence[int], convention: str = "corrected") -> None:
+    def __init__(
+        self,
+        task: str,
+        seeds: Sequence[int],
+        convention: str = "corrected",
+        repetition: int = 0,
+    ) -> None:
         made = _task(task, convention)
         if not isinstance(seeds, Iterable):
             raise UsageError(
                 f"seeds must be a list of root seeds, as range({seeds}), got {seeds!r}"
             )
-        streams = [Streams(int(seed), made.id, 0) for seed in seeds]
+        streams = [Streams(int(seed), made.id, repetition) for seed in seeds]
         if not streams:
             raise UsageError("a batch needs at least one root seed, got none")
         self._begun = False
-        self._compiled = made.side_by_side(streams) if hasattr(made, "side_by_side") else None
-        self._worlds = [] if self._compiled else [open_world(made, own) for own in streams]
+        self._worlds = [open_world(made, own) for own in streams]
 
     def reset(self) -> NDArray[Any]:
         """(world,) first observations."""
         self._begun = True
-        return (
-            self._compiled.reset()
-            if self._compiled
-            else np.array([world.reset() for world in self._worlds])
-        )
+        return np.array([world.reset() for world in self._worlds])
 
     def step(
         self, actions: Sequence[Any] | NDArray[Any]
@@ -165,8 +167,6 @@ class Batch:
         """(world,) observations, rewards, done."""
         if not self._begun:
             raise UsageError("reset the batch before the first step")
-        if self._compiled:
-            return self._compiled.step(actions)  # type: ignore[no-any-return]
         given = actions.tolist() if isinstance(actions, np.ndarray) else actions
         turns = [world.step(action) for world, action in zip(self._worlds, given, strict=True)]
         seen = [
@@ -181,4 +181,8 @@ class Batch:
 
 
 if "quickstudy/World-v1" not in gymnasium.registry:
-    gymnasium.register(id="quickstudy/World-v1", entry_point="quickstudy.adapters.gym:WorldEnv")
+    gymnasium.register(
+        id="quickstudy/World-v1",
+        entry_point="quickstudy.adapters.gym:WorldEnv",
+        vector_entry_point="quickstudy.adapters.vector:VectorWorlds",
+    )

@@ -17,6 +17,11 @@ from numpy.typing import NDArray
 
 from quickstudy.base.examples import Examples
 
+FED_BACK = 1e3
+"""The largest value that is fed back in a free run. What leaves these bounds has diverged, and is
+scored unchanged.
+"""
+
 
 @dataclass(frozen=True, eq=False)
 class Lesson:

@@ -1,17 +1,15 @@
-"""What a pupil or a task may offer besides what it must, each declared once: its methods as
-protocols, its facts as fields with the value that holds where nothing is said.
+"""What a pupil or a task may do besides what it must, each method declared once, in a protocol;
+its facts are declared in `stated`.
 
     if offers(pupil, Unrolling):
         state, scores = pupil.unroll(state, inputs)
-    criterion = series_facts(task).criterion
 
 A name that is not declared here is an error of the type checker, and of the program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Protocol, TypeGuard, TypeVar
 
@@ -125,6 +123,243 @@ class Watching(Protocol):
         """Called with every world before the first step in it."""
 
 
+class Batched(Protocol):
+    """A host that learns from several sequences in one update."""
+
+    def learn_many(self, items: Sequence[tuple[Any, Any]]) -> None:
+        """One update on a batch of (inputs, targets)."""
+
+
+class Predicting(Protocol):
+    """A host that answers after every row of a sequence."""
+
+    def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        """One row per input row."""
+
+
+class HoldingBack(Protocol):
+    """A host that chooses its settings on material that it does not learn from."""
+
+    def hold_back(self, items: Sequence[tuple[Any, Any]]) -> None:
+        """(inputs, targets) of the validation part."""
+
+
+class PredictingMany(Protocol):
+    """A host that answers several sequences in one call."""
+
+    def predict_many(self, sequences: Sequence[NDArray[Any]]) -> Sequence[NDArray[Any]]:
+        """What `predict` gives to each."""
+
+
+class HostActing(Protocol):
+    """A host that acts in a world."""
+
+    def act(self, observation: Any, reward: Any, first: bool) -> Any:
+        """Its action."""
+
+
+class HostStepping(Protocol):
+    """A host that reads step by step, without a lane axis."""
+
+    def start(self, rows: int, capacity: int) -> Any:
+        """The state before anything is read."""
+
+    def step(self, state: Any, inputs: Any) -> tuple[Any, NDArray[Any]]:
+        """(state, answers) after one step (row, ...)."""
+
+    def rows(self, state: Any, numbers: NDArray[Any]) -> Any:
+        """The rows of a state with these numbers."""
+
+
+class HostLearningSlowly(Protocol):
+    """A host whose learning has pauses."""
+
+    def learning(self, inputs: NDArray[Any], targets: NDArray[Any]) -> Iterator[None]:
+        """As `learn`, when gone through to its end."""
+
+
+class HostShowing(Protocol):
+    """A host that shows its states."""
+
+    def states(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        """(time, feature) states on the way through inputs."""
+
+
+class Snapshotting(Protocol):
+    """Can be kept."""
+
+    def snapshot(self) -> Any:
+        """Its present state."""
+
+
+class Restoring(Protocol):
+    """Can be set back."""
+
+    def restore(self, snapshot: Any) -> None:
+        """Be as at the snapshot."""
+
+
+class Told(Protocol):
+    """A control that may see the right answers before a question."""
+
+    def told(self, answers: NDArray[Any]) -> None:
+        """The right answers of the sequence that is asked next, one row late."""
+
+
+class Describing(Protocol):
+    """Can say what it has learned."""
+
+    def described(self) -> dict[str, Any]:
+        """In plain JSON types."""
+
+
+class RemarkingHost(Protocol):
+    """A host with something to say of its run."""
+
+    def remark(self) -> str:
+        """A line, or nothing."""
+
+
+class Closing(Protocol):
+    """Has opened something."""
+
+    def close(self) -> None:
+        """Close it."""
+
+
+class CountingWork(Protocol):
+    """Knows what it computes."""
+
+    def count_work(self, sequences: Sequence[NDArray[Any]]) -> Mapping[str, float]:
+        """Multiplications by kind, a step."""
+
+
+class Beginning(Protocol):
+    """A learner that is whole by itself."""
+
+    def begin(self, brief: Any, streams: Any) -> Any:
+        """A fresh pupil."""
+
+
+class HostLearning(Protocol):
+    """Learns from one sequence."""
+
+    def learn(self, inputs: Any, targets: Any) -> None:
+        """Learn."""
+
+
+class ByQuestion(Protocol):
+    """A learner around another, which depends on what is asked."""
+
+    def asked_for(self, asked: str) -> Any:
+        """The same for what is asked."""
+
+
+class Ready(Protocol):
+    """A learner that has something to prepare before its runs."""
+
+    def ready(self) -> None:
+        """Prepare it, or refuse."""
+
+
+class Counting(Protocol):
+    """A learner that counts what it reads and writes."""
+
+    def counting(self) -> Any:
+        """The counts of a run."""
+
+
+class ImportedCode(Protocol):
+    """A host class whose parameters name code of others."""
+
+    def imported_code(self, parameters: Mapping[str, Any]) -> Any:
+        """What identifies that code."""
+
+
+class Parted(Protocol):
+    """A task with an official split into training and test."""
+
+    def parts(self) -> Any:
+        """Both."""
+
+
+class OfLengths(Protocol):
+    """A task on strings of given lengths."""
+
+    def of_lengths(self, *given: Any) -> Any:
+        """Such strings."""
+
+
+class Signalling(Protocol):
+    """A task that has a signal to look at states with."""
+
+    def signal(self, rng: Any, shape: Any) -> Any:
+        """The inputs."""
+
+
+class FreeRunning(Protocol):
+    """A task that can be gone on with from a learner's own answers."""
+
+    def free_run(self, series: Any) -> Any:
+        """Where it begins, and what is right; None where there is none."""
+
+
+class Examining(Protocol):
+    """A task that draws exams itself."""
+
+    def exam(self, *given: Any) -> Any:
+        """An exam of one lane."""
+
+
+class ExaminingMany(Protocol):
+    """A task that draws the exams of all lanes together."""
+
+    def exams(self, streams: Any, episodes: int) -> Any:
+        """By lane."""
+
+
+class Lessons(Protocol):
+    """A task that draws the lessons of all lanes together."""
+
+    def lessons(self, streams: Any, first: int, count: int) -> Any:
+        """By lane."""
+
+
+class CountingSteps(Protocol):
+    """A task that counts the steps of a lesson."""
+
+    def steps(self, lesson: Any) -> int:
+        """In all."""
+
+
+class Payoffs(Protocol):
+    """A task in which every decision has a payoff of its own."""
+
+    def payoffs(self, *given: Any) -> Any:
+        """Of all decisions."""
+
+
+class HasWorld(Protocol):
+    """A task with a world of pure functions."""
+
+    def world(self, *given: Any) -> Any:
+        """The world."""
+
+
+class Responding(Protocol):
+    """A task on a system that responds to its inputs."""
+
+    def response(self, inputs: Any) -> Any:
+        """What is right after each."""
+
+
+class ListValues(Protocol):
+    """A list of strings that knows the numbers that each was made by."""
+
+    def values(self, position: int) -> Any:
+        """Of the string at a position."""
+
+
 @lru_cache
 def _methods(kind: Any) -> tuple[str, ...]:
     return tuple(name for name, value in vars(kind).items() if callable(value) and name[0] != "_")
@@ -134,61 +369,3 @@ def offers(owner: Any, kind: type[F]) -> TypeGuard[F]:
     """Whether an object has all methods that a protocol itself declares."""
     declaring: Any = kind  # mypy holds no type of a protocol to be hashable
     return all(callable(getattr(owner, name, None)) for name in _methods(declaring))
-
-
-@dataclass(frozen=True)
-class PupilFacts:
-    """What a pupil may state of itself, as plain attributes.
-
-    learns: False for a rule whose answers never change, whatever it is shown.
-    by_prediction: a step is a prediction for the whole prefix, so whole sequences are cheaper.
-    is_rule: it is a control, whose predictions take no time worth mentioning.
-    can_hold: it can act without learning.
-    reads_streams: inputs of its lessons may lie on the device.
-    recorded: it has states for the inputs that `quickstudy drive` writes, and for no others.
-    one_at_a_time: it steps along one sequence; going on with another one means a replay.
-    """
-
-    learns: bool = True
-    by_prediction: bool = False
-    is_rule: bool = False
-    can_hold: bool = True
-    reads_streams: bool = False
-    recorded: bool = False
-    one_at_a_time: bool = False
-
-
-@dataclass(frozen=True)
-class SeriesFacts:
-    """What a task on a series may state of itself.
-
-    criterion: loss of an answer, `squared` or `modulus`.
-    running: `driven` by true inputs, or `free`, on its own answers, in the test.
-    climate: steps of a long run on its own answers; 0: none.
-    validates_free: the validation part has a free run too.
-    taxonomy: facts by which tasks are compared.
-    """
-
-    criterion: str = "squared"
-    running: str = "driven"
-    climate: int = 0
-    validates_free: bool = False
-    taxonomy: Mapping[str, Any] = field(default_factory=dict)
-
-
-def pupil_facts(pupil: Any) -> PupilFacts:
-    """What a pupil states, and the usual where it states nothing."""
-    return PupilFacts(**_stated(pupil, PupilFacts))
-
-
-def series_facts(task: Any) -> SeriesFacts:
-    """What a task states, and the usual where it states nothing."""
-    return SeriesFacts(**_stated(task, SeriesFacts))
-
-
-_NOTHING = object()
-
-
-def _stated(owner: Any, kind: type) -> dict[str, Any]:
-    found = {one.name: getattr(owner, one.name, _NOTHING) for one in fields(kind)}
-    return {name: value for name, value in found.items() if value is not _NOTHING}

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Space
+from quickstudy.base.stated import CoreFacts, stated
 from quickstudy.cores.core import PRECISIONS, Array, Capabilities, Core, InputWeights, at_precision
 from quickstudy.jax_gateway import device_kind, eqx, handed_over, jax, jnp, lax
 
@@ -157,7 +158,7 @@ class LayeredSpec:
     @property
     def multiple(self) -> int:
         """What the number of units must be a multiple of."""
-        return int(getattr(self, "heads", 1))
+        return int(stated(self, CoreFacts).heads)
 
     def build(self, inputs: Space, rng: np.random.Generator) -> Core:
         """The weights that read, uniform in +- 1/sqrt(units), then layer after layer; scales of

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from quickstudy.base.exchange import FED_BACK
 from quickstudy.jax_gateway import eqx, jax, jnp, lax
 from quickstudy.learners.lanes import over_lanes
-from quickstudy.tasks.dynamics.series import FED_BACK
 
 EVERY = 5
 """Steps after which tangents are made to stand at right angles again."""

@@ -16,6 +16,7 @@ from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief, Cost, Pace, Pupil
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import check_spaces
+from quickstudy.base.stated import CoreFacts, TrainingFacts, stated
 from quickstudy.cores.core import CoreSpec
 
 SHOWN = ("cross-entropy", "squared")
@@ -77,7 +78,7 @@ def default_training(core_class: Any, convention: str, asked: str = "symbols") -
     installed; then what speaks of this convention, then of this kind of core, goes before what
     speaks of all. Raises NotApplicable if there is none.
     """
-    own = getattr(core_class, "training", {})
+    own = stated(core_class, CoreFacts).training
     if isinstance(own, str) or asked in own:
         return str(own if isinstance(own, str) else own[asked])
     found = []
@@ -85,7 +86,7 @@ def default_training(core_class: Any, convention: str, asked: str = "symbols") -
         if entry.target is None and not _declares(entry.origin):
             continue
         training = registries.training.get(entry.id)
-        for usual in getattr(training, "usual_for", ()):
+        for usual in stated(training, TrainingFacts).usual_for:
             if usual.holds(core_class, convention, asked):
                 rank = (
                     not is_ours(training),
@@ -132,12 +133,12 @@ class Trained:
     def pace(self) -> Pace:
         """As the training says. Only on a reservoir it may go question by question."""
         training = self.training
-        by_question = bool(self.core.frozen) and bool(getattr(training, "by_question", True))
+        by_question = bool(self.core.frozen) and bool(stated(training, TrainingFacts).by_question)
         return Pace(
             int(training.passes),
             int(training.batch),
             by_question,
-            bool(getattr(training, "peek", False)),
+            bool(stated(training, TrainingFacts).peek),
         )
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> Pupil:
@@ -145,14 +146,14 @@ class Trained:
         for.
         """
         check_spaces(self.training.id, self.training, brief.inputs, brief.outputs)
-        losses = getattr(self.training, "losses", (*SHOWN, "reward"))
+        losses = stated(self.training, TrainingFacts).losses
         if brief.loss not in losses:
             if brief.loss in SHOWN:
                 raise NotApplicable(
                     f"{self.training.id} learns from {' or '.join(losses)}, not from right answers"
                 )
             raise NotApplicable(f"{self.training.id} learns from right answers, and none are shown")
-        if getattr(self.core, "precision", "float32") == "float64":
+        if stated(self.core, CoreFacts).precision == "float64":
             return DoublePupil(lambda: self._begun(brief, streams))
         return self._begun(brief, streams)  # type: ignore[no-any-return]
 

@@ -14,6 +14,7 @@ from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import training
 from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Fields
 from quickstudy.base.task import ChannelWorld
 from quickstudy.cores.core import CoreSpec
 from quickstudy.jax_gateway import eqx, jax, jnp
@@ -84,7 +85,8 @@ class Channel:
 
     def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> ChannelPupil:
         """A fresh pupil. Raises NotApplicable unless a decision and a message are asked for."""
-        parts = dict(getattr(brief.outputs, "parts", ()))
+        outputs = brief.outputs
+        parts = dict(outputs.parts) if isinstance(outputs, Fields) else {}
         if set(parts) != {"decision", "message"}:
             raise NotApplicable("channel is for pairs of players that decide and speak")
         return ChannelPupil(self, core, brief, streams)

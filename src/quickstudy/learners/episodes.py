@@ -17,6 +17,7 @@ from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.exchange import Rehearsal, Transcript
 from quickstudy.base.learner import Brief, Cost
 from quickstudy.base.seeds import Streams
+from quickstudy.base.stated import LearnerFacts, TaskFacts, stated
 from quickstudy.base.task import DrawnWorld, players_of
 from quickstudy.jax_gateway import device_kind, eqx, jax, jnp, key_from_words, lax
 from quickstudy.learners.lanes import over_lanes, sizes_of, stack_lanes
@@ -69,10 +70,11 @@ class OneOf(eqx.Module):
 def among_others(control: Callable[[Any, Brief], Any], task: Any, brief: Brief) -> Any:
     """The rule, as one of those that the task names, where it is one of them."""
     rule, rules = control(task, brief), []
-    for name in [*getattr(task, "controls", ()), getattr(task, "oracle", None)]:
+    own = stated(task, TaskFacts)
+    for name in [*own.controls, own.oracle]:
         # In the place of an oracle, a task may say why there is none.
         other = registries.control.get(name) if name and name in registries.control else None
-        if other is not None and getattr(other, "compiled", False):
+        if other is not None and stated(other, LearnerFacts).compiled:
             with contextlib.suppress(NotApplicable):
                 rules.append(other(task, brief))
     kept = jax.eval_shape(lambda: rule.start(1, 1))

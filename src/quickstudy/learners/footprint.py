@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief
+from quickstudy.base.offers import CountingWork, offers
 from quickstudy.base.spaces import Fields, Space, Tokens
 from quickstudy.base.text import described
 from quickstudy.jax_gateway import double, jax, lax
@@ -175,14 +176,13 @@ def _of_host(pupil: HostPupil, brief: Brief, sequences: Sequence[NDArray[Any]]) 
             unknown[STATE] = "its state holds objects other than arrays and numbers"
         else:
             known[STATE] = max(size for size in sizes if size is not None)
-    counts = getattr(host, "count_work", None)
-    if counts is None:
+    if not offers(host, CountingWork):
         reason = "a learner in plain Python: what it computes cannot be seen"
         unknown |= dict.fromkeys((MACS, MATRIX, EFFECTIVE), reason)
     elif not sequences:
         unknown |= dict.fromkeys((MACS, MATRIX, EFFECTIVE), NO_TEST)
     else:
-        found = counts([inputs[:STEPS] for inputs in sequences[:SEQUENCES]])
+        found = host.count_work([inputs[:STEPS] for inputs in sequences[:SEQUENCES]])
         known |= {name: float(found[name]) for name in (MACS, MATRIX, EFFECTIVE)}
     return Footprint(known, unknown)
 

@@ -18,8 +18,31 @@ from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief, Cost, HostLearner, Pace, Snapshot, face, name_of, pace_of
+from quickstudy.base.offers import (
+    Batched,
+    ByStates,
+    Closing,
+    Comparing,
+    Describing,
+    HoldingBack,
+    HostActing,
+    HostLearningSlowly,
+    HostShowing,
+    HostStepping,
+    Judging,
+    Predicting,
+    PredictingMany,
+    RemarkingHost,
+    Restoring,
+    Snapshotting,
+    Told,
+    Unrolling,
+    Watching,
+    offers,
+)
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import WORDS, Tokens, check_scale, check_spaces
+from quickstudy.base.stated import HostFacts, LearnerFacts, stated
 from quickstudy.base.task import Life, World
 from quickstudy.learners.host_values import (
     Prefixes,
@@ -63,7 +86,7 @@ class Hosted:
         or it asks for the number of symbols where there are none.
         """
         said = self.declared or self.make
-        called = getattr(said, "id", getattr(said, "__name__", "the learner"))
+        called = stated(said, LearnerFacts).id or getattr(said, "__name__", "the learner")
         check_spaces(called, said, brief.inputs, brief.outputs)
         if len(streams) != 1:
             raise UsageError(f"a host learner has one lane, not {len(streams)}")
@@ -102,29 +125,34 @@ class HostPupil:
     def __init__(
         self, host: HostLearner, brief: Brief, control: bool = False, batch: int | None = None
     ) -> None:
-        self.host, self._batch = host, batch
+        self.host, self._batch, self._facts = host, batch, stated(host, HostFacts)
         self._brief, self._control, self.is_rule = brief, control, control
         usual = "order" if isinstance(brief.outputs, Tokens) else "values"
-        self._scale = check_scale(getattr(host, "scale", usual), brief.outputs)
+        self._scale = check_scale(self._facts.scale or usual, brief.outputs)
         self._shown = 0
         self._fixed: tuple[Exam, NDArray[np.float64]] | None = None
         self._checked = action_checker(brief.outputs)
         self._many_checked = False
-        self._told = control and hasattr(host, "told")
-        for name in ("act", "states", "snapshot", "restore", "learning"):
-            if hasattr(host, name):
-                setattr(self, name, getattr(self, f"_{name}"))
-        if hasattr(host, "act"):
-            self.live = self._live
-        self.recorded = bool(getattr(host, "recorded", False))
-        self.one_at_a_time = bool(getattr(host, "one_at_a_time", False))
+        self._told = control and offers(host, Told)
+        if offers(host, HostActing):
+            self.act, self.live = self._act, self._live
+        if offers(host, HostShowing):
+            self.states = self._states
+        if offers(host, Snapshotting):
+            self.snapshot = self._snapshot
+        if offers(host, Restoring):
+            self.restore = self._restore
+        if offers(host, HostLearningSlowly):
+            self.learning = self._learning
+        self.recorded = bool(self._facts.recorded)
+        self.one_at_a_time = bool(self._facts.one_at_a_time)
         self._held_back: Any = None
-        if control and hasattr(host, "watch"):
+        if control and offers(host, Watching):
             self.watch = host.watch
         if (
-            hasattr(host, "predict") and not self._told and not self.recorded
+            offers(host, Predicting) and not self._told and not self.recorded
         ):  # who steps is asked before anybody knows the answers
-            own = all(hasattr(host, name) for name in ("start", "step", "rows"))
+            own = offers(host, HostStepping)
             stepper: Any = host if own else Prefixes(self._all_predicted)
             self._stepper, self.start, self.rows, self.step = (
                 stepper,
@@ -133,17 +161,17 @@ class HostPupil:
                 self._step,
             )
             self.by_prediction = not own
-            if not own or hasattr(
-                host, "unroll"
-            ):  # what is read at once need not be read again after every step
+            # What is read at once need not be read again after every step.
+            if not own or offers(host, Unrolling):
                 self.unroll = self._unroll
-            for name in ("same", "fingerprint"):
-                if own and hasattr(host, name):
-                    setattr(self, name, getattr(host, name))
-            if own and hasattr(host, "judged"):
+            if own and offers(host, Comparing):
+                self.same = host.same
+            if own and offers(host, ByStates):
+                self.fingerprint = host.fingerprint
+            if own and offers(host, Judging):
                 self.judged = self._judged
-        self.remark = getattr(host, "remark", lambda: "")
-        if hasattr(host, "described"):
+        self.remark = host.remark if offers(host, RemarkingHost) else lambda: ""
+        if offers(host, Describing):
             self.described = host.described
 
     @property
@@ -170,13 +198,12 @@ class HostPupil:
         made when its batch is full, as by the built-in trainings.
         """
         face(self.host, HostLearner)
-        hold_back = getattr(self.host, "hold_back", None)
-        if hold_back and lesson.validation is not None and self._held_back is not lesson.validation:
-            self._held_back = lesson.validation
-            own = lesson.validation[0]
+        held_back = lesson.validation
+        if offers(self.host, HoldingBack) and held_back and self._held_back is not held_back:
+            self._held_back, own = held_back, held_back[0]
             every = (self._item(own, index, own.asked[:, index]) for index in range(own.count))
-            hold_back([item for item in every if item is not None])
-        if hasattr(self.host, "learn_many"):
+            self.host.hold_back([item for item in every if item is not None])
+        if offers(self.host, Batched):
             size = lesson.examples[0].count if self._batch == 0 else self._batch or 1
             items = self._items(lesson, start // size * size, stop // size * size)
             while some := list(itertools.islice(items, size)):
@@ -200,7 +227,7 @@ class HostPupil:
 
         A host that never learns is asked once for the exam that comes again and again.
         """
-        if getattr(self.host, "learns", True):
+        if self._facts.learns:
             return self._asked(exam)
         if self._fixed is None or self._fixed[0] is not exam:
             self._fixed = exam, self._asked(exam)
@@ -236,7 +263,7 @@ class HostPupil:
     def _all_predicted(self, read: Sequence[NDArray[Any]]) -> Iterator[NDArray[np.float64]]:
         return (
             self._many_predicted(read)
-            if hasattr(self.host, "predict_many")
+            if offers(self.host, PredictingMany)
             else map(self._predicted, read)
         )
 
@@ -275,15 +302,16 @@ class HostPupil:
         them.
         """
         trained, fixed = parameters_counted(self.host)
-        if trained is None and (self._control or not getattr(self.host, "learns", True)):
+        if trained is None and (self._control or not self._facts.learns):
             trained = 0  # a rule has none
-        updates = getattr(self.host, "updates", self._shown)
+        updates = self._facts.updates
         made = updates if isinstance(updates, int) else self._shown
-        return [Cost(self._shown, made, trained, fixed, bits=getattr(self.host, "bits", None))]
+        return [Cost(self._shown, made, trained, fixed, bits=self._facts.bits)]
 
     def close(self) -> None:
         """Let the host close what it has opened."""
-        getattr(self.host, "close", lambda: None)()
+        if offers(self.host, Closing):
+            self.host.close()
 
     def _items(self, lesson: Lesson, start: int, stop: int) -> Iterator[tuple[Any, Any] | None]:
         """What the host is shown for each item: inputs and targets; nothing, where nothing is

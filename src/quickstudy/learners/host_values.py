@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from quickstudy.base.actions import checked_action
 from quickstudy.base.errors import LearnerFault, NotApplicable
 from quickstudy.base.spaces import Space, Tokens, check_distributions
+from quickstudy.base.stated import HostFacts, stated
 
 
 def checked_rows(predicted: Any, length: int, outputs: Space, scale: str) -> NDArray[np.float64]:
@@ -53,7 +54,7 @@ def parameters_counted(host: Any) -> tuple[int | None, int]:
     the numbers in its arrays, or a function that gives either. Trained: None where it says nothing
     that can be counted.
     """
-    own: Any = getattr(host, "parameters", None)
+    own: Any = stated(host, HostFacts).parameters
     try:
         said = own() if callable(own) else own
         # What can be gone through only once would count nothing at the next test.

@@ -20,6 +20,7 @@ from quickstudy.base.canonical import digest
 from quickstudy.base.code_identity import Origin, code_of, file_origin, is_ours, origin_of
 from quickstudy.base.errors import NotApplicable, UsageError, nearest
 from quickstudy.base.learner import Brief, Keeping, Learner, Pupil, Snapshot, face
+from quickstudy.base.offers import Beginning, HostActing, HostLearning, Predicting, offers
 from quickstudy.base.parameters import (
     aliases_of,
     changed_parameters,
@@ -35,6 +36,7 @@ from quickstudy.base.parameters import (
 from quickstudy.base.registry import include, included_files
 from quickstudy.base.script_identity import object_origin
 from quickstudy.base.seeds import Streams
+from quickstudy.base.stated import CoreFacts, LearnerFacts, TaskFacts, TrainingFacts, stated
 from quickstudy.base.user_code import note_component, note_module
 from quickstudy.learners.outside import reached_with
 from quickstudy.learners.resolved_learner import LANES, Choice, labelled, whole_learner
@@ -128,7 +130,7 @@ def choose_named(
         chosen = whole_learner(brought.name, brought.found, parameters, convention, version, asked)
         return dataclasses.replace(chosen, origins=(brought.origin,))
     if name == "oracle" and task is not None:
-        name = getattr(task, "oracle", None) or "none is known"
+        name = stated(task, TaskFacts).oracle or "none is known"
         if name not in registries.control:
             raise UsageError(f"{task.id} has no oracle: {name}")
     if name in registries.control:
@@ -206,7 +208,7 @@ def _control(name: str, given: Mapping[str, Any]) -> Choice:
         "parameters": {},
         **code_of(control),
     }
-    compiled = bool(getattr(control, "compiled", False))
+    compiled = bool(stated(control, LearnerFacts).compiled)
 
     def maker(task: Any) -> Learner:
         if compiled:
@@ -217,7 +219,7 @@ def _control(name: str, given: Mapping[str, Any]) -> Choice:
 
         return Hosted(lambda brief, seed: control(task, brief, seed), control, control=True)
 
-    role = getattr(control, "role", "control")
+    role = stated(control, LearnerFacts).role or "control"
     return Choice(control.id, what, role, maker, int(compiled), compiled, origins=_origins(control))
 
 
@@ -237,10 +239,11 @@ def _trained(
 
     core_class = registries.core.get(core_name)
     core_name = core_class.id
-    if not isinstance(getattr(core_class, "frozen", None), bool):  # a class of a user's may lack it
+    frozen = stated(core_class, CoreFacts).frozen
+    if not isinstance(frozen, bool):  # a class of a user's may lack it
         raise UsageError(
             f'core "{core_name}": frozen must be True (a reservoir: nothing in it is trained) or'
-            f" False, got {getattr(core_class, 'frozen', 'nothing')}; add `frozen = False` to"
+            f" False, got {'nothing' if frozen is None else frozen}; add `frozen = False` to"
             f" {core_class.__name__}"
         )
     try:
@@ -261,9 +264,7 @@ def _trained(
             f'{core_name}+{training_name}: no parameter "{unknown[0]}"; '
             f"{nearest(unknown[0], core_fields | training_fields)}"
         )
-    by_task: Mapping[str, Any] = getattr(training_class, "usual_on", lambda task, convention: {})(
-        task, convention
-    )
+    by_task = stated(training_class, TrainingFacts).usual_on(task, convention)
     core, training = (
         configure(
             name,
@@ -277,8 +278,8 @@ def _trained(
             (training_name, training_class, training_fields),
         )
     )
-    if getattr(core, "coded", False) and not getattr(training, "reads_codes", False):
-        if not hasattr(core, "reader"):
+    if stated(core, CoreFacts).coded and not stated(training, TrainingFacts).reads_codes:
+        if stated(core, CoreFacts).reader is None:
             raise UsageError(
                 f"{core_name} gives codes, and {training_name} cannot read them; use {core_name}"
             )
@@ -288,7 +289,8 @@ def _trained(
         **changed_parameters(core, convention, asked),
         **changed_parameters(training, convention, asked),
     }
-    changed = {name: value for name, value in changed.items() if by_task.get(name) != value}
+    # A parameter that is set to None is not the same as one that the task sets nothing for.
+    changed = {n: v for n, v in changed.items() if n not in by_task or by_task[n] != v}
     shown = core_name if training_name == usual else f"{core_name}+{training_name}"
     parameters = {**parameters_of(core), **parameters_of(training)}
     what = {
@@ -297,7 +299,7 @@ def _trained(
         "parameters": parameters,
         **code_of(core_class, training_class),
     }
-    traced = getattr(training_class, "traced", ())
+    traced = stated(training_class, TrainingFacts).traced
     shared = {
         **what,
         "parameters": {name: value for name, value in parameters.items() if name not in traced},
@@ -309,7 +311,7 @@ def _trained(
         lambda _: Trained(core, training),
         training_class.programs,
         True,
-        getattr(training, "most_lanes", LANES[-1]),
+        stated(training, TrainingFacts).most_lanes or LANES[-1],
         _origins(core_class, training_class),
         digest(shared) if traced else "",
     )
@@ -447,9 +449,9 @@ def _learns(found: Any) -> bool:
     """
     made = found.func if isinstance(found, functools.partial) else found
     return (
-        hasattr(made, "begin")
-        or hasattr(made, "act")
-        or (hasattr(made, "learn") and hasattr(made, "predict"))
+        offers(made, Beginning)
+        or offers(made, HostActing)
+        or (offers(made, HostLearning) and offers(made, Predicting))
     )
 
 

@@ -14,6 +14,7 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import training
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Space, Tokens
+from quickstudy.base.stated import CoreFacts, stated
 from quickstudy.cores.core import CoreSpec
 from quickstudy.jax_gateway import jax, jnp, lax
 from quickstudy.learners.core_with_training import Usual
@@ -98,7 +99,8 @@ class ReadoutTraining:
     def check_core(self, core: CoreSpec) -> None:
         """Reservoirs only, and none that is to be shaken."""
         check_frozen(self.id, core)
-        if getattr(core, "state_noise", 0.0) or getattr(core, "input_noise", 0.0):
+        own = stated(core, CoreFacts)
+        if own.state_noise or own.input_noise:
             raise UsageError(
                 f"{self.id} learns online, without noise; use +ridge, or leave the noise out"
             )

@@ -20,6 +20,7 @@ from typing import Any
 from quickstudy.base import registries
 from quickstudy.base.parameters import parse_assignments, with_first
 from quickstudy.base.registry import included_files
+from quickstudy.base.stated import LearnerFacts, stated
 from quickstudy.base.study import Study
 
 _NEXT_TASK = re.compile(r"\+\s*(?=[\w.-]+/)")
@@ -56,7 +57,7 @@ def reached(text: str) -> list[str]:
 def reached_with(name: str, given: Mapping[str, Any]) -> list[str]:
     """The same of a learner or a task whose parameters are given as a mapping."""
     known = registries.learner if name in registries.learner else registries.task
-    does = getattr(known.get(name), "reaches", None) if name in known else None
+    does = stated(known.get(name), LearnerFacts).reaches if name in known else None
     found = does(given) if does else ""
     own = [f"{name} ({found})"] if found else []
     return [*own, *(one for text in _texts(given) for one in reached(text))]

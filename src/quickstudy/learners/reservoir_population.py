@@ -18,8 +18,10 @@ from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Series
 from quickstudy.base.learner import finite
+from quickstudy.base.offers import Parted, offers
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Space
+from quickstudy.base.stated import CoreFacts, stated
 from quickstudy.base.task import SeriesTask, spaces_of
 from quickstudy.cores.core import precision_of
 from quickstudy.jax_gateway import device_kind, double, eqx, jax, jnp, lax
@@ -152,8 +154,8 @@ class Substrate(Probe):
         as_coded: bool,
     ) -> None:
         self._core, self._space = core, spaces_of(task)[0]
-        self._ranges = dict(getattr(core, "searched", {}))
-        self._varied = dict(getattr(core, "varied", {}))
+        self._ranges = dict(stated(core, CoreFacts).searched)
+        self._varied = dict(stated(core, CoreFacts).varied)
         shape = streams[0].integer("shape")
         arrays, self._frame = Frame.of(
             self._built(dict.fromkeys(self._ranges, 1.0), np.random.default_rng(shape))
@@ -252,7 +254,7 @@ class Substrate(Probe):
         if not isinstance(space, Reals):
             raise UsageError(f"{name} cannot be placed: it is read as {space}, not as numbers")
         other = None if space == self._space else self._for(space, streams)
-        if callable(getattr(task, "parts", None)):
+        if offers(task, Parted):
             return self._told_apart(genomes, task, other)
         if not isinstance(task, SeriesTask):
             raise UsageError(

@@ -15,6 +15,7 @@ from typing import Any
 from quickstudy.base.code_identity import Origin
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.learner import Learner, Pace, pace_of
+from quickstudy.base.offers import Beginning, ByQuestion, Counting, ImportedCode, Ready, offers
 from quickstudy.base.parameters import (
     changed_parameters,
     configure,
@@ -22,6 +23,7 @@ from quickstudy.base.parameters import (
     write_assignments,
 )
 from quickstudy.base.script_identity import object_origin
+from quickstudy.base.stated import LearnerFacts, stated
 
 LANES = (1, 2, 3, 6, 12, 25, 50, 100)
 """Repetitions that may run side by side in one call: each size is a program of its own, so they are
@@ -120,7 +122,8 @@ def whole_learner(
     """
     from quickstudy.learners.host import Hosted
 
-    if hasattr(found, "begin"):
+    whole: Any = found
+    if offers(whole, Beginning):
         if given and not isinstance(found, type):
             raise UsageError(
                 f"{name}: a learner that is made already takes no parameters, got"
@@ -129,16 +132,17 @@ def whole_learner(
         made = (
             configure(name, found, given, convention, asked) if isinstance(found, type) else found
         )
-        if hasattr(made, "asked_for"):
+        if offers(made, ByQuestion):
             made = made.asked_for(asked)
         what = {"id": name, "version": version, "parameters": parameters_of(made)}
-        if hasattr(made, "within"):
-            what["within"] = made.within
-        compiled = bool(getattr(found, "compiled", False))
+        if (within := stated(made, LearnerFacts).within) is not None:
+            what["within"] = within
+        compiled = bool(stated(found, LearnerFacts).compiled)
         label = labelled(name, changed_parameters(made, convention, asked))
-        programs, most = getattr(found, "programs", 0), getattr(made, "most_lanes", LANES[-1])
-        ready = getattr(made, "ready", lambda: None)
-        counting = hasattr(made, "counting")
+        programs = stated(found, LearnerFacts).programs
+        most = stated(made, LearnerFacts).most_lanes or LANES[-1]
+        ready = made.ready if offers(made, Ready) else lambda: None
+        counting = offers(made, Counting)
         return Choice(
             label,
             what,
@@ -166,7 +170,7 @@ def whole_learner(
         "version": version,
         "parameters": {**defaults, **{n: _plain(v) for n, v in changed.items()}},
     }
-    if hasattr(found, "imported_code"):  # by a parameter that names a layer or a module
+    if offers(found, ImportedCode):  # by a parameter that names a layer or a module
         what["imported"] = found.imported_code({**defaults, **parameters})
     pace = _pace(found, {**defaults, **parameters}, asked)  # one that makes no sense is refused now
     hosted = Hosted(functools.partial(found, **parameters), found, given=pace)
@@ -204,7 +208,7 @@ def _defaults(found: Any, asked: str) -> dict[str, Any]:
 
 def _usual(found: Any, asked: str) -> dict[str, Any]:
     """What is usual for what is asked; a class may also say its pace by itself, as `passes = 3`."""
-    declared = getattr(found, "usual", {})
+    declared = stated(found, LearnerFacts).usual
     usual = (
         declared.get(asked, declared.get("symbols", {})) if isinstance(declared, Mapping) else {}
     )
@@ -294,7 +298,7 @@ def _check_made(name: str, found: Any, given: Mapping[str, Any]) -> None:
     """Raises UsageError for what cannot be called with (brief, seed) and the parameters that have
     no default.
     """
-    role = getattr(found, "role", "")
+    role = stated(found, LearnerFacts).role
     if role in ("control", "oracle"):
         file = name.partition(":")[0]
         raise UsageError(

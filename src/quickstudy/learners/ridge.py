@@ -18,6 +18,7 @@ from quickstudy.base.learner import OUT_OF_REACH, Brief, Snapshot, finite
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import training
 from quickstudy.base.seeds import Streams
+from quickstudy.base.stated import TaskFacts, stated
 from quickstudy.cores.core import CoreSpec, precision_of
 from quickstudy.jax_gateway import jax, jnp, key_from_words
 from quickstudy.learners.chunked_features import Passed, Stretch, blocks
@@ -161,7 +162,7 @@ class Ridge:
     @staticmethod
     def usual_on(task: Any, convention: str) -> Mapping[str, Any]:
         """Defaults that depend on how a task is tested."""
-        free = convention != "published" and getattr(task, "validates_free", False)
+        free = convention != "published" and stated(task, TaskFacts).validates_free
         return {"free_strength": "free"} if free else {}
 
     def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> RidgePupil:

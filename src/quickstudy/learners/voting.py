@@ -16,6 +16,7 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import training
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
+from quickstudy.base.stated import CoreFacts, stated
 from quickstudy.cores.core import CoreSpec
 from quickstudy.cores.recall import Codebook
 from quickstudy.jax_gateway import jnp
@@ -78,7 +79,7 @@ class Voting:
 
     def check_core(self, core: CoreSpec) -> None:
         """Cores that give codes only."""
-        if not getattr(core, "coded", False):
+        if not stated(core, CoreFacts).coded:
             raise UsageError(
                 f"voting needs codes, and {core.id} gives numbers; use recall, or another training"
             )

@@ -10,7 +10,7 @@ import numpy as np
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.exchange import Rehearsal, Transcript
 from quickstudy.base.learner import Acting, face, name_of
-from quickstudy.base.offers import pupil_facts
+from quickstudy.base.stated import PupilFacts, stated
 from quickstudy.base.task import players_of
 from quickstudy.jax_gateway import eqx, jax
 from quickstudy.learners.episodes import TOGETHER, begin_tests
@@ -35,7 +35,7 @@ class ActedEpisodes:
             raise NotApplicable(
                 f"{name_of(pupil)} plays whole episodes in one lane only, not in {pupil.lanes}"
             )
-        if not pupil_facts(pupil).can_hold:
+        if not stated(pupil, PupilFacts).can_hold:
             raise NotApplicable(
                 f"{name_of(pupil)}: act must have a parameter learning, which is False in a test "
                 "(def act(self, observation, reward, first, learning=True))"

@@ -16,6 +16,7 @@ from quickstudy.base.learner import Brief, Pupil, Showing, face
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
+from quickstudy.base.stated import LearnerFacts, stated
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace
 from quickstudy.protocols.examination import Examination
@@ -116,7 +117,7 @@ class CharcProtocol:
         from quickstudy.learners.device_population import DevicePopulation, checked_ranges
         from quickstudy.learners.reservoir_population import Substrate
 
-        core = getattr(learner, "core", None)
+        core = stated(learner, LearnerFacts).core
         if core is None and not checked_ranges(learner):
             return self._single(task, learner, streams)
         brief = Brief(*spaces_of(task), "squared", 1, 1)
@@ -179,7 +180,7 @@ class CharcProtocol:
                 pupil, Probe(size, task, streams, self.rank, self.steps, self.as_coded)
             )
         facts: dict[str, Any] = {"size": size, "voxel": self.edge(size), "passes": 0}
-        if not getattr(learner, "control", False):
+        if not stated(learner, LearnerFacts).control:
             facts["remarks"] = [
                 "It has no parameters to search (`searched` of its class): its one behaviour is"
                 " one voxel, whatever the seeds."

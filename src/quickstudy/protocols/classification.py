@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief, finite, pace_of
+from quickstudy.base.offers import Parted, offers
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
@@ -51,7 +52,7 @@ class ClassificationProtocol:
     @staticmethod
     def unfit(task: Any) -> str:
         """Why a task cannot be examined this way; nothing if it can."""
-        if callable(getattr(task, "parts", None)) and isinstance(spaces_of(task)[1], Reals):
+        if offers(task, Parted) and isinstance(spaces_of(task)[1], Reals):
             return ""
         return (
             f"classification asks for one number per class, of an official split, and {task.id} has"

@@ -18,6 +18,7 @@ from quickstudy.base.learner import Brief, pace_of
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
+from quickstudy.base.stated import TaskFacts, stated
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace, Unfinished
 from quickstudy.protocols.examination import (
@@ -102,7 +103,7 @@ class ContinualProtocol:
         """One trace per lane, of kind `continual-curve`: step, correct and accuracy by segment,
         boundaries.
         """
-        segments = getattr(task, "segments", ())
+        segments = stated(task, TaskFacts).segments
         if not segments:
             raise NotApplicable(f"{task.id} has no segments")
         pace = pace_of(learner)

@@ -19,6 +19,7 @@ from quickstudy.base.learner import Acting, Brief, face
 from quickstudy.base.parameters import configure, parameter
 from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
+from quickstudy.base.stated import TaskFacts, stated
 from quickstudy.base.task import Life, spaces_of
 from quickstudy.base.trace import Trace
 from quickstudy.protocols.examination import Examination
@@ -72,7 +73,7 @@ class CurriculumProtocol:
 
     def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
         """One trace per lane, of kind `curriculum-life`, see `Diary.trace`."""
-        if not hasattr(task, "labels"):
+        if stated(task, TaskFacts).labels is None:
             raise NotApplicable(f"{task.id} is no curriculum; give it another protocol")
         pupil = begun(task, learner, streams, self.steps)
         clock = Clock()
@@ -168,7 +169,7 @@ def perfect_steps(task: Any, streams: Streams) -> tuple[int, ...]:
     """
     world, oracle = task.open(streams), Perfect(task, brief_of(task, 1), 0)
     oracle.watch(world)
-    if getattr(task, "kind", "consecutive") != "consecutive":
+    if stated(task, TaskFacts).kind != "consecutive":
         return ()
     life = world.live(lambda byte, reward: oracle.act(byte, reward, False), 10_000_000)
     ends = [0] * len(task.labels)

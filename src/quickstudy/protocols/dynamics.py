@@ -20,16 +20,16 @@ from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief, Pace, Stepping, face, finite, pace_of
 from quickstudy.base.offers import (
     Differentiating,
+    FreeRunning,
     Moving,
     Remarking,
     offers,
-    pupil_facts,
-    series_facts,
 )
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
+from quickstudy.base.stated import PupilFacts, RunFacts, TaskFacts, stated
 from quickstudy.base.task import SeriesTask, spaces_of
 from quickstudy.base.trace import Trace, Unfinished
 from quickstudy.protocols.examination import Examination, sit
@@ -114,14 +114,14 @@ class DynamicsProtocol:
         series = [drawn(task, stream) for stream in streams]
         pace = pace_of(learner)
         lesson, taught = self._lesson(pace, [_told(task, lane) for lane in series], streams)
-        if series_facts(task).validates_free:
+        if stated(task, TaskFacts).validates_free:
             lesson = dataclasses.replace(
                 lesson, free=[task.validation_run(lane) for lane in series]
             )
         exam = Exam([lane.part("test") for lane in series])
         brief = Brief(
             *spaces_of(task),
-            series_facts(task).criterion,
+            stated(task, TaskFacts).criterion,
             lesson.examples[0].steps,
             lesson.items,
         )
@@ -139,7 +139,7 @@ class DynamicsProtocol:
         for lane, cost in enumerate(sitting.costs):
             driven = {"answer": sitting.marks[-1, lane], "target": exam.targets[lane]}
             arrays = {**driven, **runs[lane], **climates[lane]}
-            if series_facts(task).running == "free":
+            if stated(task, TaskFacts).running == "free":
                 arrays |= {
                     "answer": runs[lane]["free_answer"][0],
                     "target": runs[lane]["free_target"][0],
@@ -192,7 +192,7 @@ def _told(task: Any, series: Series) -> Series:
     """What a learner is told of a series: of one that is learned blind the modulus of every answer,
     and no answer.
     """
-    if series_facts(task).criterion == "squared":
+    if stated(task, TaskFacts).criterion == "squared":
         return series
     return dataclasses.replace(series, targets=np.abs(series.targets))
 
@@ -220,10 +220,10 @@ def _facts(task: Any, series: Series) -> dict[str, Any]:
         "lyapunov",
         "running",
         "criterion",
-        *(["exponents"] if series_facts(task).climate else []),
+        *(["exponents"] if stated(task, TaskFacts).climate else []),
     ]
     known = {name: getattr(task, name) for name in names if hasattr(task, name)}
-    return {**parts, **known, **dict(series_facts(task).taxonomy), **dict(series.facts)}
+    return {**parts, **known, **dict(stated(task, TaskFacts).taxonomy), **dict(series.facts)}
 
 
 MANY_STEPS = 1_000_000
@@ -237,22 +237,22 @@ def run_free(task: Any, pupil: Any, series: Sequence[Series]) -> list[dict[str, 
     these; nothing where there are none, and where a learner does not read step by step and is not
     scored by them.
     """
-    wanted = [task.free_run(lane) for lane in series] if hasattr(task, "free_run") else []
+    wanted = [task.free_run(lane) for lane in series] if offers(task, FreeRunning) else []
     if not wanted or wanted[0] is None:
         return [{} for _ in series]
     try:
         stepping = face(pupil, Stepping)
     except NotApplicable:
-        if series_facts(task).running == "free":
+        if stated(task, TaskFacts).running == "free":
             raise
         return [{} for _ in series]
     _announce(task, pupil, wanted)
-    moving = getattr(wanted[0], "moving", None)
+    moving = stated(wanted[0], RunFacts).moving
     if moving is not None and offers(pupil, Moving):
         warm = np.stack([run.warm for run in wanted])
         plants = _stacked([run.begin() for run in wanted])
         free = pupil.act_on(warm, plants, moving, wanted[0].target.shape[1])
-    elif pupil_facts(pupil).one_at_a_time and type(wanted[0]) is FreeRun:
+    elif stated(pupil, PupilFacts).one_at_a_time and type(wanted[0]) is FreeRun:
         alone = [run.row(number) for run in wanted for number in range(len(run.target))]
         parts = [_step_by_step(stepping, [run])[0, :, 0] for run in alone]
         free = np.array(parts).reshape(len(wanted), -1, *parts[0].shape)
@@ -269,8 +269,8 @@ def _announce(task: Any, pupil: Any, wanted: Sequence[Any]) -> None:
     """Say on standard error, before they begin, that free runs take long: a host without `step`
     predicts prefixes.
     """
-    stated = pupil_facts(pupil)
-    if not stated.by_prediction or stated.is_rule:
+    of_pupil = stated(pupil, PupilFacts)
+    if not of_pupil.by_prediction or of_pupil.is_rule:
         return
     read, steps = len(wanted[0].warm), wanted[0].target.shape[1]
     total = sum(run.target.shape[0] * sum(range(read, read + steps)) for run in wanted)
@@ -326,7 +326,7 @@ def run_on(
     series; nothing where the task asks for none, and of learners that are not one compiled program,
     through which nobody can differentiate.
     """
-    steps = int(series_facts(task).climate)
+    steps = int(stated(task, TaskFacts).climate)
     if not steps or not offers(pupil, Differentiating):
         return [{} for _ in series]
     ends = [len(lane.inputs) - lane.test for lane in series]

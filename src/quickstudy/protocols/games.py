@@ -26,10 +26,22 @@ from quickstudy.base.learner import (
     face,
     pace_of,
 )
-from quickstudy.base.offers import Performing, Reconstructing, offers, pupil_facts
+from quickstudy.base.offers import (
+    CountingSteps,
+    Examining,
+    ExaminingMany,
+    HasWorld,
+    Lessons,
+    Payoffs,
+    Performing,
+    Reconstructing,
+    offers,
+)
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Fields
+from quickstudy.base.stated import PupilFacts, TaskFacts, stated
 from quickstudy.base.task import ExampleTask, PureWorldTask, spaces_of
 from quickstudy.base.trace import Trace, Unfinished
 from quickstudy.protocols.examination import Examination, LastTest, right_answers
@@ -108,8 +120,9 @@ class GamesProtocol:
     @staticmethod
     def unfit(task: Any) -> str:
         """Why a task cannot be examined this way; nothing if it can."""
-        missing = [name for name in ("world", "sizes") if not hasattr(task, name)]
-        if not missing or callable(getattr(task, "exam", None)):
+        has = {"world": offers(task, HasWorld), "sizes": stated(task, TaskFacts).sizes is not None}
+        missing = [name for name, there in has.items() if not there]
+        if not missing or offers(task, Examining):
             return ""
         return (
             f"games asks for episodes, and {task.id} has no {missing[0]}; give it another protocol"
@@ -142,7 +155,7 @@ class GamesProtocol:
         by_payoff = self.teaching == "payoff"
         if played and not isinstance(task, PureWorldTask):
             raise NotApplicable(f"{task.id} is not a world to act in: give teaching=answers")
-        if by_payoff and not callable(getattr(task, "payoffs", None)):
+        if by_payoff and not offers(task, Payoffs):
             raise NotApplicable(
                 f"teaching=payoff is for decisions that change nothing, not for {task.id}: give"
                 " reward"
@@ -252,7 +265,7 @@ class _Asked:
             )
         if self._by_payoff:
             examples = [self._task.payoffs(lane) for lane in examples]
-        if not pupil_facts(self._pupil).reads_streams:
+        if not stated(self._pupil, PupilFacts).reads_streams:
             examples = self._on_host(examples)
         lesson = Lesson(examples, np.stack(orders), stream=True)
         self._pupil.learn(lesson, 0, lesson.items)
@@ -268,7 +281,7 @@ class _Asked:
     def test(self, episodes: int) -> list[dict[str, NDArray[Any]]]:
         """By lane, what is known of every decision, and whether it was right."""
         if self._exam is None:
-            if hasattr(self._task, "exams"):
+            if offers(self._task, ExaminingMany):
                 drawn = self._task.exams(self._streams, episodes)
             else:
                 drawn = [self._task.exam(stream, episodes) for stream in self._streams]
@@ -343,7 +356,7 @@ def logged(played: Transcript) -> list[dict[str, NDArray[Any]]]:
 
 def lessons_of(task: Any, streams: Sequence[Streams], first: int, count: int) -> list[Examples]:
     """Episodes to learn from, of every lane: drawn together where the task can."""
-    if hasattr(task, "lessons"):
+    if offers(task, Lessons):
         return list(task.lessons(streams, first, count))
     return [task.lesson(stream, first, count) for stream in streams]
 
@@ -354,7 +367,7 @@ def mean_steps(task: Any, lanes: int = 1) -> float:
     many lanes.
     """
     streams = Streams(0, f"{task.id}, mean length", 0)
-    if hasattr(task, "steps"):
+    if offers(task, CountingSteps):
         return float(task.steps(lessons_of(task, [streams] * lanes, 0, 256)[0]) / 256)
     sizes = task.sizes
     return float(
@@ -364,7 +377,7 @@ def mean_steps(task: Any, lanes: int = 1) -> float:
 
 def _longest(task: Any) -> int:
     """Steps of the longest sequence there can be."""
-    if task.horizon == 1 or not hasattr(task, "sizes"):
+    if task.horizon == 1 or stated(task, TaskFacts).sizes is None:
         return int(task.horizon)
     return int(task.sizes.games * (task.sizes.rounds + task.sizes.feedback))
 
@@ -373,10 +386,10 @@ def _is_rule(pupil: Any) -> bool:
     """Whether it plays and declares that it never learns: a control, tested once and taught
     nothing.
     """
-    return offers(pupil, Performing) and pupil_facts(pupil).learns is False
+    return offers(pupil, Performing) and stated(pupil, PupilFacts).learns is False
 
 
 def _decisions(outputs: Any) -> int:
     """How many there are to choose from."""
-    parts = dict(getattr(outputs, "parts", ()))
-    return int(parts["decision"].size if parts else outputs.size)
+    one: Any = dict(outputs.parts)["decision"] if isinstance(outputs, Fields) else outputs
+    return int(one.size)

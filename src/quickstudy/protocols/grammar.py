@@ -13,6 +13,7 @@ from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
+from quickstudy.base.stated import GrammarFacts, stated
 from quickstudy.base.trace import Unfinished
 from quickstudy.protocols.examination import Examination
 from quickstudy.protocols.strings import Call, Material
@@ -128,7 +129,7 @@ class GrammarProtocol:
         TestList(
             task, self.test if self.test != "released" else "exhaustive", 0, 0
         )  # whether there is such a list
-        if getattr(task.grammar, "finite", False) and self.test == "exhaustive":
+        if stated(task.grammar, GrammarFacts).finite and self.test == "exhaustive":
             fewest = min(self.sizes(factor)[1] for factor in self.factors)
             TestList(task, "exhaustive", 0, fewest).check_enough()
         fault = None

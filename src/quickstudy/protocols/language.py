@@ -20,6 +20,7 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
+from quickstudy.base.stated import TaskFacts, stated
 from quickstudy.base.task import ExampleTask, spaces_of
 from quickstudy.base.trace import Trace, Unfinished
 from quickstudy.protocols.examination import (
@@ -208,7 +209,7 @@ class LanguageProtocol:
         """
         if self.order != "published":
             return {}
-        defaults = getattr(task, "package_defaults", None)
+        defaults = stated(task, TaskFacts).package_defaults
         if defaults is not None and task == type(task)(**task.conventions["published"]):
             task = dataclasses.replace(task, **defaults)
         fresh = draw_unique(task, streams.numpy("published-unit"), 500)

@@ -19,6 +19,7 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
+from quickstudy.base.stated import UNSTATED, TaskFacts, stated
 from quickstudy.base.task import ExampleTask, spaces_of
 from quickstudy.base.trace import Trace, Unfinished
 from quickstudy.protocols.examination import Examination, sit
@@ -61,7 +62,7 @@ class LongMemoryProtocol:
         if (
             isinstance(task, ExampleTask)
             and not isinstance(spaces_of(task)[1], Tokens)
-            and hasattr(task, "tolerance")
+            and stated(task, TaskFacts).tolerance is not UNSTATED
         ):
             return ""
         return f"long-memory asks for real numbers at the end of sequences, and {task.id} does not"

@@ -29,8 +29,8 @@ from quickstudy.base.offers import (
     Unrolling,
     Weighing,
     offers,
-    pupil_facts,
 )
+from quickstudy.base.stated import PupilFacts, stated
 from quickstudy.protocols.marking import Block, ByExam, Marking, Outcomes, Row
 from quickstudy.tasks.grammar.counting import Counting
 from quickstudy.tasks.grammar.lists import TestList
@@ -150,7 +150,7 @@ def _described(
 
 
 def _steps_itself(pupil: Any) -> bool:
-    if pupil_facts(pupil).by_prediction:
+    if stated(pupil, PupilFacts).by_prediction:
         return False
     try:
         face(pupil, Stepping).start(1, 2)

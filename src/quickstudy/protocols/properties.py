@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from quickstudy.base import registries
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.learner import Brief, Pupil, Showing, face, finite, pace_of
-from quickstudy.base.offers import pupil_facts
+from quickstudy.base.offers import Signalling, offers
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
+from quickstudy.base.stated import PupilFacts, stated
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace, Unfinished
 from quickstudy.measures.memory import Harvest, significance
@@ -132,13 +133,13 @@ class PropertiesProtocol:
         """One trace per lane, of kind `properties`: memory by delay, capacity by term, singular
         values, distances.
         """
-        if not callable(getattr(task, "signal", None)):
+        if not offers(task, Signalling):
             raise NotApplicable(f"{task.id} has no signal(rng, shape) to look at states with")
         clock = Clock()
         with clock.timing("answer"):
             begun = begun_after(self.after, task, learner, streams, unfinished)
             shown = _Shown(begun.pupil)
-            recorded = pupil_facts(begun.pupil).recorded
+            recorded = stated(begun.pupil, PupilFacts).recorded
             looked = (self._of_recording if recorded else self._look)(task, shown, streams)
         costs = [trace.cost for trace in begun.traces] or clock.charge(begun.pupil.cost())
         traces = [
@@ -303,7 +304,7 @@ class _Shown:
         """The deviation of the noise in states (time, example, state), from those that it gives to
         the same inputs once more; 0 for compiled learners, which are not asked again.
         """
-        if not hasattr(self._pupil, "host"):
+        if stated(self._pupil, PupilFacts).host is None:
             return 0.0
         again = self.all(inputs[:, :, :1])[0]
         return float(np.sqrt(np.square(again[:, 0] - states[:, 0].astype(np.float64)).mean() / 2))

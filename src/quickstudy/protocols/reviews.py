@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief, pace_of
+from quickstudy.base.offers import Parted, offers
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
@@ -90,7 +91,8 @@ class ReviewsProtocol:
         """One trace per lane, of kind `learning-curve`: step, correct, accuracy, evaluation (its
         published number).
         """
-        if not callable(getattr(task, "parts", None)):
+        own: Any = task
+        if not offers(own, Parted):
             raise NotApplicable(f"{task.id} has no official split")
         train, test = task.parts()
         pace = pace_of(learner)

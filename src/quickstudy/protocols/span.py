@@ -19,6 +19,7 @@ from quickstudy.base.learner import Brief, finite, pace_of
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
+from quickstudy.base.stated import TaskFacts, stated
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace, Unfinished
 from quickstudy.measures.span import axis_facts
@@ -244,7 +245,7 @@ class SpanSeriesProtocol(Spans):
 
         sitting = sit(learner, brief, streams, lesson, [lesson.items], exam, mark, unfinished)
         facts = {**axis_facts(task), "passes": pace.passes, "batch": pace.stride}
-        if (exponent := getattr(task, "lyapunov", None)) is not None:
+        if (exponent := stated(task, TaskFacts).lyapunov) is not None:
             facts["lyapunov"] = exponent
         traces = [
             Trace(

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from quickstudy.base.errors import UsageError
 from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief, Cost, pace_of
+from quickstudy.base.offers import Describing, offers
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.trace import SoFar, Trace, Unfinished
@@ -99,7 +100,7 @@ class Call:
                 # now.
                 self._lanes[lane].costs.append(_with_counts(cost, done.pupil.cost()[lane]))
                 self._note(self._lanes[lane], factor, strings, asked.of(lane))
-                found: dict[str, Any] = getattr(done.pupil, "described", dict)()
+                found = done.pupil.described() if offers(done.pupil, Describing) else {}
                 if found:
                     self._lanes[lane].facts["learned"][f"{factor:g}"] = found
             if all(lane.done for lane in self._lanes):

@@ -14,6 +14,7 @@ from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.exchange import Exam, Lesson
 from quickstudy.base.learner import Brief, pace_of
+from quickstudy.base.offers import OfLengths, offers
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
@@ -63,7 +64,8 @@ class TransductionProtocol:
         """Why a task cannot be examined this way; nothing if it can. Raises UsageError where no
         length is left to ask about, which is known before anything is run.
         """
-        if not callable(getattr(task, "of_lengths", None)):
+        own: Any = task
+        if not offers(own, OfLengths):
             return (
                 f"transduction asks about strings of given lengths, and {task.id} has no"
                 " of_lengths(rng, lengths)"

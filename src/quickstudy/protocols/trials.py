@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from quickstudy.base.errors import LearnerFault, NotApplicable
 from quickstudy.base.exchange import Rehearsal, Transcript
 from quickstudy.base.learner import Brief, Rehearsing, face
+from quickstudy.base.offers import Examining, offers
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import protocol
 from quickstudy.base.seeds import Streams
+from quickstudy.base.stated import TaskFacts, stated
 from quickstudy.base.task import PureWorldTask, spaces_of
 from quickstudy.base.trace import SoFar, Trace, Unfinished
 from quickstudy.protocols.examination import Examination
@@ -63,7 +65,7 @@ class TrialsProtocol:
     @staticmethod
     def unfit(task: Any) -> str:
         """Why a task cannot be examined this way; nothing if it can."""
-        if isinstance(task, PureWorldTask) and callable(getattr(task, "exam", None)):
+        if isinstance(task, PureWorldTask) and offers(task, Examining):
             return ""
         return f"trials are made in a world with an exam, and {task.id} is none"
 
@@ -104,7 +106,7 @@ class TrialsProtocol:
                     log.test(task, stop, tested, lane)
             shown = stop
             session.hand_in()
-        facts = {"passes": 1, **dict(task.taxonomy), **dict(getattr(task, "facts", {}))}
+        facts = {"passes": 1, **dict(task.taxonomy), **dict(stated(task, TaskFacts).facts)}
         traces = [
             Trace("trials", log.so_far(), {**facts, "solved": log.solved}, cost)
             for log, cost in zip(logs, clock.charge(pupil.cost()), strict=True)

@@ -17,15 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import NotApplicable
+from quickstudy.base.kept import KeptAttributes
 from quickstudy.base.learner import Brief, Snapshot
 from quickstudy.base.spaces import Reals, Tokens
 
 
-class Honest:
+class Honest(KeptAttributes):
     """Remembers which answer followed a symbol last; before, it guesses by its seed."""
 
     reads = gives = (Tokens,)
     breaks: ClassVar[str] = ""
+    kept: ClassVar[tuple[str, ...]] = ("table",)
 
     def __init__(self, brief: Brief, seed: int) -> None:
         self.outputs = brief.outputs.width
@@ -39,14 +41,6 @@ class Honest:
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """What the table says."""
         return np.asarray(self.table[inputs])
-
-    def snapshot(self) -> Snapshot:
-        """The table."""
-        return Snapshot({"table": self.table.copy()})
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """The table."""
-        self.table = np.array(snapshot.arrays["table"])
 
 
 class PeeksAhead(Honest):
@@ -63,6 +57,7 @@ class IgnoresItsSeed(Honest):
     """Draws its weights from a generator of its own that nobody seeded."""
 
     breaks = "same seed, same answers"
+    kept: ClassVar[tuple[str, ...]] = ("table", "noise")
 
     def __init__(self, brief: Brief, seed: int) -> None:
         super().__init__(brief, seed)
@@ -71,15 +66,6 @@ class IgnoresItsSeed(Honest):
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """The table, with weights that are other ones every time."""
         return np.asarray(10 * np.eye(self.outputs)[self.table[inputs]] + self.noise[inputs])
-
-    def snapshot(self) -> Snapshot:
-        """The table and the weights."""
-        return Snapshot({"table": self.table.copy(), "noise": self.noise.copy()})
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """The table and the weights."""
-        super().restore(snapshot)
-        self.noise = np.array(snapshot.arrays["noise"])
 
 
 class TouchesGlobalRandomness(Honest):
@@ -101,6 +87,7 @@ class DiffersBetweenRuns(Honest):
 
     breaks = "same seed, same answers"
     made: ClassVar[list[int]] = []
+    kept: ClassVar[tuple[str, ...]] = ("table", "bias")
 
     def __init__(self, brief: Brief, seed: int) -> None:
         super().__init__(brief, seed)
@@ -110,15 +97,6 @@ class DiffersBetweenRuns(Honest):
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """The right answer, with a score that tells how many learners there have been."""
         return np.asarray(np.eye(self.outputs)[self.table[inputs]] * self.bias)
-
-    def snapshot(self) -> Snapshot:
-        """The table and its number."""
-        return Snapshot({"table": self.table.copy()}, {"bias": self.bias})
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """The table and its number."""
-        super().restore(snapshot)
-        self.bias = int(snapshot.facts["bias"])
 
 
 class ForgetsAtSnapshot(Honest):
@@ -162,11 +140,12 @@ class FailsToRestore(Honest):
         self.table = np.array(snapshot.arrays["tables"])
 
 
-class HonestNumbers:
+class HonestNumbers(KeptAttributes):
     """A line through what it was told, by steps of gradient."""
 
     reads = gives = (Reals,)
     breaks: ClassVar[str] = ""
+    kept: ClassVar[tuple[str, ...]] = ("slope",)
 
     def __init__(self, brief: Brief, seed: int) -> None:
         self.slope = 0.01 * float(np.random.default_rng(seed).normal())
@@ -180,14 +159,6 @@ class HonestNumbers:
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """On the line."""
         return np.asarray(self.slope * inputs)
-
-    def snapshot(self) -> Snapshot:
-        """The slope."""
-        return Snapshot({"slope": np.array(self.slope)})
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """The slope."""
-        self.slope = float(snapshot.arrays["slope"])
 
 
 class PeeksAheadNumbers(HonestNumbers):
@@ -222,12 +193,13 @@ class ForgetsAtSnapshotNumbers(HonestNumbers):
         self.slope = 0.0
 
 
-class HonestActor:
+class HonestActor(KeptAttributes):
     """Keeps the rewards that each action had after each observation, and takes the best, or another
     by chance.
     """
 
     breaks: ClassVar[str] = ""
+    kept: ClassVar[tuple[str, ...]] = ("values", "last", "rng")
 
     def __init__(self, brief: Brief, seed: int) -> None:
         if (
@@ -248,18 +220,6 @@ class HonestActor:
         action = other if learning and explores else int(self.values[observation].argmax())
         self.last = [int(observation), action]
         return action
-
-    def snapshot(self) -> Snapshot:
-        """Values, what was done last, and the state of chance."""
-        return Snapshot(
-            {"values": self.values.copy()},
-            {"last": self.last, "chance": self.rng.bit_generator.state},
-        )
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """All of it."""
-        self.values, self.last = np.array(snapshot.arrays["values"]), snapshot.facts["last"]
-        self.rng.bit_generator.state = snapshot.facts["chance"]
 
 
 class ActsOutOfRangeActor(HonestActor):

@@ -32,19 +32,21 @@ def grammar(
     precision: str = "float64",
     margin: float = 0.0,
 ) -> dict[str, Any]:
-    """Read strings `start` .. `start + count` of the released list, and count what is wrong.
+    """Read strings `start` .. `start + count` of the released list, and count what is wrong; of a
+    language of the user's, of all its strings, the shortest first.
 
     precision: float32, float64, or exact for fractions. margin: the share of wrong steps that is
     forgiven in a string; in languages of brackets, a probability that counts as none.
     """
     task, network = language_task(language), Network.read(file)
     check_alphabet(network, task, file)
-    if start + count > (listed := len(task.listed())):
+    own = isinstance(task, languages.Written)
+    if not own and start + count > (listed := len(task.listed())):
         raise UsageError(
             f"the released list of {task.id} has {listed:,} strings, --start and --count go"
             " beyond it"
         )
-    certain = isinstance(task.grammar, Counting)
+    certain = counted(task)
     marking = Marking("det" if certain else "cat", (margin,))
     if precision == "exact":
         pupil: Any = Automaton(network, None if certain else Fraction(str(margin)))
@@ -56,7 +58,8 @@ def grammar(
             f'no precision "{precision}"; {nearest(precision, ("float32", "float64", "exact"))}'
         )
     try:
-        (found,) = outcomes(pupil, TestList(task, "released", start, count), task.grammar, marking)
+        listed_as = "exhaustive" if own else "released"
+        (found,) = outcomes(pupil, TestList(task, listed_as, start, count), task.grammar, marking)
     except (
         NotApplicable
     ) as error:  # fractions cannot say it: here that is the user's choice, not a run that failed
@@ -73,8 +76,17 @@ def grammar(
     }
 
 
+def counted(task: Any) -> bool:
+    """Whether a language is one of counters."""
+    return isinstance(task.grammar, Counting)
+
+
 def language_task(name: str) -> Any:
-    """The task of one of the six languages, by its name with or without the family's."""
+    """The task of one of the six languages, by its name with or without the family's; or that of a
+    grammar, by its text or the file that holds it.
+    """
+    if "->" in name or "^" in name or pathlib.Path(name).expanduser().is_file():
+        return languages.Written(rules=name)
     known = [
         id.removeprefix("grammar/") for id in registries.task.names() if id.startswith("grammar/")
     ]
@@ -84,7 +96,10 @@ def language_task(name: str) -> Any:
         if issubclass(registries.task.get(f"grammar/{one}"), languages.Counted | languages.Balanced)
     ]
     if name.removeprefix("grammar/") not in known:
-        raise UsageError(f'no language "{name}" with released strings; {nearest(name, known)}')
+        raise UsageError(
+            f'no language "{name}" with released strings; {nearest(name, known)}. A grammar of'
+            " yours is given by its text or its file"
+        )
     return registries.task.get(f"grammar/{name.removeprefix('grammar/')}")()
 
 

@@ -6,11 +6,15 @@ import pathlib
 import zlib
 from typing import Any
 
+import numpy as np
+
 from quickstudy.api.score.grammar import check_alphabet, language_task
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.learners.mdl.evaluation import Tree
 from quickstudy.learners.mdl.genes import NAMES
 from quickstudy.learners.mdl.network import Network
+from quickstudy.tasks.grammar.languages import Written
+from quickstudy.tasks.grammar.strings import String
 
 
 def mdl(
@@ -22,8 +26,9 @@ def mdl(
     softmax: bool = False,
     packed: bool = False,
 ) -> dict[str, Any]:
-    """Bits |H| of a network, |D:H| of released strings, and their sum. `unnamed`: activations of
-    its units that `activations` does not name.
+    """Bits |H| of a network, |D:H| of released strings (of a grammar of the user's: of strings
+    drawn with seed 100), and their sum. `unnamed`: activations of its units that `activations` does
+    not name.
 
     activations: all that a unit might have had; their number is paid for. softmax: chances are the
     softmax of the outputs, not their shares. packed: |H| is the length in bytes of the code of the
@@ -36,7 +41,7 @@ def mdl(
         if name not in NAMES:
             raise UsageError(f'no activation "{name}"; {nearest(name, NAMES)}')
     unnamed = sorted({*network.activations} - {*allowed, "linear"})
-    tree = Tree.of_strings(task.released_strings(100, size), network.symbols)
+    tree = Tree.of_strings(_strings(task, size), network.symbols)
     described, data = network.all_bits(tree, allowed, softmax)
     if packed:
         described = len(zlib.compress(network.code(allowed).encode()))
@@ -49,3 +54,9 @@ def mdl(
         "task": task.id,
         "unnamed": unnamed,
     }
+
+
+def _strings(task: Any, size: int) -> list[String]:
+    if not isinstance(task, Written):
+        return list(task.released_strings(100, size))
+    return sorted(task.grammar.draws(np.random.default_rng(100), size), key=len)

@@ -14,7 +14,10 @@ def grammar(
         ..., help="A network: JSON, or the name of one that comes with the package."
     ),
     language: str = typer.Option(
-        ..., "--language", help="an-bn, an-bn-cn, an-bn-cn-dn, an-bm-cnm, dyck-1 or dyck-2."
+        ...,
+        "--language",
+        help="an-bn, an-bn-cn, an-bn-cn-dn, an-bm-cnm, dyck-1 or dyck-2; or a grammar of yours: its"
+        " text, or a file.",
     ),
     start: int = typer.Option(
         0, "--start", min=0, help="Strings of the released list to leave out before."

@@ -15,7 +15,10 @@ def mdl(
         ..., help="A network: JSON, or the name of one that comes with the package."
     ),
     language: str = typer.Option(
-        ..., "--language", help="an-bn, an-bn-cn, an-bn-cn-dn, an-bm-cnm, dyck-1 or dyck-2."
+        ...,
+        "--language",
+        help="an-bn, an-bn-cn, an-bn-cn-dn, an-bm-cnm, dyck-1 or dyck-2; or a grammar of yours: its"
+        " text, or a file.",
     ),
     size: int = typer.Option(
         100,

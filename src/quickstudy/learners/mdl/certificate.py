@@ -40,9 +40,23 @@ TRIED = 60
 
 def certified(network: Network, language: str, tried: int = TRIED) -> Certificate:
     """Of a network for a language by name, or, without one, for the first over as many symbols that
-    it masters. Raises UsageError where there is no such language, or no proof for it.
+    it masters; or for a counter language by its text. Raises UsageError where there is no such
+    language, or no proof for it.
     """
     network, known = network.spread(), dict[str, Counting | None]()
+    if "->" in language:
+        raise UsageError(
+            "proofs are for languages of counters; write rules such as S -> a S b [0.7] | a b [0.3]"
+            " as a^n b^n [n 0.3], if that is the same language"
+        )
+    if "^" in language:
+        grammar = Counting(language)
+        if len(grammar.symbols) != network.symbols:
+            raise UsageError(
+                f"the network has {network.symbols} symbols, and {language} has"
+                f" {len(grammar.symbols)}"
+            )
+        return certificate(network, language, grammar, tried)
     for name in registries.task.names():
         found = registries.task.get(name) if name.startswith("grammar/") else None
         if (

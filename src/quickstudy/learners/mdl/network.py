@@ -303,8 +303,9 @@ class Network:
     def certificate(self, language: str = "", tried: int = 60) -> Certificate:
         """Whether it is right for every string, by proof (`quickstudy.learners.mdl.certificate`).
 
-        language: `an-bn` or another task of the family; nothing: its own, or else each over as many
-        symbols, the first that it masters. tried: strings that are read one by one before, the
+        language: `an-bn` or another task of the family, or the text of a counter language
+        (`a^n b^2n [n 0.3]`); nothing: its own, or else each over as many symbols, the first that it
+        masters. tried: strings that are read one by one before, the
         shortest first. Raises UsageError where there is no such language, or no proof for it.
         """
         from quickstudy.learners.mdl.certificate import certified

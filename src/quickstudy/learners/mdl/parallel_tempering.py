@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from quickstudy.base.learner import Snapshot
+from quickstudy.base.kept import KeptAttributes
 from quickstudy.learners.mdl.code_length import Desk, evaluate
 from quickstudy.learners.mdl.evaluation import Tree
 from quickstudy.learners.mdl.genes import (
@@ -208,10 +208,12 @@ def _exchanged(
 
 
 @dataclass
-class Tempering:
+class Tempering(KeptAttributes):
     """A search on the way. changes: to be made in all, over all replicas; made: so far. rows, bits:
     of every replica, the coldest first. best, fewest: the network found so far, and its bits.
     """
+
+    kept: ClassVar[tuple[str, ...]] = ("rows", "bits", "best", "fewest", "made", "generator")
 
     tree: Tree
     parts: Parts
@@ -263,19 +265,3 @@ class Tempering:
         )
         _exchanged(*place, self.generator.random(REPLICAS - 1), *working)
         self.made += ROUND * REPLICAS
-
-    def snapshot(self) -> Snapshot:
-        """All replicas as they are."""
-        arrays = {name: getattr(self, name).copy() for name in ("rows", "bits", "best", "fewest")}
-        return Snapshot(
-            arrays, {"made": self.made, "generator": self.generator.bit_generator.state}
-        )
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """Be as at the snapshot."""
-        for name, array in snapshot.arrays.items():
-            getattr(self, name)[:] = array
-        self.made, self.generator.bit_generator.state = (
-            snapshot.facts["made"],
-            snapshot.facts["generator"],
-        )

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy import numba_gateway
 from quickstudy.base.task import Life
-from quickstudy.tasks.curriculum.queues import Rows, Source
+from quickstudy.tasks.curriculum.queues import Rows, rules
 from quickstudy.tasks.curriculum.tables import TABLES
 from quickstudy.tasks.curriculum.world import ByteWorld, Member
 
@@ -32,12 +31,8 @@ class TableLives:
 
     @classmethod
     def of(cls, worlds: Sequence[Any]) -> TableLives | None:
-        """Of worlds that begin with such a task; None where one does not, or where there is no
-        Numba.
-        """
-        fit = numba_gateway.numba is not None and all(
-            isinstance(world, ByteWorld) and world.by_tables for world in worlds
-        )
+        """Of worlds that begin with such a task; None where one does not."""
+        fit = all(isinstance(world, ByteWorld) and world.by_tables for world in worlds)
         return cls(worlds) if fit else None
 
     @property
@@ -91,7 +86,6 @@ class _Lane:
 
     def __init__(self, world: ByteWorld) -> None:
         self.world, self.anew = world, True
-        self._source: Source | None = None
         self._used = 0
 
     def standing(self) -> bool:
@@ -100,14 +94,12 @@ class _Lane:
         place, number = world.standing()
         if not table_driven(world.members[place]):
             return False
+        member = world.members[place]
+        task, stream = task_number(member), world.names[place]
         if self.anew:
-            member = world.members[place]
-            self._source, self.rows = (
-                Source(task_number(member), world.names[place], number),
-                Rows.empty(AHEAD),
-            )
-            self._source.fill(self.rows)
-            setting = self._source.setting
+            self.rows = Rows.empty(AHEAD)
+            self.rows.fill(task, stream, number)
+            setting = rules(task)
             self.fixed = (
                 np.int32(setting.kind),
                 np.int32(member.needed),
@@ -116,9 +108,9 @@ class _Lane:
                 *(np.frombuffer(table, np.uint8) for table in world.renaming),
             )
         elif self._used:
+            kept = AHEAD - self._used
             self.rows = self.rows.after(self._used)
-            assert self._source is not None
-            self._source.fill(self.rows, AHEAD - self._used)
+            self.rows.fill(task, stream, number + kept, kept)
         self._used = 0
         return True
 

@@ -8,7 +8,7 @@ import dataclasses
 import pathlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
@@ -20,11 +20,7 @@ from quickstudy.base.task import Turn
 from quickstudy.tasks.curriculum.loop import MICRO_STEPS
 from quickstudy.tasks.curriculum.recordings import Judge, looked_through
 from quickstudy.tasks.curriculum.schedule import MEMBERS, SCHEDULERS, CurriculumFile, member_named
-from quickstudy.tasks.curriculum.tables import TABLES
-from quickstudy.tasks.curriculum.world import ByteWorld, Member, stream_names
-
-if TYPE_CHECKING:
-    from quickstudy.tasks.curriculum.batch import TableBatch
+from quickstudy.tasks.curriculum.world import ByteWorld, Member
 
 CONTROLS = ["silent-byte", "random-byte", "echo-byte"]
 
@@ -148,31 +144,6 @@ class Curriculum(Rules):
     def open(self, streams: Streams) -> ByteWorld:
         """The environment."""
         return self.opened(self.named(self.members), streams)
-
-    def side_by_side(self, streams: Sequence[Streams]) -> TableBatch | None:
-        """Many environments in one compiled program, each byte for byte what `open` gives; None
-        where there is none: it is for one table-driven task whose limits count questions, and needs
-        Numba.
-        """
-        from quickstudy import numba_gateway
-        from quickstudy.tasks.curriculum.batch import TableBatch
-
-        number = self.members[0].partition("-")[2]
-        plain = (
-            type(self).open is Curriculum.open and self.limits == "questions" and not self.renamed
-        )
-        if (
-            numba_gateway.numba is None
-            or not plain
-            or len(self.members) > 1
-            or number not in TABLES
-        ):
-            return None
-        return TableBatch(
-            number,
-            self.successes,
-            [stream_names(self.named(self.members), own)[0] for own in streams],
-        )
 
 
 @task("curriculum/chain", version=1, controls=CONTROLS, oracle="perfect-byte")

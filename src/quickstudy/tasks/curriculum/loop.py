@@ -53,9 +53,7 @@ class Instance:
     """What a task has drawn. ask: gives the next question. judge: of a question and a reply.
     by_period: a reply ends at its first period, else where it is as long as the expected one.
     knows: told every question and whether it was answered rightly, says whether the answers can be
-    known by now. patience: F, by which the hard limit is longer than the soft one. single:
-    questions and answers are one byte, and nothing is said back. exact: no text ends with a space,
-    and an answer is right that is the expected one.
+    known by now. patience: F, by which the hard limit is longer than the soft one.
     """
 
     ask: Callable[[], Question]
@@ -63,8 +61,6 @@ class Instance:
     by_period: bool = False
     knows: Callable[[Question, bool], bool] = always
     patience: int = 1
-    single: bool = False
-    exact: bool = False
 
 
 class Judged(NamedTuple):
@@ -84,42 +80,21 @@ class Judged(NamedTuple):
 
 
 class Stage:
-    """What is going on, for those who may look: number of texts put so far, the last of them, and
-    the right answer to its question. judged: where answers are written down, if anywhere. outcomes:
-    of the questions of the instance.
+    """What is going on, for those who may look.
 
-    Where every step is a question, only the question is set (a third less than all three), and
-    counted afterwards.
+    texts: how many were shown so far; text: the last of them; expected: the right answer to its
+    question. outcomes: of the questions of the instance, a byte each. judged: where answers are
+    written down, if anywhere.
     """
 
     def __init__(self, judged: list[Judged] | None = None) -> None:
-        self.question: Question | None = None
         self.outcomes, self.judged = bytearray(), judged
-        self._texts, self._text, self._expected = 0, b"", b""
-
-    @property
-    def texts(self) -> int:
-        """Put so far."""
-        return self._texts if self.question is None else self._texts + 1 + len(self.outcomes)
-
-    @property
-    def text(self) -> bytes:
-        """That which is shown."""
-        return self._text if self.question is None else self.question.text
-
-    @property
-    def expected(self) -> bytes:
-        """What is right."""
-        return self._expected if self.question is None else self.question.expected
+        self.texts, self.text, self.expected = 0, b"", b""
 
     def put(self, text: bytes, expected: bytes) -> None:
         """A text begins."""
-        self._texts += 1
-        self._text, self._expected = text, expected
-
-    def ended(self) -> None:
-        """An instance is over, or left before its end."""
-        self._texts, self.question = self.texts, None
+        self.texts += 1
+        self.text, self.expected = text, expected
 
 
 class End(NamedTuple):
@@ -154,7 +129,8 @@ def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False)
     while True:
         wanted, expected, right, wrong = question
         text, length = said + wanted or b" ", len(expected)
-        stage.put(text, expected)
+        stage.texts += 1
+        stage.text, stage.expected = text, expected
         if in_steps:
             steps += question.steps
             if known_at_once and soft == NEVER:
@@ -163,34 +139,40 @@ def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False)
                 MICRO_STEPS,
                 1 + (min(hard, soft + 1) * (1 + instance.patience) if hard == NEVER else hard),
             )
-        spoken = len(text) if text[-1] != SPACE else len(text.rstrip(b" ")) or 1
-        for byte in text[: spoken - 1]:
-            if (yield byte, reward) == SPACE:
-                reward = 0
-            else:
-                reward, run = -1, 0
-        byte, answer = text[spoken - 1], bytearray()
+        spoken, behind = len(text), 0
+        if text[-1] == SPACE:
+            spoken = len(text.rstrip(b" ")) or 1
+            behind = len(text) - spoken
+        if spoken > 1:
+            for byte in text[: spoken - 1]:
+                if (yield byte, reward) == SPACE:
+                    reward = 0
+                else:
+                    reward, run = -1, 0
+        action = yield text[spoken - 1], reward
+        shown += spoken
         # Spaces that are still to be shown hold the time-out back.
-        behind, patience = len(text) - spoken, latest - shown - spoken
-        if patience < behind:
-            patience = behind
-        while True:
-            action = yield byte, reward
-            late = len(answer) >= patience
-            answer.append(action)
-            if action == PERIOD if by_period else len(answer) >= length:
-                break
-            byte, reward = SPACE, 0
-            if late:
-                if in_steps and stage.judged is not None:
-                    stage.judged.append(
-                        Judged(bytes(answer), False, asked, run, *_limits(soft, hard), "failure")
-                    )
-                return End(False, 0)
-        shown += spoken + len(answer) - 1
-        reply = bytes(answer)
+        late = shown >= latest and not behind
+        if length == 1 and not by_period:
+            reply = bytes((action,))
+        else:
+            answer = bytearray((action,))
+            while action != PERIOD if by_period else len(answer) < length:
+                if late:
+                    if in_steps and stage.judged is not None:
+                        stage.judged.append(
+                            Judged(
+                                bytes(answer), False, asked, run, *_limits(soft, hard), "failure"
+                            )
+                        )
+                    return End(False, 0)
+                action = yield SPACE, 0
+                late = shown >= latest - len(answer) and len(answer) >= behind
+                answer.append(action)
+            shown += len(answer) - 1
+            reply = bytes(answer)
         correct = reply == expected if usual else judge(question, reply)
-        left = behind - len(answer) + 1
+        left = behind - len(reply) + 1
         asked += 1
         outcomes.append(correct)
         if correct:
@@ -199,11 +181,12 @@ def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False)
             run, reward, said = 0, -1, wrong
         if left > 0:  # the answer was faster than the spaces behind the question
             said = b" " * left + said
-        now, ended = shown if in_steps else asked, None
+        ended = None
         if run >= IN_A_ROW:
-            ended = now <= soft
-        else:
-            if soft == NEVER and knows(question, correct):
+            ended = (shown if in_steps else asked) <= soft
+        elif soft != NEVER or knows(question, correct):
+            now = shown if in_steps else asked
+            if soft == NEVER:
                 soft = now + (BUDGET * steps // asked if in_steps else BUDGET)
             if now > soft:
                 if hard == NEVER:
@@ -228,84 +211,6 @@ def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False)
 def _limits(soft: int, hard: int) -> tuple[int | None, int | None]:
     """As they are written down: None before they are set."""
     return None if soft == NEVER else soft, None if hard == NEVER else hard
-
-
-def single(instance: Instance, stage: Stage, reward: int) -> Life:
-    """`micro` where every question and every answer is one byte and nothing is said back: the same,
-    three times as fast, since a step is a whole question there. The answers can be known long
-    before the 10,000 steps are over.
-    """
-    ask, knows, judged = instance.ask, instance.knows, stage.outcomes.append
-    run = asked = 0
-    soft = limit = NEVER
-    while True:
-        stage.question = question = ask()
-        asked += 1
-        if (yield question[0][0], reward) == question[1][0]:
-            judged(True)
-            run += 1
-            reward = 1
-            if run >= IN_A_ROW:
-                return End(asked <= soft, 1)
-        else:
-            judged(False)
-            run, reward = 0, -1
-        if soft == NEVER:
-            if knows(question, reward > 0):
-                soft = limit = asked + BUDGET
-        elif asked > limit:
-            if limit != soft:
-                return End(False, reward)
-            limit = asked * (1 + instance.patience)
-
-
-def looked_up(instance: Instance, stage: Stage, reward: int) -> Life:
-    """`micro` where nothing that is shown ends with a space and every answer has a known length:
-    the same, by half faster.
-    """
-    ask, knows, judged = instance.ask, instance.knows, stage.outcomes.append
-    said, shown, run, asked = b"", 0, 0, 0
-    soft = limit = NEVER
-    question = ask()
-    while True:
-        wanted, expected, right, wrong = question
-        text = said + wanted
-        stage.put(text, expected)
-        last = len(text) - 1
-        for byte in text[:last]:
-            if (yield byte, reward) == SPACE:
-                reward = 0
-            else:
-                reward, run = -1, 0
-        shown += last + 1
-        reply = yield text[last], reward
-        correct = reply == expected[0]
-        late = shown >= MICRO_STEPS
-        for wanted_byte in expected[1:]:
-            if late:
-                return End(False, 0)
-            late = shown + 1 >= MICRO_STEPS
-            shown += 1
-            if (yield SPACE, 0) != wanted_byte:
-                correct = False
-        asked += 1
-        judged(correct)
-        if correct:
-            run, reward, said = run + 1, 1, right
-            if run >= IN_A_ROW:
-                return End(asked <= soft, (yield from drain(said, stage, reward)))
-        else:
-            run, reward, said = 0, -1, wrong
-        if soft == NEVER:
-            if knows(question, correct):
-                soft = limit = asked + BUDGET
-        elif asked > limit:
-            if limit != soft:
-                return End(False, (yield from drain(said, stage, reward)))
-            limit = asked * (1 + instance.patience)
-        question = ask()
-        if late:
-            return End(False, (yield from drain(said + question.text, stage, reward)))
 
 
 class EndOfQuestions(Exception):

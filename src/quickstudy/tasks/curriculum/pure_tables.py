@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 
 from quickstudy.base.task import Turn
 from quickstudy.jax_gateway import jax, jnp
-from quickstudy.tasks.curriculum.batch_instances import (
+from quickstudy.tasks.curriculum.draws import Draws
+from quickstudy.tasks.curriculum.loop import BUDGET, IN_A_ROW, MICRO_STEPS, SPACE
+from quickstudy.tasks.curriculum.queues import (
     ECHO,
     LETTERS_AND_ECHO,
     LONGEST,
     ONE_ANSWER,
     TABLE,
-    TaskNumbers,
+    Rows,
+    rules,
 )
-from quickstudy.tasks.curriculum.draws import Draws
-from quickstudy.tasks.curriculum.loop import BUDGET, IN_A_ROW, MICRO_STEPS, SPACE
-from quickstudy.tasks.curriculum.queues import Rows, Source, asked_at_most, least_steps
 from quickstudy.tasks.curriculum.tables import FOUR
 from quickstudy.tasks.curriculum.world import renaming_of
 
@@ -254,14 +254,13 @@ def begun_by_key(
 ) -> tuple[State, Any]:
     """A fresh life in a task with instances enough for so many steps, and the first byte.
 
-    The instances are drawn on the host, by the compiled SHAKE-128 of the other worlds: a pure
-    function of the key.
+    The instances are drawn on the host, as the environment draws them: a pure function of the key.
     """
     number = member.partition("-")[2]
-    setting = TaskNumbers.of(number, needed)
-    draw = _drawing(number, steps // least_steps(setting) + 2, renamed)
+    setting = rules(number)
+    draw = _drawing(number, steps // setting.least + 2, renamed)
     shapes = jax.tree.map(
-        lambda part: jax.ShapeDtypeStruct(part.shape, part.dtype), _room(setting, draw.rows)
+        lambda part: jax.ShapeDtypeStruct(part.shape, part.dtype), _room(number, draw.rows)
     )
     shapes = (*shapes, *[jax.ShapeDtypeStruct((256,), np.uint8)] * 2)
     *rows, shown_as, meant = jax.pure_callback(
@@ -284,9 +283,8 @@ def turned(state: State, action: Any) -> tuple[State, Turn]:
     )
 
 
-def _room(setting: TaskNumbers, rows: int) -> Rows:
-    digits = setting.noise[0] + max(0, setting.noise[1] - 1)
-    return Rows.empty(rows, asked_at_most(setting.kind, 10), digits)
+def _room(number: str, rows: int) -> Rows:
+    return Rows.empty(rows, rules(number).asked_at_most, rules(number).digits)
 
 
 class _Drawing:
@@ -297,9 +295,8 @@ class _Drawing:
 
     def __call__(self, words: Any) -> tuple[NDArray[Any], ...]:
         name = key_name(np.asarray(words))
-        source = Source(self.number, name)
-        rows = _room(source.setting, self.rows)
-        source.fill(rows)
+        rows = _room(self.number, self.rows)
+        rows.fill(self.number, name, 0)
         shown_as = renaming_of(Draws(f"{name}/symbols")) if self.renamed else bytes(range(256))
         meant = bytes(shown_as.index(byte) for byte in range(256))
         return (*rows, np.frombuffer(shown_as, np.uint8), np.frombuffer(meant, np.uint8))

@@ -10,6 +10,7 @@ import numpy as np
 
 from quickstudy.base.learner import Brief
 from quickstudy.base.registries import control
+from quickstudy.base.stated import WorldFacts, stated
 from quickstudy.tasks.curriculum.loop import SPACE
 
 
@@ -62,7 +63,7 @@ class Perfect(Silent):
 
     def watch(self, world: Any) -> None:
         """Look at the stage from now on."""
-        self._world, self._stage = world, getattr(world, "stage", None)
+        self._world, self._stage = world, stated(world, WorldFacts).stage
         self._texts, self._script = -1, iter(b"")
 
     def act(self, observation: int, reward: float, first: bool, learning: bool = True) -> int:

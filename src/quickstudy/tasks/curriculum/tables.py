@@ -51,7 +51,7 @@ def one_answer(ground: Ground, symbols: bytes = SYMBOLS) -> Instance:
     alphabet = draws.some_of(shown(symbols), TEN)
     answer = draws.one_of(alphabet)
     questions = [Question(symbol, answer) for symbol in alphabet]
-    return Instance(draws.any_of(questions).__next__, knows=_Tried(len(symbols)), single=True)
+    return Instance(draws.any_of(questions).__next__, knows=_Tried(len(symbols)))
 
 
 def letters_and_echo(ground: Ground) -> Instance:
@@ -113,14 +113,14 @@ class Table:
         found = {key: self._question(key, value, b"") for key, value in table.items()}
         seen = _Each(found[key].text for key in table)
         if self.noise == (0,):
-            return Instance(deck(draws, list(found.values())).__next__, knows=seen, exact=True)
+            return Instance(deck(draws, list(found.values())).__next__, knows=seen)
 
         def ask() -> Question:
             key = next(dealt)
             return self._question(key, table[key], _text(draws, digits, self.noise))
 
         dealt = deck(draws, list(table))
-        return Instance(ask, knows=seen, exact=True)
+        return Instance(ask, knows=seen)
 
     def _question(self, key: bytes, value: bytes, before: bytes) -> Question:
         said = before + value + self.ends + self.closes
@@ -166,7 +166,7 @@ def _deck(
     draws: Draws, table: dict[bytes, bytes], knows: Callable[[Question, bool], bool] = always
 ) -> Instance:
     questions = [Question(key, value) for key, value in table.items()]
-    return Instance(deck(draws, questions).__next__, knows=knows, single=True)
+    return Instance(deck(draws, questions).__next__, knows=knows)
 
 
 def _text(draws: Draws, digits: Sequence[bytes], lengths: Sequence[int]) -> bytes:

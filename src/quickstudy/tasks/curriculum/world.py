@@ -17,7 +17,7 @@ from quickstudy.base.learner import Snapshot
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import Life, Turn, World
 from quickstudy.tasks.curriculum.draws import Draws
-from quickstudy.tasks.curriculum.loop import SPACE, Instance, Stage, looked_up, micro, mini, single
+from quickstudy.tasks.curriculum.loop import SPACE, Instance, Stage, micro, mini
 from quickstudy.tasks.curriculum.mini import MINI
 from quickstudy.tasks.curriculum.schedule import Scheduler
 from quickstudy.tasks.curriculum.tables import TABLES, Ground
@@ -217,7 +217,6 @@ class ByteWorld(World):
             if (place := self.scheduler.next()) is None:
                 return reward
             self._begun, self._since = begun, bytearray()
-            self.stage.ended()
             member, self.stage.outcomes = self.members[place], bytearray()
             ground = Ground(self.names[place], self._counts[place], **self._options)
             instance = member.draw(ground)
@@ -226,10 +225,6 @@ class ByteWorld(World):
                 instance = self.recorder.watched(member.name, instance)
             if member.mini:
                 end = yield from mini(instance, self.stage, reward)
-            elif instance.single and not self._in_steps:
-                end = yield from single(instance, self.stage, reward)
-            elif instance.exact and not self._in_steps:
-                end = yield from looked_up(instance, self.stage, reward)
             else:
                 end = yield from micro(instance, self.stage, reward, self._in_steps)
             reward = end.reward

@@ -68,6 +68,8 @@ class BinaryChannel(Parts):
     taps: ClassVar[int] = 8
     offset: ClassVar[float] = 0.0
     levels: ClassVar[tuple[float, ...]] = BITS
+    asked_lag: ClassVar[int | None] = None
+    blind: ClassVar[Mapping[str, Any]] = {}
     taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("imitation", "unknown", output="binary")
 
     def __post_init__(self) -> None:
@@ -94,16 +96,14 @@ class BinaryChannel(Parts):
         sent = rng.choice(BITS, before + self.steps)
         heard = np.convolve(sent, self.echoes)[before : before + self.steps]
         received = self.bent(heard) + self.noise * rng.standard_normal(self.steps)
-        lag = getattr(self, "asked_lag", self.lag)
+        lag = self.lag if self.asked_lag is None else self.asked_lag
         targets = sent[before - lag : before - lag + self.steps]
         facts = {
             "levels": list(BITS),
             "noise_deviation": self.noise,
             "varies": ["inputs", "weights"],
         }
-        return self.series(
-            received[:, None], targets[:, None], **facts, **getattr(self, "blind", {})
-        )
+        return self.series(received[:, None], targets[:, None], **facts, **self.blind)
 
 
 task.variant(
@@ -143,7 +143,7 @@ class BlindChannel(BinaryChannel):
 
     asks: ClassVar[str] = "fitness"
     criterion: ClassVar[str] = "modulus"
-    asked_lag: ClassVar[int] = 0
+    asked_lag: ClassVar[int | None] = 0
     blind: ClassVar[Mapping[str, Any]] = {"delays": DELAYS}
     taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(
         "imitation", "unknown", output="binary", supervised=False
@@ -183,7 +183,7 @@ class Posterior(FixedRule):
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
         self._task = task
-        self._lag = task.lag if not hasattr(task, "blind") else DELAYS - 1
+        self._lag = DELAYS - 1 if task.blind else task.lag
 
     def predict(self, inputs: Floats) -> Floats:
         """One answer per row."""

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quickstudy.base.examples import Series
+from quickstudy.base.exchange import FED_BACK
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import task
 from quickstudy.base.spaces import Reals
 from quickstudy.numba_gateway import njit
-from quickstudy.tasks.dynamics.series import FED_BACK, RULES, Floats, FreeRun, Parts, taxonomy
+from quickstudy.tasks.dynamics.series import RULES, Floats, FreeRun, Parts, taxonomy
 
 STEP = 0.01
 """Seconds of a control step, which is one step of the integration; the force is held meanwhile."""

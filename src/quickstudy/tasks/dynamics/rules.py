@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from quickstudy.base.learner import Brief
 from quickstudy.base.registries import control
 from quickstudy.base.spaces import Reals
+from quickstudy.base.stated import TaskFacts, stated
 from quickstudy.tasks.controls import FixedRule
 
 Floats = NDArray[np.float64]
@@ -21,7 +22,8 @@ def is_forecast(task: Any, inputs: int, outputs: int) -> bool:
     """Whether the series that is asked for is itself read, so many numbers a step; else its last
     value must be shown.
     """
-    return hasattr(task, "forecast") and not hasattr(task, "levels") and inputs == outputs
+    own = stated(task, TaskFacts)
+    return own.forecast is not None and own.levels is None and inputs == outputs
 
 
 @control("mean", version=1, role="control")
@@ -97,7 +99,7 @@ class Linear:
     reads = gives = (Reals,)
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
-        self._taps, self._width = int(getattr(task, "taps", 10)), brief.inputs.width
+        self._taps, self._width = int(stated(task, TaskFacts).taps), brief.inputs.width
         self._rows: list[Floats] = []
         self._answers: list[Floats] = []
         self._weights: Floats | None = np.zeros((self._taps * self._width + 1, brief.outputs.width))
@@ -158,8 +160,9 @@ class ExactState(FixedRule):
     reads = gives = (Reals,)
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
-        self._exact = getattr(task, "exact", None) or task.response
-        if hasattr(task, "exact"):  # the state is what is read: nothing must be kept in mind
+        exact = stated(task, TaskFacts).exact
+        self._exact = exact or task.response
+        if exact is not None:  # the state is what is read: nothing must be kept in mind
             self.start, self.rows = (lambda rows, capacity: None), (lambda state, numbers: None)
             self.step = lambda state, inputs: (None, self.predict(inputs))
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Series
+from quickstudy.base.exchange import FED_BACK
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Reals
 
@@ -22,10 +23,6 @@ Floats = NDArray[np.float64]
 RULES: dict[str, Any] = {"controls": ["mean", "persistence", "linear"]}
 """The baselines of every score of the family. An error without the linear one overstates
 reservoirs.
-"""
-FED_BACK = 1e3
-"""The largest value that is fed back in a free run. What leaves these bounds has diverged, and is
-scored unchanged.
 """
 MOST_READ = 1000
 """Steps that are read, true ones, before a free run."""

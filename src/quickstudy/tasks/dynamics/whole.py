@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from quickstudy.base.learner import Brief
 from quickstudy.base.registries import control
 from quickstudy.base.spaces import Reals
+from quickstudy.base.stated import TaskFacts, stated
 
 Floats = NDArray[np.float64]
 STRENGTHS: Floats = np.array([10.0**power for power in range(-6, 3)])
@@ -38,7 +39,7 @@ class WholeLinear:
         self._shown: list[Floats] = []
         self._answers: list[Floats] = []
         self._outputs = brief.outputs.width
-        self._at_the_end = getattr(task, "asked", "every") == "last"
+        self._at_the_end = stated(task, TaskFacts).asked == "last"
         self._fit: tuple[int, Floats, Floats] | None = None
 
     @property

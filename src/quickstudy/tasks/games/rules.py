@@ -10,8 +10,10 @@ from typing import Any, ClassVar, NamedTuple
 from quickstudy.base.actions import Policy
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief
+from quickstudy.base.offers import HasWorld, offers
 from quickstudy.base.registries import control
 from quickstudy.base.spaces import Space
+from quickstudy.base.stated import TaskFacts, stated
 from quickstudy.jax_gateway import jax, jnp
 from quickstudy.tasks.games.settings import Sizes
 from quickstudy.tasks.games.spaces import section_of
@@ -75,7 +77,8 @@ class ListenerRule:
     """For which it acts: the listener, or both."""
 
     def __init__(self, task: Any, brief: Brief) -> None:
-        if not (hasattr(task, "sizes") and hasattr(task, "world")) or task.players != self.players:
+        plays = stated(task, TaskFacts).sizes is not None and offers(task, HasWorld)
+        if not plays or task.players != self.players:
             raise NotApplicable(
                 f"{type(self).__name__} plays games/{'listener' if self.players == 1 else 'pair'}"
                 " only"

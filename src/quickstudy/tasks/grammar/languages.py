@@ -14,6 +14,7 @@ from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
 from quickstudy.base.registries import task
+from quickstudy.base.stated import TaskFacts, stated
 from quickstudy.data.tables import read_content
 from quickstudy.tasks.grammar import released
 from quickstudy.tasks.grammar.counting import Counting
@@ -355,7 +356,7 @@ def grammar(name: str, rules: str | pathlib.Path) -> str:
         )
     )
     id = f"grammar/{name}"
-    if id in registries.task and not getattr(registries.task.get(id), "written", False):
+    if id in registries.task and not stated(registries.task.get(id), TaskFacts).written:
         raise UsageError(f'there is a task "{id}" already; take another name')
     registries.task(id, version=1, controls=_RULES, oracle="true-grammar")(own)
     return id

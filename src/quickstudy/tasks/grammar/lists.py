@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import UsageError
+from quickstudy.base.offers import ListValues, offers
 from quickstudy.base.seeds import Streams
 from quickstudy.tasks.grammar.counting import Counting
 from quickstudy.tasks.grammar.derivation import wrapped
@@ -87,8 +88,10 @@ class TestList:
             return self._grid()
         if self.mode == "released":
             listed = self.task.listed()
-            own = getattr(listed, "values", lambda place: grammar.values(listed[place]))
-            return map(own, range(self.start, end))
+            numbers = range(self.start, end)
+            if offers(listed, ListValues):
+                return map(listed.values, numbers)
+            return (grammar.values(listed[place]) for place in numbers)
         if len(grammar.stops) == 1:
             least = int(grammar.least[0])
             return ((n,) for n in range(self.start + least, end + least))

@@ -20,6 +20,7 @@ from quickstudy.base.parameters import (
     parse_assignments,
 )
 from quickstudy.base.registries import task
+from quickstudy.base.stated import TaskFacts, stated
 from quickstudy.tasks.language.checking import Verdict, judge
 
 
@@ -93,7 +94,7 @@ def common_vocabulary(tasks: Sequence[Any]) -> tuple[str, ...]:
     no words.
     """
     for member in tasks:
-        if not hasattr(member, "vocabulary"):
+        if stated(member, TaskFacts).vocabulary is None:
             raise UsageError(
                 f"{member.id} has no vocabulary; only tasks that read and answer words can be put"
                 " together"
