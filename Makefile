@@ -7,7 +7,7 @@ PLACE = $(if $(OUT),--out $(OUT))
 SEEDS ?= 6
 LEARNER ?= esn
 
-.PHONY: run test quick lint bench chaos docs norms anchors clean
+.PHONY: run test quick lint bench speed chaos docs norms anchors clean
 
 run: .venv/run
 	$(BIN)/quickstudy profile $(LEARNER) --quick --seeds $(SEEDS) $(PLACE)
@@ -29,6 +29,10 @@ bench: .venv/bench
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/seeds.py
 	$(BIN)/python benchmarks/reservoir.py
+
+# The small ratios against their peers, held against benchmarks/targets.toml: a minute.
+speed: .venv/bench
+	$(BIN)/python benchmarks/reservoir.py --check harvest capacities
 
 # Bits flipped, odd records, power cuts, kills, torn tails, other orders, signals, wild learners, dying clusters: how many were tried, and
 # how many held. It takes an hour or more; each script can make a part of it, see tests/tally.py.

@@ -1,11 +1,14 @@
 """How fast reservoirs are harvested, trained and measured, beside reservoirpy 0.4.2 and rcbench
 1.0.10 in one run: the least CPU seconds of each over rounds in which they take turns, on one
 thread, so that a busy machine slows all alike. `python benchmarks/reservoir.py` writes a table;
-what is compared must agree first.
+what is compared must agree first. With --check a ratio below its
+least one in `targets.toml` is an error.
 """
 
 import logging
+import pathlib
 import sys
+import tomllib
 
 from clock import product_rate, seconds
 
@@ -254,13 +257,22 @@ def generation():
 
 
 def main():
-    """Print the table."""
-    sys.stdout.write(f"{'what':<58} {'here':>18}  {'beside':<32} {'times':>6}\n")
-    chosen = sys.argv[1:] or ["harvest", "sweep", "capacities", "generation"]
-    for part in chosen:
+    """Print the table; with --check, exit with status 1 where a ratio is below its least one."""
+    check = "--check" in sys.argv
+    chosen = [name for name in sys.argv[1:] if name != "--check"]
+    targets = tomllib.loads((pathlib.Path(__file__).parent / "targets.toml").read_text())
+    slow = []
+    sys.stdout.write(f"{'what':<58} {'here':>18}  {'beside':<32} {'times':>6} {'goal':>6}\n")
+    for part in chosen or ["harvest", "sweep", "capacities", "generation"]:
         for what, here, beside, ratio in globals()[part]():
-            sys.stdout.write(f"{what:<58} {here:>18}  {beside:<32} {ratio:>6.2f}\n")
+            target = next((own for name, own in targets.items() if what.startswith(name)), {})
+            goal = f"{target['goal']:g}" if target else ""
+            sys.stdout.write(f"{what:<58} {here:>18}  {beside:<32} {ratio:>6.2f} {goal:>6}\n")
             sys.stdout.flush()
+            if target and ratio < target["least"]:
+                slow.append(f"{what}: {ratio:.2f} times, at least {target['least']:g} wanted")
+    if check and slow:
+        sys.exit("\n".join(slow))
 
 
 if __name__ == "__main__":

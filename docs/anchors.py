@@ -3,8 +3,8 @@
 Anchors are constants of an item and its version, from seeds that are used for nothing else (root
 seed ROOT): the spans of a guess, of the oracle, of a rote memoriser, of the best other baseline,
 which is chosen on one half of the seeds and measured on the other, and of a network that learns
-nothing. They are in `published/anchors`, a line an item; one that is there in its present version
-is left alone. `docs/norms.py` puts them into the norms inside the package.
+nothing. They are in `published/anchors`, a line an item; one stored in its present version is kept.
+`docs/norms.py` puts them into the norms inside the package.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ import numpy as np
 from quickstudy.base import registries
 from quickstudy.base.canonical import plain
 from quickstudy.base.seeds import Streams
+from quickstudy.base.study import find_study
 from quickstudy.base.task import asked_of
 from quickstudy.learners.learner_spec import choose_learner, fitted
 from quickstudy.measures.span import span
 from quickstudy.runs.run_spec import component, protocol_of
 from quickstudy.tasks.span.item import Axis
-from quickstudy.tasks.span.tracking import GROUPS
 from quickstudy.testing.span_rules import end_span, rule_spans, rules_of
 
 ROOT = 7_200_001
@@ -34,14 +34,17 @@ ROOT = 7_200_001
 SEEDS, UNTRAINED = 200, 20
 """Seeds of the baselines, and of the untrained network, which takes a hundred times longer."""
 NETWORK = "lstm:rate=1e-12,passes=1"
-"""It goes through the lesson once, with steps so small that its weights stay as they were drawn."""
+"""It goes through the lesson once, with steps so small that its weights keep their initial
+values.
+"""
 STORED = pathlib.Path(__file__).resolve().parent.parent / "published" / "anchors" / "results.jsonl"
 
 
 def items() -> list[str]:
-    """All items, tracking once for every group that has no item of its own."""
+    """All items, tracking once for every group that a card has."""
     names = [id for id in registries.task.names() if id.startswith("span/") and id != "span/track"]
-    return [*names, *(f"span/track:group={group}" for group in GROUPS if group != "Z2")]
+    tracked = [row.task for row in find_study("profile-full").rows if "group=" in row.task]
+    return [*names, *tracked]
 
 
 def mean(values: Any) -> float:
@@ -103,7 +106,7 @@ def chance_of(task: Axis, trace: Any) -> float:
 
 
 def stored() -> dict[str, Any]:
-    """The anchors that are there already, by item."""
+    """The stored anchors, by item."""
     text = STORED.read_text(encoding="utf-8") if STORED.exists() else ""
     return {one["item"]: one for one in map(json.loads, text.splitlines())}
 

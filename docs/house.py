@@ -16,6 +16,7 @@ import sys
 import tempfile
 
 import numpy as np
+from plain_english import matches
 
 ROOT = pathlib.Path(__file__).parents[1] / "src" / "quickstudy"
 SMALL = ("--seeds", "1", "--set", "sequences=20", "--workers", "0", "--quiet")
@@ -37,29 +38,6 @@ GOALS = {
     "hasattr/getattr as protocol": "< 30",
     "dialect words per 1,000 lines": "< 3",
 }
-DIALECT = {
-    "said / says of a thing": r"\b(said|says)\b",
-    "beside": r"\bbeside\b",
-    "stands in/on/for/at": r"\bstands? (in|on|for|at|beside)\b",
-    "nobody, whoever ...": r"\b(nobody|somebody|everybody|whoever|whatever)\b",
-    "is no X": r"\b(is|are) no\b",
-    "as it is": r"\bas (it|they) (is|are|was|were)\b",
-    "is told": r"\b(is|are|be|was|were) told\b",
-    "is there": r"\b(is|are|was|were) there\b",
-    "of ours, of a user's own": r"\bof (ours|a user's own|one's own)\b",
-    "behind, for after": r"\bbehind\b",
-    "for want of": r"\bfor want of\b",
-    "mend": r"\bmend(s|ed|ing)?\b",
-    "worked out, reckoned": r"\b(worked out|reckoned)\b",
-    "drawn anew": r"\b(anew|drawn again)\b",
-    "give back": r"\b(gives?|given|giving) back\b",
-    "foretell": r"\bforet(ell|old)\w*\b",
-    "newborn, heat": r"\b(newborn|heat)\b",
-    "life, lives": r"\b(a life|lives)\b",
-    "what is/was as subject": r"(?:^|[.;:] )What (is|was|are|were)\b",
-}
-"""Patterns of the private dialect in docstrings, comments and messages."""
-
 PROTOCOL = re.compile(r"\b(?:hasattr|getattr)\(")
 COUNT_FILES = """
 import atexit, json, os, sys, threading
@@ -120,8 +98,7 @@ def measured() -> dict[str, float]:
             say(name, *(pathlib.Path(one).relative_to(ROOT) for one in files), sep="\n  ")
     found["option relays"] = relays(texts)
     found["hasattr/getattr as protocol"] = sum(map(protocol_calls, texts.values()))
-    words = [text for each in texts.values() for text in prose(each)]
-    count = sum(len(re.findall(one, text)) for one in DIALECT.values() for text in words)
+    count = sum(len(matches(path)) for path in texts)
     found["dialect words per 1,000 lines"] = 1000 * count / lines
     return found
 
@@ -196,17 +173,6 @@ def protocol_calls(text: str) -> int:
             literal = len(node.args) > 1 and isinstance(node.args[1], ast.Constant)
             count += literal and node.func.id in ("hasattr", "getattr")
     return count
-
-
-def prose(text: str) -> list[str]:
-    """Docstrings, comments and messages of a file."""
-    comments = re.findall(r"#.*", text)
-    strings = [
-        node.value
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value
-    ]
-    return [*comments, *strings]
 
 
 if __name__ == "__main__":

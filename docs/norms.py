@@ -43,16 +43,19 @@ SPANS = ("rote", "best_control")
 """Statistics that are spans."""
 HEAD = """# Reference learners
 
-Spans of the built-in learners on the items of the quick profile, mean of {seeds} seeds, with their usual settings, and
-below on the other items of the standard profile. The runs are in `published/battery`; `make norms` makes the runs that
-are missing, the norms inside the package and this page. `quickstudy profile` reads a card against these norms.
+Spans of the built-in learners on the items of the quick profile, mean of {seeds} seeds, with their usual settings. The
+runs are in `published/battery`; `make norms` makes the runs that are missing, the norms inside the package and this
+page. `quickstudy profile` reads a card against these norms.
 
 A span is in the unit of its item; `+` is the end of the axis. `quickstudy show span/copy` has the sheet of one.
 """
 OTHERS = """
 ## The other items
 
-The same with the items that only the standard and the full profile have.
+Items that only the standard and the full profile have.
+"""
+UNMEASURED = """Not every learner of the gallery has runs of {items}: these items have no norms, and a
+card shows no reference learners there.
 """
 ANCHORS = """
 ## Anchors
@@ -64,12 +67,12 @@ that learns nothing (`lstm`, {untrained} seeds). `make anchors` measures those t
 RELIABILITY = """
 ## How well the battery tells learners apart
 
-`quickstudy reproduce battery --stored published/battery` prints these numbers. Two learners are told apart by a family
-where the 95 % intervals of its number over {seeds} seeds are disjoint. Split-half: correlation over learners between
-the means of two halves of the seeds, mean over all splits; retest: the same of ranks. Reliability: the share of the
-variance of the learners' means that is between learners; without the extremes: without the two learners furthest from
-the median. Floor, ceiling: learners at an end of the axis, in a family on all of its items. Eigenvalue ratio: first
-over second eigenvalue of the correlations of the items, those of the standard profile too.
+`quickstudy reproduce battery --stored published/battery` prints these numbers. A family separates two learners if the
+95 % intervals of its number over {seeds} seeds are disjoint. Split-half: correlation over learners between the means of two
+halves of the seeds, mean over all splits; retest: the same of ranks. Reliability: the share of the variance of the
+learners' means that is between learners; without the extremes: without the two learners furthest from the median.
+Floor, ceiling: learners at an end of the axis, in a family on all of its items. Eigenvalue ratio: first over second
+eigenvalue of the correlations of the items, those of the standard profile too.
 
 The tables here are of the {gallery} learners of the gallery, for which the thresholds were set:
 {names}
@@ -116,7 +119,7 @@ def stored_request(folder: pathlib.Path, scratch: pathlib.Path) -> Request:
 
 def facts_of_runs(profiles: list[Profile], request: Request) -> dict[str, Any]:
     """Versions and machines of the runs."""
-    where = [record.where for record in request.found.records]
+    where = [record.where for record in request.results.records.values()]
     parts = ("python", "jax", "numpy", "device")
     known = {part: sorted({str(one[part]) for one in where if one.get(part)}) for part in parts}
     return {
@@ -145,24 +148,36 @@ def texts(folder: pathlib.Path) -> tuple[str, str, str]:
         request = stored_request(folder, pathlib.Path(scratch))
         found = [profile_of(request, learner) for learner in reference_learners(request)]
         profiles = references(request, found)
+        unmeasured = {item.name: item.label for item in found[0].items}
+        for item in profiles[0].items:
+            del unmeasured[item.name]
         anchors = anchors_for(profiles[0])
         norms = json.loads(
             norms_file(profiles, marks_of(request), facts_of_runs(profiles, request))
         )
-        anchors = {name: own for name, own in anchors.items() if name in norms["items"]}
         for name, own in anchors.items():
             norms["items"][name]["anchors"] = own
-        table = page(profiles, quick_items(request), anchors, facts_of(request, profiles, anchors))
+        facts = facts_of(request, profiles, anchors)
+        table = page(profiles, quick_items(request), [*unmeasured.values()], anchors, facts)
         picture = drawing("reference-learners", RECALL_AND_TRACKING, norms_from(norms))
         return json.dumps(norms, indent=1) + "\n", table, picture
 
 
-def page(profiles: list[Profile], quick: set[str], anchors: dict[str, Any], facts: Any) -> str:
-    """The tables as Markdown."""
-    known = {item.name for one in profiles for item in one.items if not item.why}
-    lines = [HEAD.format(seeds=SEEDS), *_spans(profiles, quick & known)]
-    if known - quick:
-        lines += [OTHERS, *_spans(profiles, known - quick)]
+def page(
+    profiles: list[Profile],
+    quick: set[str],
+    unmeasured: list[str],
+    anchors: dict[str, Any],
+    facts: Any,
+) -> str:
+    """The tables as Markdown. unmeasured: labels of the items without norms."""
+    others = {item.name for item in profiles[0].items} - quick
+    lines = [HEAD.format(seeds=SEEDS), *_spans(profiles, quick)]
+    if others:
+        lines += [OTHERS, *_spans(profiles, others)]
+    if unmeasured:
+        names = textwrap.fill(UNMEASURED.format(items=", ".join(unmeasured)), 120)
+        lines.append(f"\n{names}")
     lines += [*_anchors(anchors), *_reliability(facts), FAILS, *_failures(facts)]
     if facts["all"]["learners"] != facts["learners"]:
         lines += [ALL.format(learners=len(facts["all"]["learners"])), *_tables(facts["all"])]
@@ -216,10 +231,9 @@ def _failures(facts: Any) -> list[str]:
 
 def _tables(facts: Any) -> list[str]:
     lines = [*_families(facts)]
-    if any(own["learners"] for own in facts["standard"]["families"].values()):
+    if facts["standard"] != {part: facts[part] for part in facts["standard"]}:
         lines += [STANDARD, *_families(facts["standard"])]
-    items = {name: own for name, own in facts["items"].items() if own["learners"]}
-    return [*lines, ITEMS, *_table("item", items, (*ITEM_PARTS, "seconds"))]
+    return [*lines, ITEMS, *_table("item", facts["items"], (*ITEM_PARTS, "seconds"))]
 
 
 def _families(facts: Any) -> list[str]:

@@ -11,7 +11,7 @@ How a block is marked, after its language:
     console no-run        takes minutes: run by docs/refresh.py, which puts in the numbers
     python needs=NAME     the page needs that library, and is tried only where it is installed
 
-In what is printed, `...` stands for anything, and a line of it for any number of lines.
+In printed output, `...` matches anything, and a line of it for any number of lines.
 """
 
 from __future__ import annotations

@@ -4,11 +4,11 @@ pages.
     python docs/refresh.py [PAGE ...]
     python docs/refresh.py --ids
 
-Commands run in results/pages/, so that what is there is not run twice; remove that folder to begin
-anew. Runs that are stored in published/ are taken over first. A line that is shown in a page but is
-no longer printed, numbers apart, is an error. So is a command that ends with another status than 0,
-as it does when a run has failed: it is named, its block stays as it is, and the others are renewed.
-The list of all components is made from the catalogue; with --ids, only that is done.
+Commands run in results/pages/, so that stored runs are not repeated; remove that folder to start
+from the beginning. Runs that are stored in published/ are copied first. A line that is shown in a
+page but is no longer printed, numbers apart, is an error. So is a command that ends with another
+status than 0, for example when a run has failed: it is named, its block is kept, and the others are
+renewed. The list of all components is made from the catalogue; with --ids, only that is done.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NUMBER = re.compile(r"[−+-]?\d[\d,.]*(?:e-\d+)?|\bnever\b")
 
 
 class CommandFailed(Exception):
-    """A command has ended with another status than 0; says which, and how."""
+    """A command has ended with another status than 0; the message has both."""
 
 
 def main() -> int:
@@ -63,8 +63,8 @@ def with_ids(text: str) -> str:
 
 
 def _shortened(names: list[str]) -> list[str]:
-    """Ids as they are read: of more than three that are alike up to a last number or word, one and
-    how many.
+    """Ids in a short form: more than three that differ only in a last number or word are shown
+    as one, with their count.
     """
     found: dict[str, list[str]] = {}
     for name in names:
@@ -126,7 +126,7 @@ def refresh(page: pathlib.Path) -> list[str]:
 
 
 def _renew(block: Block) -> tuple[list[str], list[str]]:
-    """The lines of the block now, and what is wrong. One whose command fails stays as it is."""
+    """The new lines of the block, and the errors. A block whose command fails is kept."""
     renewed: list[str] = []
     missing: list[str] = []
     failed: list[str] = []
@@ -172,7 +172,7 @@ def match(shown: list[str], printed: list[str]) -> tuple[list[str], list[str]]:
 
 
 def made_by(target: str) -> str:
-    """The command behind a target of the Makefile, with its default values."""
+    """The command of a target of the Makefile, with its default values."""
     text = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", "")
     recipe = re.search(rf"^{target}:.*\n\t(.+)$", text, flags=re.MULTILINE)
     if recipe is None:
@@ -204,7 +204,7 @@ def _run(command: str) -> list[str]:
     )
     if done.returncode:
         tail = "".join(f"\n    {line}" for line in done.stdout.splitlines()[-_TAIL:])
-        raise CommandFailed(f"left as it is, {command} ended with status {done.returncode}:{tail}")
+        raise CommandFailed(f"kept, since {command} ended with status {done.returncode}:{tail}")
     return done.stdout.splitlines()
 
 

@@ -1,7 +1,7 @@
 """Write the page of measured tables from what is stored: `python docs/results.py`. No run is made,
 and nothing typed.
 
-Every folder of published/ that has runs of a study, as they are or packed, stands on it as
+Every folder of published/ that has runs of a study, packed or not, is on it as
 `quickstudy reproduce` prints it from them. The lines of its command.txt that begin with
 `quickstudy` are the commands; the others say where they were given. Cards are on a page of their
 own.
@@ -29,10 +29,10 @@ STORED = ROOT / "published"
 WIDTH = 150
 HEAD = """# Tables as measured
 
-Studies as their commands printed them, made by `python docs/results.py` from the runs that are stored in `published/`.
-What was not run is empty, and a title says which parameter is not the study's own. To have the same pages with curves,
-pictures and single runs, take the stored runs over: `quickstudy reproduce STUDY --stored published/STUDY`; more seeds
-are then run on top of them.
+Studies as their commands print them, made by `python docs/results.py` from the runs stored in `published/`.
+Cells without runs are empty, and a title names every parameter that differs from the study's own. For the same pages
+with curves, pictures and single runs, copy the stored runs: `quickstudy reproduce STUDY --stored published/STUDY`; more
+seeds are then added to them.
 """
 
 
@@ -47,7 +47,7 @@ def stored() -> list[pathlib.Path]:
 
 
 def section(folder: pathlib.Path) -> str:
-    """What is stored in one folder: for each command the title of its study, where it was given,
+    """The contents of one folder: for each command the title of its study, where it was given,
     what it prints.
     """
     lines = (folder / "command.txt").read_text(encoding="utf-8").splitlines()

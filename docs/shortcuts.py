@@ -66,7 +66,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def stored() -> list[dict[str, Any]]:
-    """What was stored last."""
+    """The result that was stored last."""
     return [json.loads(line) for line in STORED.read_text(encoding="utf-8").splitlines()]
 
 

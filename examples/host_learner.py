@@ -1,4 +1,4 @@
-"""Measure a learner of your own, in plain NumPy, beside a built-in one.
+"""Measure your own learner, in plain NumPy, next to a built-in one.
 
     python examples/host_learner.py
 

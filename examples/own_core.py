@@ -1,4 +1,4 @@
-"""Add a core in one file: units that stand in a ring. Check it: quickstudy check own_core.py"""
+"""Add a core in one file: units in a ring. Check it: quickstudy check own_core.py"""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -69,7 +69,7 @@ def _fence(found: re.Match[str]) -> str:
 
 
 def _target(target: str, path: str) -> str:
-    """A link that leaves docs/ in the repository, as a link to the page that stands for it here."""
+    """A link that leaves docs/ in the repository, as a link to the page that replaces it here."""
     if target.startswith(("http://", "https://", "#")):
         return target
     up = "../" * path.count("/")
@@ -90,7 +90,7 @@ def _target(target: str, path: str) -> str:
 
 def _examples() -> str:
     """The scripts of examples/, one after another."""
-    parts = ["# Scripts to start from\n\nEach runs as it is. They are in the folder `examples`.\n"]
+    parts = ["# Scripts to start from\n\nThey run unchanged. They are in the folder `examples`.\n"]
     for path in sorted((ROOT / "examples").glob("*.py")):
         code = path.read_text(encoding="utf-8").strip()
         parts.append(f'## {path.name}\n\n```python title="{path.name}"\n{code}\n```\n')

@@ -14,8 +14,7 @@ import quickstudy
 HEAD = """# Python
 
 Every public name of the package: `import quickstudy as qs`, then `qs.NAME`.
-[The types](types.md) says
-how they belong together.
+[The types](types.md) describes how they belong together.
 """
 PARTS = {
     "quickstudy.base.registries": "Declare a component",

@@ -30,8 +30,8 @@ _SECTION = re.compile(
 )
 HEAD = """# Studies
 
-A study is a published table or figure, or one of ours, as data: tasks, learners, seeds, and the
-published numbers.
+A study is a published table or figure, or a new comparison, as data: tasks, learners,
+seeds, and the published numbers.
 `quickstudy reproduce NAME` runs what is missing and makes the page, published next to measured.
 [How to write one](../reference/studies.md) · [All stored tables](../reference/results.md)
 """

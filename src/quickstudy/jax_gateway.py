@@ -1,4 +1,4 @@
-"""The one door to JAX: whoever needs it writes `from quickstudy.jax_gateway import jax, jnp, eqx`.
+"""The one door to JAX: import it by `from quickstudy.jax_gateway import jax, jnp, eqx`.
 
 Settings that must stand before JAX is imported are made here: one thread per process (so that
 numbers depend on no number of cores, and workers do not fight), full float32 products, a
@@ -20,7 +20,7 @@ from quickstudy.base.errors import MissingExtra
 from quickstudy.base.hardware import compile_cache, gpu_memory, has_gpu
 
 if has_gpu():
-    # There, threads only compile, and no number depends on them. A worker has been told its share
+    # There, threads only compile, and no number depends on them. A worker has been given its share
     # of the memory, and takes it at once; another process has all that is allowed, and takes what
     # it needs.
     _share = gpu_memory(1)
@@ -155,7 +155,7 @@ def device_kind() -> str:
 
 
 def device_memory() -> int | None:
-    """Bytes that this process may take on its device; None where nobody counts them, as on a
+    """Bytes that this process may take on its device; None where they are not limited, as on a
     CPU.
     """
     limit = (jax.local_devices()[0].memory_stats() or {}).get("bytes_limit")
@@ -170,7 +170,7 @@ def double() -> Any:
 @jax.jit
 def handed_over(arrays: Any) -> Any:
     """A tree of arrays of the host, on the device, in one call: one by one, every new shape would
-    be a program of its own (16 ms to compile, measured), every array a call. Nobody may change them
+    be a program of its own (16 ms to compile, measured), every array a call. Do not change them
     afterwards: large ones are not copied.
     """
     return arrays

@@ -6,9 +6,9 @@
     def longest_run(bits): ...
 
 The same source is compiled where Numba is installed (the extra `learners`) and run as it stands
-where it is not: slower, with the same numbers. What is compiled is kept on disk beside JAX's
-programs; its seconds go to the same clock. Nothing in a compiled function is random: it is handed
-its random numbers.
+where it is not: slower, with the same numbers. Compiled functions are cached on disk next to JAX's
+programs; compile time goes to the same clock. Nothing in a compiled function is random: it is
+handed its random numbers.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 def sources_digest(folder: pathlib.Path) -> str:
     """Of all files under a folder that have something compiled.
 
-    Numba goes by the file of a function alone: what it has kept of one whose callee stands in
-    another file, and has changed there, is taken for fresh, and gives the numbers of the old one.
+    Numba goes by the file of a function alone: if a callee in another file has changed, Numba takes
+    its cached caller for fresh, which gives the numbers of the old one.
     """
     texts = (path.read_bytes() for path in sorted(folder.rglob("*.py")))
     return hashlib.sha256(b"".join(text for text in texts if b"import njit" in text)).hexdigest()[
@@ -59,7 +59,8 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """A function compiled without Python objects when it is first called; itself, where there is no
     Numba.
 
-    options: those of `numba.njit`. Results are kept on disk, unless the function stands in no file.
+    options: those of `numba.njit`. Compiled code is cached on disk, unless the function is not in a
+    file.
     """
     if function is None:
         return lambda function: njit(function, **options)

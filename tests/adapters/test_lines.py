@@ -160,7 +160,7 @@ def test_what_it_is_told(program, tmp_path, brief, lines):
 @pytest.mark.parametrize(
     ("answers", "error", "words"),
     [
-        (["no symbols, please"], NotApplicable, "the program says no: symbols, please"),
+        (["no symbols, please"], NotApplicable, "the program refused: symbols, please"),
         (["hello"], LearnerFault, "must answer ready, or no and why not, got 'hello'"),
         (["ready", "fine"], LearnerFault, "to learn the program must answer ok, got 'fine'"),
         (

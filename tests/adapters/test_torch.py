@@ -389,8 +389,8 @@ def test_a_network_that_was_hardly_trained_is_reported(tmp_path):
     )
     (table,) = gather([tmp_path]).tables
     assert [remark for remark in table.verdict.remarks if "update" in remark] == [
-        "ByBuild:passes=1: only 40 updates, which says little about a network; set passes and batch"
-        " in its name."
+        "ByBuild:passes=1: only 40 updates, which is hardly enough to train a network; set passes"
+        " and batch in its name."
     ]
 
 

@@ -79,7 +79,7 @@ def test_what_is_not_the_next_token_is_no_sequence():
     assert not examples.sequential
     with pytest.raises(
         UsageError,
-        match="example 0 is no sequence: an answer in it is not the token that is read next",
+        match="example 0 is not a sequence: one of its answers differs from the next token",
     ):
         examples.sequence(0)
     assert examples.sequence(1) == ([4, 4, 4, 4], [1, 2, 3])

@@ -156,7 +156,7 @@ def test_a_protocol_goes_by_scores_of_its_own_measures(part, said):
         dataclass(frozen=True)(type("Wrong", (), {**usual, part: said}))
     )
     with pytest.raises(
-        UsageError, match=f'"wrong": {part} "final-acuracy" is no score .*final-accuracy'
+        UsageError, match=f'"wrong": {part} "final-acuracy" is not a score .*final-accuracy'
     ):
         check_reading(wrong)
 

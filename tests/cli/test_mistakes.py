@@ -277,9 +277,9 @@ def test_a_study_that_runs_nothing_or_not_that_often_says_so(quickstudy, tmp_pat
     (tmp_path / "study.toml").write_text(STUDY.replace('"table"', '"illustration"'))
     few = quickstudy("reproduce", "study.toml", "--seeds", 5, "-j", 0)
     assert few.status == 0, few.err
-    assert "study runs 1 of each whatever --seeds says, got 5" in few.err
+    assert "study has 1 repetition of each run; --seeds 5 has no effect" in few.err
     none = quickstudy("reproduce", "wade-grid", "--seeds", 5)
-    assert (none.status, none.err) == (0, "wade-grid runs nothing whatever --seeds says, got 5\n")
+    assert (none.status, none.err) == (0, "wade-grid runs nothing; --seeds 5 has no effect\n")
 
 
 def test_the_score_says_its_thresholds_and_what_it_left_out(here, files):

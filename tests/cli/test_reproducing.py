@@ -147,7 +147,7 @@ def test_a_family_of_ones_own_with_a_protocol_of_its_own_is_reproduced(quickstud
     assert made.status == 0, made.err
     assert re.search(r"coin 0\.9 +0\.\d{3} \[0\.\d{3}, 1\.000\]", made.out)
     hint = (
-        "What the corrections change is seen by: quickstudy reproduce coins.toml --include coin.py"
+        "To see what the corrections change: quickstudy reproduce coins.toml --include coin.py"
         " --seeds 2"
     )
     assert f"{hint} --workers 0 --convention corrected" in made.out

@@ -100,7 +100,7 @@ def test_the_checker_does_not_take_it_on_trust_that_nothing_is_drawn():
 
 def test_the_checker_lets_a_core_refuse_anything_but_symbols():
     assert broken(Picky(refused="Reals")) == {}
-    reading = "reads tokens, reals, bits and fields, or says why not"
+    reading = "reads tokens, reals, bits and fields, or gives a reason why not"
     assert broken(Picky(refused="Tokens"))[reading] == "not for me"
 
 

@@ -32,7 +32,7 @@ def test_what_a_core_says_it_overrides(name):
 
 
 def test_a_capability_is_not_a_property_of_its_own():
-    with pytest.raises(UsageError, match=r"Odd\.noisy: a core says this by its capabilities"):
+    with pytest.raises(UsageError, match=r"Odd\.noisy: a core declares this by its capabilities"):
 
         class Odd(Core):
             @property

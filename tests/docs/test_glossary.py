@@ -84,7 +84,9 @@ def test_the_glossary_is_in_order_and_says_something_of_every_word() -> None:
     assert (
         len(words)
         == len(
-            re.findall(r"^\| [a-z]+ \| [^|]+ \|$", text.partition("## Words with")[0], re.MULTILINE)
+            re.findall(
+                r"^\| [a-z ]+ \| [^|]+ \|$", text.partition("## Words with")[0], re.MULTILINE
+            )
         )
         - 1
     )

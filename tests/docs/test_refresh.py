@@ -85,7 +85,7 @@ def test_a_command_that_fails_is_named_and_the_others_go_on(
         monkeypatch.setattr(refresh, name, tmp_path)
     (fault,) = refresh.refresh(page)
     first, *tail = fault.splitlines()
-    assert first.startswith("page.md, line 2: left as it is, echo ")
+    assert first.startswith("page.md, line 2: kept, since echo ")
     assert first.endswith("exit 1 ended with status 1:")
     assert tail == ["    esn 0.5", "    LearnerFault: loss is nan"]
     # The block of the failed command is as it was, numbers too; the other one has its new number.
@@ -104,7 +104,7 @@ def test_a_failed_command_is_the_exit_status(
         monkeypatch.setattr(refresh, name, tmp_path)
     monkeypatch.setattr("sys.argv", ["refresh.py", str(page)])
     assert refresh.main() == 1
-    assert "page.md, line 2: left as it is, echo " in capsys.readouterr().err
+    assert "page.md, line 2: kept, since echo " in capsys.readouterr().err
     page.write_text(TWO.replace("; exit 1", ""))
     assert refresh.main() == 0
     assert "esn 0.5\n" in page.read_text()

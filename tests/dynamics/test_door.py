@@ -158,7 +158,7 @@ def test_parquet_is_read_like_the_rest(command, recorded):
         ("constant", "all 13 states are constant"),
         ("semicolons", "its cells stand between semicolons; write commas for them\n"),
         ("decimal commas", "write commas for them and decimal points for decimal commas"),
-        ("other drive", "is no drive; make one by"),
+        ("other drive", "is not a drive; make one with"),
     ],
 )
 def test_what_is_wrong_with_a_recording_is_said(command, recorded, fault, said):
@@ -658,3 +658,23 @@ def test_a_device_may_choose_its_strength_like_a_recording(recorded, command):
     runs = qs.run(NARMA, Chosen, seeds=2, controls=False, progress=False, workers=1).records
     found = [run.scores["errors"]["values"]["nrmse"] for run in runs]
     assert sorted(found) == pytest.approx(sorted(wanted), rel=1e-3)
+
+
+def test_a_gain_that_changes_at_once_is_seen_and_chance_is_not():
+    from quickstudy.data.recording_checks import odd_under_noise
+
+    seen = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        inputs = rng.uniform(-1, 1, 3200)
+        weights = rng.normal(size=(8, 8)) * 0.3
+        states = np.zeros((3200, 8))
+        for step in range(1, 3200):
+            states[step] = np.tanh(weights @ states[step - 1] + inputs[step] * np.arange(1, 9) / 8)
+        names = [f"n{number}" for number in range(8)]
+        assert not odd_under_noise(states, inputs, 200, names)
+        states[800:, 3] *= 1.5
+        seen += odd_under_noise(states, inputs, 200, names)
+    found = [warning for warning in seen if "deviation of n3 changes at once" in warning]
+    assert len(found) >= 10
+    assert any("near sample 8" in warning for warning in found)

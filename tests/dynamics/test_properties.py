@@ -195,7 +195,7 @@ def test_what_was_found_is_drawn_and_tasks_have_a_place_in_it():
 
 def test_states_that_never_change_are_no_memory_to_measure():
     """A bag of symbols has soon seen them all: it cannot, which is no failure."""
-    with pytest.raises(NotApplicable, match="its states stay as they are, whatever it reads"):
+    with pytest.raises(NotApplicable, match="its states never change"):
         examined("bag")
 
 

@@ -92,7 +92,7 @@ def test_payoffs_need_a_task_that_has_them():
 
 
 def test_hypotheses_are_judged():
-    assert verdict(["holds", "open"], 2) == "cannot be told"
+    assert verdict(["holds", "open"], 2) == "undecided"
     assert verdict(["holds", "open", "contradicted"], 3) == "falls"
     assert verdict(["holds"] * 3, 3) == "stands"
 

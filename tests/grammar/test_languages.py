@@ -134,7 +134,7 @@ def test_released_lists_begin_and_end_where_they_do():
     for size in SIZES[2:]:
         with pytest.raises(
             UsageError,
-            match=r"0 strings behind the longest shown, and 10 are asked for; use test=exh",
+            match=r"0 strings longer than those shown, and 10 are asked for; use test=exh",
         ):
             TestList.behind(two, "released", shown(two, 100, size), 10)
     equal = language("an-bn")
@@ -255,19 +255,19 @@ BAD = {
     "S -> a S [0.5] | [0.4]": "the probabilities of S sum to 0.9, not to 1",
     "S -> a [1]\nT -> b [1]": "T cannot be reached",
     "S -> a S [1]": "S never ends",
-    "S -> S [0.5] | a [0.5]": "S begins with itself .* stands alone for itself",
+    "S -> S [0.5] | a [0.5]": "S begins with itself .* is replaced by itself",
     "S -> E S a [0.3] | b [0.7]; E -> [0.5] | x [0.5]": "S begins with itself after parts that may",
     "S -> S a [1]": "S never ends",
     "S -> a S S [0.6] | [0.4]": "no finite mean length",
     "S -> ab a [1]": r'"ab" has no rule; letters stand between spaces \(a b\)',
     "S -> the NP [1]": '"NP" has no rule; a word goes in quotes: "NP"',
     "s -> np vp [1]": '"np" has no rule; a word goes in quotes',
-    'S -> "a|b" [1]': "holds neither # nor |",
-    'S -> T "T" [1]; T -> x [1]': "is no left side",
-    "S -> a T [1]": '"T" has no rule, and no terminal is a capital letter beside small ones',
+    'S -> "a|b" [1]': "has neither # nor | in it",
+    'S -> T "T" [1]; T -> x [1]': "is not a left side",
+    "S -> a T [1]": '"T" has no rule, and no terminal is a capital letter among small ones',
     "S -> a": "does not end with its probability",
     "a^n b^n": "its chance to stop",
-    "a^n b^{m+n} [n 0.3] [m 0.3]": "it must stand there alone",
+    "a^n b^{m+n} [n 0.3] [m 0.3]": "it must be alone there",
     "a^n a^n [n 0.3]": "cannot follow itself",
     "a^N [n 0.3]": "chance to stop",
     "no-such-file.txt": "neither rules nor a file",

@@ -81,7 +81,7 @@ def test_worked_examples(kind):
     ("kind", "string"), [(kind, one) for kind in NO_STRINGS for one in NO_STRINGS[kind]]
 )
 def test_what_is_no_string_is_refused(kind, string):
-    with pytest.raises(UsageError, match=f'^grammar/{kind}: ".*" is no string of the task$'):
+    with pytest.raises(UsageError, match=f'^grammar/{kind}: ".*" is not a string of the task$'):
         made(kind).solved(string.split())
 
 

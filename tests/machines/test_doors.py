@@ -63,7 +63,7 @@ def test_a_machine_is_made_small_first(command):
         False,
     )
     _status, out, _ = command("score", "machine", "file.json")
-    assert "made unifilar by beliefs; left for ever and not counted: T" in out
+    assert "made unifilar by belief states; transient and not counted: T" in out
 
 
 def test_thirds_are_read_as_they_were_meant(command):
@@ -99,7 +99,7 @@ def test_a_transducer_is_scored(command):
         pytest.approx(1),
     )
     _status, out, _ = command("score", "machine", "file.json")
-    assert "inputs: uniform, without memory; at most 1.000000 bits" in out
+    assert "inputs: uniform, independent; at most 1.000000 bits" in out
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_a_transducer_is_scored(command):
             [["A", 0, "A", 1], ["B", 1, "B", 1]],
             "has 2 recurrent parts that behave differently (A; B)",
         ),
-        ({"transitions": EVEN, "start": "C"}, 'the start "C" is no state'),
+        ({"transitions": EVEN, "start": "C"}, 'the start "C" is not a state'),
         ({"transitions": EVEN, "start": {"A": 0.5}}, "the chances of the start sum to 0.5"),
         (
             [{"from": "A", "input": 0, "symbol": 0, "to": "A", "probability": 1}, ["A", 0, "A", 1]],
@@ -157,14 +157,14 @@ def test_a_sequence_is_scored(command):
     assert scored(command, {"outputs": text}, "--history", "3", kind="sequence")["history"] == 3
     status, out, _ = command("score", "sequence", "file.json")
     assert status == 0
-    assert out.startswith("2 states behind 9,")
+    assert out.startswith("2 states from 9,")
 
 
 @pytest.mark.parametrize("text", ["01" * 300, " ".join("01" * 300), "left\nright\n" * 300])
 def test_a_text_is_a_sequence_of_characters_or_words(command, text):
     status, out, err = command("score", "sequence", "file.json", file=text)
     assert (status, err) == (0, "")
-    assert out.startswith("2 states behind ")
+    assert out.startswith("2 states from ")
 
 
 def test_a_short_sequence_is_warned_of(command):

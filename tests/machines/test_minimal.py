@@ -208,7 +208,7 @@ def test_chances_must_sum_to_one():
         known.generator(("A", 0, "A", Fraction(3, 2)), ("A", 1, "A", -HALF))
     with pytest.raises(UsageError, match="got none"):
         Transducer.of([])
-    with pytest.raises(UsageError, match='start "C" is no state'):
+    with pytest.raises(UsageError, match='start "C" is not a state'):
         known.parity({"C": Fraction(1)})
 
 

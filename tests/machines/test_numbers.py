@@ -99,11 +99,11 @@ def test_parity_remembers_one_bit_whatever_comes():
 
 def test_inputs_that_cannot_be_are_refused():
     one = known.delay()
-    with pytest.raises(UsageError, match='"2" is no input'):
+    with pytest.raises(UsageError, match='"2" is not an input'):
         memoryless(one, {"2": 1.0})
     with pytest.raises(UsageError, match=r"sum to 1, got 0\.9"):
         memoryless(one, {"1": 0.9})
-    with pytest.raises(UsageError, match="no input of the machine"):
+    with pytest.raises(UsageError, match="not an input of the machine"):
         stationary_under(one, known.golden_mean())
     with pytest.raises(UsageError, match="given nothing"):
         stationary_under(one, known.delay())

@@ -200,7 +200,7 @@ def test_the_page_has_choice_ranks_and_optimism(study: Study, save: Make, tmp_pa
     # Two choosing runs have an interval, but are no ground for a verdict.
     assert row[3].startswith("0.400 ±")
     assert any(
-        "no verdict on 1, where fewer than 6 runs are there" in part.text for part in texts(page)
+        "no verdict on 1, where there are fewer than 6 runs" in part.text for part in texts(page)
     )
 
 
@@ -239,7 +239,7 @@ def test_what_is_missing_is_named(study: Study, save: Make, tmp_path: Path) -> N
     partial = {**CHOOSING, 3: [(0.9, 0.9)]}
     page = page_of(request_of(study, save(tmp_path / "runs", runs(partial, {}))))
     opening = texts(page)[0]
-    assert "7 of 16 choosing runs are there" in opening.text
+    assert "7 of 16 choosing runs are stored" in opening.text
     assert (
         "5 qa compares 3 rules with 2 runs each; 1 with fewer or none are left out" in opening.text
     )

@@ -306,19 +306,19 @@ def test_best_control_and_claims_go_by_the_direction(
     facts = page.facts["controls"]["published"]["wade"]
     assert facts.get("5 qa", {}).get("control") == control
     assert page.facts["claims"]["claims"][0]["published"]["rows"]["5 qa"] == claim
-    assert ("Nobody says whether higher or lower is better (↕): wade." in words(page)) is not bool(
-        better
-    )
+    assert (
+        "It is not declared whether higher or lower is better (↕): wade." in words(page)
+    ) is not bool(better)
 
 
 def test_a_folder_without_runs_gives_a_page_that_says_so(study: Study, tmp_path: Path) -> None:
     page = the_page(study, tmp_path / "none")
     assert "No finished runs under the convention published: 1 periodic; 5 qa." in words(page)
-    assert "No runs of transformer:causal=false or transformer:causal=true are there." in words(
+    assert "There are no runs of transformer:causal=false or transformer:causal=true." in words(
         page
     )
-    assert "Convention corrected: no runs of the controls are there." in words(page)
-    assert "cannot be told" in as_html(page)
+    assert "Convention corrected: no runs of the controls." in words(page)
+    assert "undecided" in as_html(page)
     assert page.whole
 
 
@@ -346,7 +346,7 @@ def test_models_are_judged_against_the_best_control_and_never_the_oracle(
     )
     assert "No finished runs under the convention published: 1 periodic." in words(page)
     # One of two tasks holds, and the other has no runs.
-    assert grid(page, "two-claims")[1][2:] == ("WADE", "cannot be told [5; – 1]", "not run")
+    assert grid(page, "two-claims")[1][2:] == ("WADE", "undecided [5; – 1]", "not run")
     # All of the score of a curve with one evaluation comes from that one.
     assert page.facts["first"]["published"]["ESN"]["5 qa"] == 1
     assert page.facts["time"]["published"]["5 qa"]["as published"]["ranking"] == ["ESN", "LSTM"]
@@ -400,7 +400,7 @@ def test_the_leak_and_the_exchange(study: Study, save: Make, tmp_path: Path) -> 
     assert swap["leaking"] == {"as_trained": 1.0, "exchange": 0.0, "blank": 0.5, "reacts": True}
     assert swap["causal"]["reacts"] is False
     assert (
-        "raises final accuracy on 1 of the 1 task that can be told (interval above 0): 5 qa."
+        "raises final accuracy on 1 of the 1 task with enough runs (interval above 0): 5 qa."
         in words(page)
     )
     assert (

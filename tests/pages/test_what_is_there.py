@@ -99,12 +99,12 @@ def rows_of(found: Table) -> list[tuple[str, ...]]:
         ([10, 10], "10 runs a cell, convention corrected."),
         ([6, 10], "6 to 10 runs a cell, convention corrected."),
         ([7, 0], "7 runs a cell, convention corrected. 1 of 2 cells is empty."),
-        ([0, 0], "No run is there yet, convention corrected."),
+        ([0, 0], "No runs yet, convention corrected."),
         (
             [1, 1],
             (
-                "1 run a cell, convention corrected. Fewer than 6 runs give no verdict, and an"
-                " interval of so few says little."
+                "1 run a cell, convention corrected. Fewer than 6 runs give no verdict, and"
+                " their intervals are unreliable."
             ),
         ),
     ],

@@ -101,16 +101,18 @@ def test_an_episode_is_told_game_by_game_on_the_page_of_its_run(listener):
         "right" if good else "wrong" for good in right
     ]
     told = {term: said for term, said, _ in steps.steps[0][1][0].items}
-    assert told["the speaker says"] == listener._games[0].said
-    assert told["the listener decides"].startswith("stimulus 1: ")
+    assert told["speaker's message"] == listener._games[0].said
+    assert told["listener's choice"].startswith("stimulus 1: ")
     (fault,) = episode({**what, "root": 5}, trace)
-    assert "cannot be drawn again" in fault.text
+    assert "cannot be resampled" in fault.text
 
 
 def test_a_decision_that_is_none_changes_nothing():
     seat = Invitation("games/listener", root=4).seat()
     for line in ("", "0", "2", "nobody", "-1"):
-        with pytest.raises(UsageError, match="is no decision; type a number from 1 to 1, or none"):
+        with pytest.raises(
+            UsageError, match="is not a decision; type a number from 1 to 1, or none"
+        ):
             seat.answer(line)
     assert not seat.scored
     assert seat.progress.startswith("0 of")
@@ -153,7 +155,9 @@ def test_words_stand_between_spaces():
     assert seat.shown().text == "2: # the _"
     assert seat.answer("cat the cat").text == "right: cat comes next"
     assert not seat.answer("of").good
-    with pytest.raises(UsageError, match='"t h e" is no answer; the letters are # cat of sleeps'):
+    with pytest.raises(
+        UsageError, match='"t h e" is not an answer; the letters are # cat of sleeps'
+    ):
         seat.answer("t h e")
 
 
@@ -164,7 +168,7 @@ def test_letters_are_taken_as_long_as_they_are_right():
     assert seat.shown().text == "2: #aab_"
     assert not seat.answer("b b").good  # the second stands where the string ends
     assert seat.shown().text.startswith("3: #")
-    with pytest.raises(UsageError, match='"x" is no answer; the letters are # a b'):
+    with pytest.raises(UsageError, match='"x" is not an answer; the letters are # a b'):
         seat.answer("x")
     seat.stop()
     assert seat.traces()[0].arrays["wrong"].tolist() == [0, 1]
@@ -176,9 +180,12 @@ def test_letters_are_taken_as_long_as_they_are_right():
         (["dynamics/narma-10"], "there is no seat for that; play a task of language"),
         (
             ["games/common"],
-            "games/common has no listener's seat beside a speaker; play games/listener",
+            "games/common has no role of a listener with a given speaker; play games/listener",
         ),
-        (["games/pair"], "games/pair has no listener's seat beside a speaker; play games/listener"),
+        (
+            ["games/pair"],
+            "games/pair has no role of a listener with a given speaker; play games/listener",
+        ),
         (["grammar/an-bn:setup=accept"], "is not played symbol by symbol"),
         (["language/qa", "--ask", "gaps"], "--ask is for tasks of the curriculum"),
         (

@@ -144,7 +144,7 @@ def test_rulesets_are_not_mixed(made: tuple[Path, Any, Any], tmp_path: Path) -> 
         qs.UsageError, match=f"not mixed with profile-quick version {VERSION}, tuned"
     ):
         qs.profile("esn", out=made[0], tuned=True)
-    with pytest.raises(qs.UsageError, match="stands for several learners"):
+    with pytest.raises(qs.UsageError, match="names several learners"):
         qs.profile("esn:units=10|20", out=tmp_path)
     with pytest.raises(qs.UsageError, match='no parameter "unist"'):
         qs.profile("esn:unist=10", out=tmp_path)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from quickstudy.pages.profile import battery
 from quickstudy.pages.profile import reliability as stat
-from quickstudy.pages.profile.spans import Family, Item, Spans
+from quickstudy.pages.profile.spans import Family, Item, Profile, Spans
 
 
 def _values(*means, noise=0.01):
@@ -111,3 +113,56 @@ def test_demands_are_named():
     item = stat.item_statistics([one.items[0] for one in rows], rows, {})
     assert item["fails"]["floor_share"] == "at most a third of the learners at the floor"
     assert item["rote"] is item["learned"] is None
+
+
+def _learner(name, **spans):
+    """A learner with these spans by item; a text is a reason."""
+    items = [
+        replace(_item(one, ()), why=own) if isinstance(own, str) else _item(one, own)
+        for one, own in spans.items()
+    ]
+    return Profile(name, "", [Family("language", items)])
+
+
+def _battery(*gallery):
+    """A request with two seeds, of which `copy` is a quick item and `select` is not."""
+    study = SimpleNamespace(settings={"gallery": gallery, "quick": "profile-quick"})
+    return SimpleNamespace(seeds=2, study=study)
+
+
+def test_an_item_is_measured_once_the_whole_gallery_has_all_its_runs():
+    whole, cannot = (
+        _learner("whole", copy=[1.0, 2.0], select=[1.0, 2.0]),
+        _learner("cannot", copy=[1.0, 2.0], select="not-applicable: it reads numbers"),
+    )
+    short, not_run = (
+        _learner("short", copy=[1.0, 2.0], select=[1.0]),
+        _learner("not-run", copy=[1.0, 2.0], select="not run yet"),
+    )
+    both, quick = {"copy", "select"}, {"copy"}
+    for found, names in (
+        ((whole, cannot), both),
+        ((whole, short), quick),
+        ((whole, not_run), quick),
+    ):
+        request = _battery(*(one.learner for one in found))
+        assert battery.measured_items(request, found) & both == names
+    request = _battery("whole", "cannot")
+    (_, _, third) = battery.references(request, [whole, cannot, short])
+    assert [item.why for item in third.items] == ["", "1 of 2 runs"]
+
+
+def test_a_family_has_the_number_of_its_quick_items_and_the_eigenvalues_of_all():
+    """Two quick items, and a third one that goes along with both."""
+    found = [
+        _learner(name, copy=[low, low], lookup=[low, high], select=[high, high])
+        for name, low, high in (("a", 0.5, 0.6), ("b", 2.0, 2.1), ("c", 4.0, 4.1))
+    ]
+    facts = battery.facts_of(_battery("a", "b", "c"), found, {})
+    own, standard = facts["families"]["language"], facts["standard"]["families"]["language"]
+    assert own["items"] == standard["items"] == 3
+    assert own["eigenvalues"] == standard["eigenvalues"] > 2
+    assert [*facts["items"]] == ["copy", "lookup", "select"]
+    share = found[0].families[0].shares.mean()
+    quick = battery.part_of(found[0], {"copy", "lookup"})
+    assert quick.families[0].shares.mean() < share

@@ -108,6 +108,9 @@ def test_words_have_units_ranks_and_baselines() -> None:
     unclear = clause(item(around(3.5, 2.5)), copy)
     assert unclear.endswith("not distinguishable from the baseline rote (2.0) with 6 seeds")
     assert clause(item(around(15.0), taught=8), copy).endswith(", beyond its data (up to 8)")
+    rote = norms(7.8, esn=1.0).items["copy"]
+    text = clause(item(around(9.5, 2.4), taught=4), rote)
+    assert text.endswith("not distinguishable from the baseline rote (7.8) with 6 seeds")
     assert clause(item([32.0] * 6), copy).startswith("copies 32+ symbols")
     ahead = item(around(15.0), can="predicts {} steps", lyapunov=0.0065)
     assert clause(ahead, None) == "predicts 15.0 steps (0.1 Lyapunov times)"

@@ -43,7 +43,7 @@ def test_verdicts(scored: Make, make_record: Make, make_report: Make) -> None:
     assert table.verdict.short == "1 of 3 above the best control, strong clearly ahead."
     text = table.verdict.text
     assert text.startswith("Above the best control, copy (0.200): strong by 0.310")
-    assert "level cannot be told from it" in text
+    assert "no significant difference from it: level" in text
     assert "weak is below it" in text
     assert text.endswith("strong is clearly ahead of level.")
     assert (
@@ -53,7 +53,7 @@ def test_verdicts(scored: Make, make_record: Make, make_report: Make) -> None:
     # An interval that holds more than what matters does not show that a learner is not above.
     open_text = make_report([*control, *level]).tables[0].verdict.text
     assert open_text.startswith(
-        "No learner is shown to be above the best control, copy (0.200) (6 runs); level cannot"
+        "No learner is shown to be above the best control, copy (0.200) (6 runs); no significant"
     )
     assert "no control was run" in make_report(strong).tables[0].verdict.text
     assert "there is no learner" in make_report(control).tables[0].verdict.text
@@ -158,7 +158,7 @@ def test_overlapping_intervals_have_no_winner(scored: Make, make_report: Make) -
         [*scored("a", *around(0.5, 0.1)), *scored("b", *around(0.505, 0.05))]
     ).tables[0]
     assert not table.verdict.ahead
-    assert "b and a cannot be told apart" in table.verdict.text
+    assert "no significant difference between b and a" in table.verdict.text
 
 
 def test_too_small_to_matter_is_not_the_same_as_cannot_be_told(
@@ -174,8 +174,8 @@ def test_too_small_to_matter_is_not_the_same_as_cannot_be_told(
     assert (
         table.verdict.text
         == "No learner is clearly above the best control, copy (0.000); a (0.0007) is above it"
-        " (0.000) in WADE above chance, by too little to matter; b cannot be told from it; a is"
-        " ahead of b by too little to matter."
+        " (0.000) in WADE above chance, by too little to matter; no significant difference from"
+        " it: b; a is ahead of b by too little to matter."
     )
 
 
@@ -412,7 +412,8 @@ def test_where_few_runs_cannot_be_corrected_for_the_controls_that_is_said(
     )
     assert ("halting and lost are below it" in text) == told
     assert (
-        "halting cannot be told from it (6 runs are too few to correct for 3 controls)" in text
+        "no significant difference from it: halting (6 runs are too few to correct for 3 controls)"
+        in text
     ) != told
     assert told or "lost is below it" in text
 
@@ -469,10 +470,7 @@ def test_of_two_that_are_level_the_second_score_says_who_is_ahead(
     slow = waves(make_record, "slow", [0.1] * 6, size=11_095.0, legend=legend)
     quick = waves(make_record, "quick", [0.1] * 6, size=57.0, legend=legend)
     table = make_report([*slow, *quick]).tables[0]
-    assert (
-        "cannot be told apart, but by size quick (57) is ahead of slow (11,095)"
-        in table.verdict.text
-    )
+    assert "but by size quick (57) is ahead of slow (11,095)" in table.verdict.text
     third = waves(make_record, "alike", [0.1] * 6, size=11_095.0, legend=legend)
     table = make_report([*slow, *third, *quick]).tables[0]
     assert [row.learner for row in table.rows] == ["quick", "alike", "slow"]
@@ -563,3 +561,21 @@ def test_an_interval_as_wide_as_the_scale_is_only_named_so(scored: Make, make_re
         one for one in FORMS["text"](make_report(records)).splitlines() if one.startswith("esn  ")
     ][:1]
     assert "± more than 1" in line
+
+
+def test_where_all_are_at_the_ceiling_the_second_score_is_told(
+    tmp_path: Any, make_report: Make
+) -> None:
+    """Task 2 is passed by an echo too, later: tasks passed tells them not apart, steps do."""
+    import quickstudy as qs
+
+    results = qs.run(
+        "curriculum/micro-2", "table", seeds=2, protocol={"steps": 6000}, out=tmp_path, workers=1
+    )
+    (table,) = make_report(list(results.records)).tables
+    told = next(one for one in table.verdict.remarks if one.startswith("All at 1"))
+    steps = {row.learner: table.middle(row, "steps-to-pass") for row in table.rows}
+    assert steps["table"] < steps["echo-byte"]
+    assert f"table {steps['table']:g}" in told
+    assert "echo-byte" in told
+    assert "random-byte" not in told

@@ -55,7 +55,7 @@ def test_every_table_and_picture_is_a_file(
     assert float(rows["lstm"][table.judged.title]) == table.middle(table.rows[0])  # all digits
     write_files(data, tmp_path / "files")
     path.write_text("mine")
-    with pytest.raises(UsageError, match="no page of quickstudy's"):
+    with pytest.raises(UsageError, match="was not written by quickstudy"):
         write_files(data, tmp_path / "files")
 
 

@@ -133,7 +133,7 @@ def test_programs(tmp_path):
         f"lines:command={sys.executable} {tmp_path / 'program.py'}", tmp_path
     )
     assert symbols == ""
-    assert series.startswith(f"{NOT}the program says no")
+    assert series.startswith(f"{NOT}the program refused")
     assert world.startswith(f"{NOT}it talks in bytes")
     pytest.importorskip("zmq")
     assert all(

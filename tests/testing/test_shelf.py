@@ -124,7 +124,7 @@ def test_a_class_need_not_know_of_symbols():
 def test_fixed_data_are_no_fault_where_they_are_said():
     for task in (faulty.FaultySeries("fixed"), faulty.FaultyLevers(fault="fixed")):
         details = {finding.what: finding.detail for finding in check_task(task)}
-        assert "its data are fixed, and it says so" in details.values()
+        assert "its data are fixed, as declared" in details.values()
         assert broken(check_task(task)) == []
 
 

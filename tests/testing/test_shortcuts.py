@@ -67,7 +67,7 @@ def test_where_answers_are_coins_nothing_is_found():
 def test_tasks_of_another_kind_are_refused():
     from quickstudy.base import registries
 
-    with pytest.raises(qs.UsageError, match="is no task of sequences of tokens"):
+    with pytest.raises(qs.UsageError, match="is not a task of token sequences"):
         find_shortcuts(registries.task.get("dynamics/narma-10")())
 
 

@@ -62,7 +62,7 @@ def test_details_say_what_was_seen():
     details = {finding.what: finding.detail for finding in check_learner(faulty.Scribbler)}
     assert (
         details["does not change its inputs"]
-        == "learn wrote into the arrays handed in; copy them first"
+        == "learn wrote into the arrays passed in; copy them first"
     )
     details = {finding.what: finding.detail for finding in check_learner(faulty.WrongShape)}
     assert "one row per input row" in details["answers in the right shape, all finite"]

@@ -126,7 +126,7 @@ def test_a_link_to_itself_is_not_packed(tmp_path):
     prepare_folder(tmp_path / "results")
     loop = tmp_path / "results" / "runs" / "loop.jsonl"
     loop.symlink_to(loop)
-    with pytest.raises(UsageError, match=r"loop.jsonl is no ordinary file"):
+    with pytest.raises(UsageError, match=r"loop.jsonl is not an ordinary file"):
         pack(tmp_path / "results")
 
 

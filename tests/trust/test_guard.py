@@ -417,7 +417,7 @@ def test_files_that_ask_for_more_memory_than_there_is(tmp_path):
         },
     )
     (one,) = read_results(tmp_path).records.values()
-    with pytest.raises(QuickstudyError, match="no array that stands in a record"):
+    with pytest.raises(QuickstudyError, match="not an array stored in a record"):
         load_trace(tmp_path, one)
     (tmp_path / "curve.json").write_text("[0.5, 0.6]")
     with pytest.raises(UsageError, match="at most 1,000,000"):
@@ -627,10 +627,10 @@ def test_a_page_that_is_not_ours_is_not_replaced(tmp_path):
     saved(tmp_path)
     page = tmp_path / "report.html"
     page.write_text("<title>mine</title>")
-    with pytest.raises(UsageError, match="no page of quickstudy's"):
+    with pytest.raises(UsageError, match="was not written by quickstudy"):
         write_report(gather([tmp_path]), page, replaces=False)
     with pytest.raises(
-        UsageError, match="no page of quickstudy's"
+        UsageError, match="was not written by quickstudy"
     ):  # a folder is named, and nothing in it
         write_report(gather([tmp_path]), tmp_path)
     assert page.read_text() == "<title>mine</title>"
@@ -646,7 +646,7 @@ def test_a_pack_holds_nothing_from_outside(tmp_path):
         link = folder / "damaged" / "x"
         link.parent.mkdir(exist_ok=True)
         link.symlink_to(target)
-        with pytest.raises(UsageError, match="no ordinary file of the folder"):
+        with pytest.raises(UsageError, match="not an ordinary file of the folder"):
             pack(folder)
         link.unlink()
     assert not (tmp_path / "results.zip").exists()

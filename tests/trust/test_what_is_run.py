@@ -475,7 +475,7 @@ def test_two_learners_of_one_name_are_refused(tmp_path):
         UsageError, match='two learners are called "P"; give each class a name of its own'
     ):
         qs.run("language/qa", [make(14), make(0)], out=tmp_path)
-    with pytest.raises(UsageError, match='"esn" is a learner of ours'):
+    with pytest.raises(UsageError, match='"esn" is a built-in learner'):
         qs.run("language/qa", type("esn", (Host,), {}), out=tmp_path)
     one, two = folder(tmp_path / "a", width=1), folder(tmp_path / "b", width=2)
     with pytest.raises(

@@ -277,7 +277,7 @@ def test_what_is_no_answer_is_told():
         names = [ask(address, "sit", {})[1]["name"]]
         status, told = ask(address, f"seat/{names[-1]}/answer", {"turn": 0, "line": SCRIPT})
         assert status == 422
-        assert "is no answer; the letters are # a b" in told["fault"]
+        assert "is not an answer; the letters are # a b" in told["fault"]
         with urllib.request.urlopen(f"{address}/{WORD}/") as answer:
             policy = answer.headers["Content-Security-Policy"]
         assert "unsafe-inline" not in policy

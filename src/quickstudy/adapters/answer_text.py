@@ -1,5 +1,5 @@
-"""From what a language model says to scores of the answers; and whether it was understood at
-all.
+"""From the text of a language model to scores of its answers; and whether the text could be
+parsed.
 """
 
 from __future__ import annotations

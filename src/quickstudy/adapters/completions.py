@@ -164,7 +164,7 @@ class Client:
     def _without_key(self, said: Said) -> Said:
         if (
             len(self._key) < FRAGMENT
-        ):  # `EMPTY` and the like are no secret, and may be part of an answer
+        ):  # `EMPTY` and the like are not secrets, and may be part of an answer
             return said
         likely = said.likely and {
             concealed(text, self._key): value for text, value in said.likely.items()
@@ -228,12 +228,12 @@ def _quoted(text: str, key: str) -> str:
 def _seconds(reply: http.client.HTTPResponse) -> float:
     try:
         return max(0.0, float(reply.headers.get("Retry-After", "0")))
-    except ValueError:  # a date: as if nothing was said
+    except ValueError:  # a date: as if it were absent
         return 0.0
 
 
 def understood(reply: bytes, protocol: str) -> Said:
-    """What a reply says. Raises Refused if it is not of the protocol."""
+    """The content of a reply. Raises Refused if it is not of the protocol."""
     try:
         whole = json.loads(reply)
         choice = whole["choices"][0]

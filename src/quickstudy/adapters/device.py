@@ -1,4 +1,5 @@
-"""A live device as a learner: whatever turns inputs into states, with a readout trained on them.
+"""A live device as a learner: anything that turns inputs into states, with a readout trained on
+them.
 
     class Bench(Device):
         def respond(self, inputs): ...  # (time, width) inputs, from its rest state -> (time, state)
@@ -11,7 +12,7 @@
         command = ["./bench", "--port", "3"]  # answers every line of inputs by a line of states
 
 Run it by its file: `quickstudy run dynamics/narma-10 --learner bench.py:Bench`. A program or a
-device is no part of the identity of a run: raise a number in the class when it is changed.
+device is not part of the identity of a run: raise a number in the class when you change it.
 """
 
 from __future__ import annotations
@@ -190,8 +191,9 @@ class SteppedDevice(Device):
 
 
 class LineDevice(SteppedDevice):
-    """A device behind a process: it is sent the line `reset`, which it does not answer, and then
-    the inputs of one step a line, numbers between spaces; it answers each with a line of states.
+    """A device driven by a process. The process gets the line `reset`, which it does not
+    answer, and then one line per step with the inputs, separated by spaces; it answers each with a
+    line of states.
     """
 
     command: Sequence[str] = ()

@@ -32,9 +32,9 @@ class Form:
 
     original: with an axis of 1 in front of everything but the stimulus, in `info` in front of
     latents, `round_id` and masks; tokens as 64-bit floats; and the noise by which the other player
-    is known, uniform in 0 .. 1 and drawn anew for every episode. binary: the message also as blocks
-    of zeros with a one, `communication_channel_multi_binary`. bare: the stimulus alone; everything
-    else stands in `info`.
+    is known, uniform in 0 .. 1 and resampled for every episode. binary: the message also as blocks
+    of zeros with a one, `communication_channel_multi_binary`. bare: the stimulus only; everything
+    else is in `info`.
     """
 
     original: bool = False
@@ -83,8 +83,8 @@ class Actions:
     """What a player may do: a plain decision, a decision with a message, or one number for both, as
     in the original.
 
-    flat: decision x (number of messages) + number of the message, and behind all the action that
-    does nothing (decision 0, no message). Messages are numbered in the base of the words, the first
+    flat: decision x (number of messages) + number of the message, and last the action that does
+    nothing (decision 0, no message). Messages are numbered in the base of the words, the first
     position least significant, with digits from 1: 0 is the empty one, 1 .. V have one token, V + 1
     is (1, 1). form: `decision`, `both` or `flat`.
     """

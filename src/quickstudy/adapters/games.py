@@ -92,8 +92,8 @@ class Table:
     def step(
         self, message: Any, decision: int, reply: Any, actions: Mapping[str, Any]
     ) -> tuple[dict[str, Any], float, bool]:
-        """(views, reward, done). message: None for the speaker by rule. actions: of the players, as
-        they were given.
+        """(views, reward, done). message: None for the speaker by rule. actions: of the
+        players, unchanged.
         """
         if message is None:
             message = self.program[2](self.episode, self._standing)
@@ -159,8 +159,8 @@ class Table:
         return self._form.space(plain)
 
     def info(self, player: str, actions: Actions) -> dict[str, Any]:
-        """What is not for learners, by the original's names: latents, round, phase, how it has
-        gone; and what the player did last, with the reward of it. At first there is no
+        """Information not meant for learners, by the original's names: latents, round, phase,
+        results so far; and the player's last action, with its reward. At first there is no
         `previous_action`: vectors of environments have no room for None.
         """
         turn, game = int(self._standing.turn), int(self._standing.game)
@@ -208,7 +208,7 @@ class Table:
 
 @lru_cache(maxsize=32)
 def _program(sizes: Sizes, replies: bool) -> tuple[Any, Any, Any]:
-    """(observe, proceed and observe, what the speaker by rule says), compiled."""
+    """(observe, proceed and observe, the message of the rule-based speaker), compiled."""
 
     def step(episode: Episode, standing: Any, message: Any, decision: Any, reply: Any) -> Any:
         standing, reward, info = proceed(
@@ -231,7 +231,7 @@ def _task(id: str, convention: str, parameters: Mapping[str, Any]) -> Any:
 class ListenerEnv(gymnasium.Env[Any, Any]):
     """`games/listener` for one learner; the speaker is the one by rule.
 
-    flat: the original's space of 519 actions (for V = 6, L = 3, K = 0), whose messages nobody
+    flat: the original's space of 519 actions (for V = 6, L = 3, K = 0), whose messages no listener
     reads. original, binary, bare: the form of an observation (`Form`). Other arguments are
     parameters of the task. An action is asked for at every step, and counts where `round_idx` is N.
     """

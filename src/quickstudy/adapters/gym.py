@@ -134,8 +134,8 @@ class Batch:
     """Many worlds of a task, stepped together with arrays in and out. One that is over is reset at
     once.
 
-    seeds: a root seed for each. done says where an episode has ended with the last action: the
-    observation is then the first of the next.
+    seeds: a root seed for each. done marks where the last action ended an episode: the observation
+    is then the first of the next episode.
     """
 
     def __init__(

@@ -3,7 +3,7 @@
     quickstudy run language/periodic --learner hf:folder=models/my-7b --seeds 2
 
 Of every possible answer the logarithm of its probability is computed, so that nothing is sampled.
-What was answered is kept in the user's cache: a run that was stopped goes on by the same command,
+Answers are kept in the user's cache: a run that was stopped goes on by the same command,
 and computes nothing twice. Nothing is fetched from anywhere, and no code of the folder is run.
 Needs the extra `lm`.
 """
@@ -186,9 +186,9 @@ class Reader:
         """The share of each answer among all of them. Raises LearnerFault if the context is too
         long for the model.
 
-        A tokenizer may make one token of `>` and the letter behind it. So each answer is read with
-        its prompt, and its probability is that of all tokens behind those that every one of them
-        begins with.
+        A tokenizer may make one token of `>` and the letter after it. So each answer is read with
+        its prompt, and its probability is that of all tokens after the prefix that all answers
+        share.
         """
         texts = [self._tokenizer(prompt + answer)["input_ids"] for answer in answers]
         longest = max(map(len, texts))
@@ -198,8 +198,8 @@ class Reader:
                 " examples (window=...)"
             )
         common = min(_common(texts[0], text) for text in texts)
-        # Before its first token a model says nothing: what stands there is the same for all, and is
-        # taken as given.
+        # Before its first token a model predicts nothing: the entry there is the same for all, and
+        # is taken as given.
         common = max(1, min(common, min(map(len, texts)) - 1))
         first = self._logarithms(texts[0][:common])[-1]
         read = common

@@ -1,10 +1,10 @@
-"""A language model as a learner in its context: what it is shown stands in the prompt, and nothing
-else is learned.
+"""A language model as a learner in its context: examples are put into the prompt, and the weights
+do not change.
 
 Symbols are renamed: each repetition draws single letters for them, as people are shown them, so
-that what a model knows of words does not count. A sequence is a line of letters; behind a letter at
-which something is asked stands the answer, `a c>b d`. A question is the lines shown so far and the
-line in question up to its `>`, behind `PREAMBLE`:
+that what a model knows of words does not count. A sequence is a line of letters; the answer follows
+the letter at which it is asked, `a c>b d`. A prompt is `PREAMBLE`, the lines shown so far, and the
+line in question up to its `>`:
 
     a c>b d
     c a>
@@ -60,7 +60,7 @@ class LanguageModel(Protocol):
     """A language model, wherever it runs. It may be asked by several threads at once.
 
     at_once: how many. likely: whether it gives probabilities; known before the first question.
-    parameters: numbers in it, None where nobody says.
+    parameters: the number of parameters, None if unknown.
     """
 
     at_once: int
@@ -68,7 +68,7 @@ class LanguageModel(Protocol):
     parameters: int | None
 
     def request(self, prompt: str, answers: Sequence[str]) -> Any:
-        """All that an answer depends on, beside the model: in plain JSON types."""
+        """Everything that an answer depends on apart from the model, as plain JSON types."""
 
     def say(self, prompt: str, answers: Sequence[str]) -> Said:
         """What follows a prompt; answers: those that count. Raises Unavailable if nothing does."""
@@ -101,7 +101,7 @@ class Alphabet:
         return cls(names[: brief.inputs.size], names if same else names[brief.inputs.size :])
 
     def line(self, inputs: Sequence[int], answers: Mapping[int, int]) -> str:
-        """A sequence as text, with the answers behind their places."""
+        """A sequence as text, each answer after the symbol that asks for it."""
         places = (
             self.inputs[symbol] + (f">{self.outputs[answers[place]]}" if place in answers else "")
             for place, symbol in enumerate(inputs)
@@ -110,7 +110,7 @@ class Alphabet:
 
 
 class ContextPupil:
-    """One lane. window: the last examples stand in the context, so many; 0: all. spend: tokens that
+    """One lane. window: number of last examples in the context; 0: all. spend: tokens that
     this process may spend on it, 0: any number. kept: what the model has answered before, and will
     not be asked again. transcript: a file that every prompt and its answer are appended to, as a
     line of JSON; empty: none.
@@ -226,7 +226,7 @@ class ContextPupil:
         readings = [scores_of(said[prompt], prompt, self._alphabet.outputs) for prompt in prompts]
         if self._transcript:
             self._write_down(dict(zip(prompts, readings, strict=True)), said)
-        if self._lines:  # without an example nothing says what an answer looks like
+        if self._lines:  # without an example the model cannot know what an answer looks like
             self._answers += len(readings)
             self._understood += sum(reading.understood for reading in readings)
             self._check_understood(said[prompts[-1]])
@@ -258,7 +258,7 @@ class ContextPupil:
             )
 
     def _said(self, prompts: Sequence[str]) -> dict[str, Said]:
-        """What is said to each. Nothing more is asked, and paid for, once a question has failed."""
+        """The prompt for each. Nothing more is asked, and paid for, once a question has failed."""
         said: dict[str, Said] = {}
         asked: dict[str, Future[Said]] = {}
         failed = threading.Event()
@@ -277,12 +277,12 @@ class ContextPupil:
                 asked[prompt] = pool.submit(self._asked, prompt, reserved, failed)
         said |= {
             prompt: answer.result() for prompt, answer in asked.items()
-        }  # the first that failed says why
+        }  # the first failure gives the reason
         self._tokens += sum(one.tokens for one in said.values())
         return said
 
     def _before(self, prompt: str) -> Said | None:
-        """What was answered before and kept costs nothing again."""
+        """Cached answers cost nothing again."""
         return None if self._kept is None else self._kept.get(self._name(prompt))
 
     def _name(self, prompt: str) -> str:
@@ -318,7 +318,7 @@ def begin_in_context(
     """A pupil of one lane. The model is opened only for what it can be asked."""
     if len(streams) != 1:
         raise UsageError(f"a language model has one lane, not {len(streams)}")
-    Alphabet.drawn(brief, shared, np.random.default_rng(0))  # says what it is not for
+    Alphabet.drawn(brief, shared, np.random.default_rng(0))  # states what it is not for
     return ContextPupil(speaker(), brief, streams[0], shared, window, spend, kept, transcript)
 
 

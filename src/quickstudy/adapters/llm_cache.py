@@ -19,9 +19,9 @@ letter as one token.
 
 
 class Said(NamedTuple):
-    """What a model said to a prompt. likely: logarithms of probabilities of what may come next, by
-    its text; None where it gives none. text: what it said. tokens: that were read and written, as
-    the server counts them, else an estimate.
+    """The reply of a model to a prompt. likely: logarithms of probabilities of what may come next,
+    by its text; None where it gives none. text: the text of the reply. tokens: that were read and
+    written, as the server counts them, else an estimate.
     """
 
     likely: Mapping[str, float] | None
@@ -30,7 +30,7 @@ class Said(NamedTuple):
 
 
 def estimated_tokens(text: str) -> int:
-    """Tokens of a text, about, where nobody counts them."""
+    """Estimated tokens of a text, if the server does not count them."""
     return math.ceil(len(text) / LETTERS_PER_TOKEN)
 
 
@@ -52,7 +52,7 @@ class KeptAnswers:
                     self._answers[one["name"]] = _read(one)
 
     def get(self, name: str) -> Said | None:
-        """What was answered, or None."""
+        """The cached answer, or None."""
         return self._answers.get(name)
 
     def put(self, name: str, said: Said) -> None:

@@ -1,5 +1,4 @@
-"""A language model behind a server that speaks the completions or the chat protocol, as a learner
-in its context.
+"""A language model on a server with the completions or the chat protocol, as an in-context learner.
 
     quickstudy run language/qa --learner "openai:url=http://127.0.0.1:8000/v1,model=my-7b" --seeds 2
 

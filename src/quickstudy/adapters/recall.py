@@ -27,7 +27,7 @@ spaces = gymnasium.spaces
 class RecallEnv(gymnasium.Env[Any, Any]):
     """`games/recall` for one learner: a stimulus, then the question for one of its values.
 
-    shots: 2, or 1 for the first alone. flat: the original's space, with one more action behind all
+    shots: 2, or 1 for the first alone. flat: the original's space, with one more action after all
     values, which does nothing. Other arguments are parameters of the task.
     """
 

@@ -4,7 +4,7 @@ features.
     from quickstudy.adapters.sklearn import WindowModel
     qs.run("language/qa", WindowModel(lambda brief: RandomForestClassifier(20), reach=6))
 
-or, in a file of one's own, as `quickstudy run language/qa --learner forest.py:Forest`:
+or, in your own file, as `quickstudy run language/qa --learner forest.py:Forest`:
 
     class Forest(WindowModel):
         def build(self, brief):
@@ -38,15 +38,15 @@ SEEDS = 2**32
 class WindowModel(Built):
     """Learns with an estimator made by build(brief).
 
-    The features of a place are the last `reach` inputs, the oldest first, each a symbol one-hot or
-    numbers as they are; before the first input stands 0. So it cannot look ahead, and remembers
-    nothing beyond its reach.
+    The features of a step are the last `reach` inputs, the oldest first: symbols one-hot, numbers
+    unchanged; 0 before the first input. So it cannot look ahead, and remembers nothing beyond its
+    reach.
 
-    build: makes the estimator; or a subclass has a method of that name. Wherever it has a
-    `random_state` that nobody set, also within a pipeline, that is drawn by the seed. every: an
-    estimator without `partial_fit` is fitted after so many sequences, when it is next asked;
-    between, it answers as before. Called with a function alone, `WindowModel(build, reach=6)`, it
-    is the class with these parameters.
+    build: makes the estimator; or a subclass has a method of that name. Every `random_state` that
+    is not set, also within a pipeline, is sampled from the seed. every: an estimator without
+    `partial_fit` is fitted after so many sequences, when it is next asked; between, it answers as
+    before. Called with a function alone, `WindowModel(build, reach=6)`, it is the class with these
+    parameters.
 
     Scores are probabilities where the estimator has `predict_proba`, else those of
     `decision_function`, or what it predicts. It is kept by what it was shown, and comes back by
@@ -138,7 +138,7 @@ class WindowModel(Built):
 
     @property
     def parameters(self) -> int | None:
-        """Of a linear model or a network of layers; of a forest nobody can say."""
+        """Known for a linear model or a network of layers; unknown for a forest."""
         found = [
             getattr(self.estimator, name, None)
             for name in ("coef_", "intercept_", "coefs_", "intercepts_")

@@ -22,10 +22,10 @@ numbers between spaces,
   is asked; it writes `ok`.
 - `predict X ...`; it writes an answer after each, or a score for each possible answer after each.
 
-Values of several numbers stand one behind the other. When all is over its input is closed.
+Values of several numbers are written one after the other. When all is over its input is closed.
 
-A program is no part of the identity of a run: raise `edition` when it is changed. One that hangs,
-dies or says something else makes its run fail, and the others go on.
+A program is not part of the identity of a run: raise `edition` when you change it. A program that
+hangs, dies or replies with anything else makes its run fail; other runs go on.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ SYMBOLS = [chr(code).encode() for code in range(256)]
 LONGEST_MESSAGE = 1 << 16
 """Bytes of a message that is taken: a reply is one character. ZeroMQ drops who sends more."""
 CHECK = 200
-"""Milliseconds between two looks whether a program that says nothing is still alive."""
+"""Milliseconds between two checks that a silent program is still alive."""
 
 
 def _check_bytes(brief: Brief) -> None:
@@ -62,7 +62,7 @@ def _check_bytes(brief: Brief) -> None:
 @learner("zeromq", version=1)
 class ZeroMQ:
     """A program that speaks the original ZeroMQ protocol. port, address: where it connects to;
-    command: starts it, with the port behind; seconds: that it may take for a reply; connect: to
+    command: starts it, with the port as last argument; seconds: time limit of a reply; connect: to
     connect.
     """
 
@@ -96,7 +96,7 @@ class ZeroMQ:
         self._socket.setsockopt(zmq.MAXMSGSIZE, LONGEST_MESSAGE)
         self._socket.setsockopt(
             zmq.SNDTIMEO, int(1000 * seconds)
-        )  # to nobody a message would wait for ever
+        )  # without a receiver a message would wait for ever
         self._socket.setsockopt(zmq.RCVTIMEO, CHECK)
         self._process: subprocess.Popen[bytes] | None = None
         try:
@@ -109,7 +109,7 @@ class ZeroMQ:
                 self._process = started([*shlex.split(command), str(port)])
             said = self._received("to say hello", connect)
             if said not in ("hello", "hello goodbye"):
-                raise LearnerFault(f"the learner must begin with hello, it said {said[:40]!r}")
+                raise LearnerFault(f"the learner must begin with hello, got {said[:40]!r}")
         except BaseException:
             self.close()
             raise
@@ -121,7 +121,9 @@ class ZeroMQ:
             self._socket.send(b"%d" % int(reward))
             self._socket.send(SYMBOLS[observation])
         except self._again as error:
-            raise LearnerFault("the learner is gone: nobody takes what is sent to it") from error
+            raise LearnerFault(
+                "the learner is gone: no process receives what is sent to it"
+            ) from error
         reply = self._received("to reply", self._seconds)
         if len(reply) != 1 or ord(reply) > 255:
             raise LearnerFault(
@@ -149,7 +151,7 @@ class ZeroMQ:
                         f"the learner took more than {seconds:g} seconds {what}"
                     ) from None
             except UnicodeDecodeError as error:
-                raise LearnerFault(f"what the learner sent {what} is no UTF-8 text") from error
+                raise LearnerFault(f"what the learner sent {what} is not UTF-8 text") from error
 
     def close(self) -> None:
         """Say goodbye, if that was asked for, and close the socket."""
@@ -188,7 +190,7 @@ class Lines:
         try:
             said = self._told(f"begin {' '.join(words)} {seed}").strip()
             if said.partition(" ")[0] == "no":
-                raise NotApplicable(f"the program says no: {said[3:] or 'without a reason'}")
+                raise NotApplicable(f"the program refused: {said[3:] or 'without a reason'}")
             if said != "ready":
                 raise LearnerFault(
                     f"to begin the program must answer ready, or no and why not, got {said[:40]!r}"

@@ -12,7 +12,7 @@ or, in a file, as `quickstudy run language/qa --learner net.py:Model:width=64`:
 
 The adapter initialises the weights by the seed, trains in mini-batches with the settings of the
 built-in `adam`, answers many sequences at once, shows the network's states, acts in worlds by an
-actor-critic, and can be saved. It leaves PyTorch's global generator as it was.
+actor-critic, and can be saved. It does not change PyTorch's global generator.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from quickstudy.base.learner import Brief, Snapshot
 from quickstudy.base.spaces import Bits, Reals, Tokens
 
 FEW = 50
-"""Updates below which a result says little about a network."""
+"""With fewer updates than this, a result is hardly a statement about a network."""
 OPTIMIZERS = {"adam": "Adam", "adamw": "AdamW", "sgd": "SGD", "rmsprop": "RMSprop"}
 
 
@@ -164,7 +164,9 @@ class SequenceModel(Built):
         if self._optimizer is None or self.updates >= FEW:
             return ""
         many = f"only {self.updates} update{'' if self.updates == 1 else 's'}"
-        return f"{many}, which says little about a network; set passes and batch in its name"
+        return (
+            f"{many}, which is hardly enough to train a network; set passes and batch in its name"
+        )
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """Scores after every row."""

@@ -24,7 +24,7 @@ DISCOUNT, TRACE = 0.8, 0.9
 ENTROPY, CRITIC = 0.01, 0.5
 """Weights of the policy's entropy and of the value's error."""
 SIGNS = 3
-"""A reward as it is read: below, at, or above 0."""
+"""The sign of a reward: below, at, or above 0."""
 
 
 class Actor:

@@ -41,7 +41,7 @@ CLOSE = 1e-4
 
 
 class LayerModel(SequenceModel):
-    """A layer in its frame. A subclass says by `layer_of` which one a name means."""
+    """A layer in its frame. A subclass maps a name to a layer by `layer_of`."""
 
     first: ClassVar[str] = "layer"
     kind: ClassVar[str] = ""

@@ -63,7 +63,7 @@ class _Counter(TorchDispatchMode):
         found = func(*args, **given)
         if func in PRODUCTS:
             left, right = (args[place] for place in PRODUCTS[func])
-            # The last axis of the first factor is summed over, whatever their shapes.
+            # The last axis of the first factor is summed over, for factors of any shape.
             self._add(math.prod(found.shape) * left.shape[-1], True)
             ones = [(one != 0).double() for one in (left, right)]
             self.effective += int((ones[0] @ ones[1]).sum())

@@ -1,4 +1,4 @@
-"""BibTeX of quickstudy and of the papers behind the runs of a results folder."""
+"""BibTeX of quickstudy and of the papers whose tasks and learners are in a results folder."""
 
 from __future__ import annotations
 

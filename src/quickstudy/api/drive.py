@@ -115,8 +115,9 @@ def drive(
 
 @dataclass(frozen=True)
 class Questions:
-    """What was written. runs: how many; lines: of the file; without_answers: lines that wait for
-    answers; left_out: tasks of a study that cannot be written down so, with the reason.
+    """The result of writing a drive. runs: how many; lines: of the file; without_answers: lines
+    that wait for answers; left_out: tasks of a study that cannot be written down so, with the
+    reason.
     """
 
     runs: int
@@ -262,8 +263,8 @@ def rested(task: Any, rest: int) -> Any:
 
 
 def drawn_series(task: str, convention: str, seed: int, repetition: int) -> tuple[Any, Any]:
-    """The series of a task's repetition, as a run draws it, and the task. Raises UsageError where
-    it is no series.
+    """The series of a task's repetition, as a run draws it, and the task. Raises UsageError if it
+    is not a series.
     """
     made = registries.typed_task(task, convention)
     streams = Streams(seed, recorded_id(made), repetition)
@@ -276,5 +277,5 @@ def drawn_series(task: str, convention: str, seed: int, repetition: int) -> tupl
 
 
 def digest_of(inputs: Any) -> str:
-    """By which inputs that are drawn again are known to be the same, to the last bit."""
+    """A checksum: resampled inputs must be equal to the last bit."""
     return hashlib.sha256(inputs.tobytes()).hexdigest()[:16]

@@ -1,7 +1,7 @@
 """All options of run, reproduce and profile, as one value for Python and the command line.
 
 A function takes `RunOptions`, or single options by name, or both (`run(tasks, learners, options,
-seeds=20)`); from then on the object is handed on as it is. An option is declared here, or in
+seeds=20)`); from then on the same object is passed on. An option is declared here, or in
 `quickstudy.runs.options` if the execution needs it, and nowhere else: the keywords of the Python
 functions, their documentation, and the options of the command line are made from the declarations.
 """
@@ -22,7 +22,7 @@ from quickstudy.runs.options import ExecuteOptions, option
 F = TypeVar("F", bound=Callable[..., Any])
 DEFAULT_SEEDS = 6
 MOST_SEEDS = 1_000_000
-"""More repetitions are a slip of the finger: their plan alone would fill the memory."""
+"""More repetitions are a typing mistake: their plan alone would fill the memory."""
 
 
 def _parsed(texts: Sequence[str]) -> dict[str, str]:
@@ -35,17 +35,17 @@ def _names(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions(ExecuteOptions):
-    """What is to be run, and how. Raises UsageError for a value that cannot be."""
+    """What to run, and how. Raises UsageError for an invalid value."""
 
     seeds: int | None = option(
         None,
-        "Repetitions 0 .. N-1; default: 6, in profile those of the budget.",
+        "Number of repetitions; default: 6, in profile as many as the budget has.",
         "--seeds",
         "-s",
     )
     out: str | pathlib.Path | None = option(
         None,
-        "Results folder, where nothing is run twice; default: results, results/STUDY (or that of"
+        "Results folder; stored runs are not repeated. Default: results, results/STUDY (or that of"
         " the study whose runs it shares), results/profile-BUDGET.",
         "--out",
         "-o",
@@ -53,7 +53,7 @@ class RunOptions(ExecuteOptions):
     )
     convention: str | None = option(
         None,
-        "corrected, published (as the published numbers were made) or written (as the paper says);"
+        "corrected, published (as the published numbers were made) or written (as in the paper);"
         " default: corrected, in reproduce the study's own.",
         "--convention",
         verbs=("run", "reproduce"),
@@ -84,7 +84,7 @@ class RunOptions(ExecuteOptions):
     )
     measures: str | Sequence[str] = option(
         (),
-        "Further measures, applied to the traces; they make no other run.",
+        "Also apply this measure to the traces; needs no new run.",
         "--measure",
         verbs=("run",),
         typed=list[str],
@@ -129,7 +129,7 @@ class RunOptions(ExecuteOptions):
         typed=str,
         read=_names,
     )
-    command: str = option("", "What to type to have the same again, for the page.")
+    command: str = option("", "The command that makes the same page again, for the page.")
 
     def __post_init__(self) -> None:
         super().__post_init__()

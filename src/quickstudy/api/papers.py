@@ -33,7 +33,7 @@ FAMILIES = {
     "curriculum": ("feyereisl", 2017),
     "games": ("denamganaï", 2022),
 }
-"""First author and year of the paper behind each family."""
+"""First author and year of the paper of each family."""
 
 PAPERS = {
     ("cisneros", 2022): Paper(

@@ -83,7 +83,7 @@ def profile(learner: Any, options: RunOptions | None = None, **named: Any) -> Ca
     folder. The cards of tuned learners are in another one, and so are those of a new version of the
     study if the first folder has cards of an old one: these are never mixed. With `tuned`, the
     settings of the learner are chosen in each family on a task and seeds that are not reported:
-    those that the name stands for (`lstm:rate=0.001|0.01`), or three learning rates around the
+    those that the name lists (`lstm:rate=0.001|0.01`), or three learning rates around the
     usual one; the card has what that costs. The time limit is that of the study unless one is
     given.
 
@@ -147,8 +147,7 @@ def request_profile(learner: Any, options: RunOptions | None = None, **named: An
     ruleset = TUNED if tuned else AS_GIVEN
     if not tuned and len(alternatives(typed)) > 1:
         raise UsageError(
-            f"{typed} stands for several learners; give --tuned to have one of them chosen, or"
-            " name one"
+            f"{typed} names several learners; give --tuned to have one of them chosen, or name one"
         )
     folder = _usual_folder(study, ruleset) if options.out is None else pathlib.Path(options.out)
     index = read_index(folder)
@@ -185,9 +184,7 @@ def request_profile(learner: Any, options: RunOptions | None = None, **named: An
 
 
 def _usual_folder(study: Study, ruleset: str) -> pathlib.Path:
-    """Where cards go unless somebody says otherwise; beside those of another version, not among
-    them.
-    """
+    """Default folder of the cards: a folder per version, so that two versions never mix."""
     folder = pathlib.Path("results", study.runs + ("-tuned" if ruleset == TUNED else ""))
     index = read_index(folder)
     other = (

@@ -72,8 +72,8 @@ class Results:
 
     @property
     def damage(self) -> tuple[Damage, ...]:
-        """What is wrong with the folder: `records` and all tables are without it. `quickstudy
-        doctor` mends it.
+        """Damage in the folder: `records` and all tables leave it out. `quickstudy doctor` repairs
+        it.
         """
         return self.shelf.reading().damage
 
@@ -102,7 +102,7 @@ class Results:
             )
 
     def as_json(self) -> dict[str, Any]:
-        """What `show` shows, and everything behind it, as plain data."""
+        """What `show` shows, and the data it is made from, as plain types."""
         from quickstudy.report.export import as_json
 
         return as_json(self._data(self.asked))
@@ -247,8 +247,7 @@ def run(
         (`language/*`).
     learners:
         Names (`esn:units=200`, `esn:units=100|200` for both, `my_model.py:Class`), host classes or
-        learner objects. What is defined in the running script or notebook itself is run in this
-        process.
+        learner objects. A class defined in the running script or notebook runs in this process.
     """
     options = gather_options("run", options, named)
     several = expand_learners(learners if isinstance(learners, list | tuple) else [learners])
@@ -319,8 +318,8 @@ def _by_family(tasks: Sequence[str], protocol: Mapping[str, Any]) -> dict[str, d
 
 
 def expand_tasks(names: Sequence[Any]) -> list[str]:
-    """Task names with patterns replaced by what they stand for. Raises UsageError for a pattern
-    that fits nothing.
+    """Task names with each pattern replaced by the names it matches. Raises UsageError for a
+    pattern that fits nothing.
     """
     expanded: list[str] = []
     for name in names:
@@ -337,9 +336,7 @@ def expand_tasks(names: Sequence[Any]) -> list[str]:
 
 
 def expand_learners(learners: Sequence[Any]) -> list[Any]:
-    """Learners, in the place of a name with several values for a parameter all that it stands
-    for.
-    """
+    """Learners; a name with several values for a parameter is replaced by one learner per value."""
     return [
         one
         for given in learners

@@ -1,4 +1,4 @@
-"""Look at the data of a task, whatever kind they are of."""
+"""Look at the data of a task, of any kind."""
 
 from __future__ import annotations
 
@@ -306,7 +306,7 @@ def _row(step: int, part: str, inputs: Any, targets: Any) -> tuple[str, str, str
 
 
 def _one(value: Any) -> str:
-    """A value that others stand beside: in parentheses if it is several numbers."""
+    """A value in a row with others: in parentheses if it is several numbers."""
     return f"({_cell(value)})" if isinstance(value, list) and len(value) > 1 else _cell(value)
 
 

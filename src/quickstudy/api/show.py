@@ -152,8 +152,8 @@ def show(name: str, convention: str | None = None) -> dict[str, Any]:
 
 
 def _declared(found: Any) -> dict[str, Any]:
-    """What a class says of itself. A method or a property that has the name of such a fact by
-    chance is none.
+    """The description that a class declares. A method or a property that has the name of such a
+    fact by chance is none.
     """
     said = {fact: getattr(found, fact, None) for fact in FACTS}
     return {

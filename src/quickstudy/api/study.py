@@ -1,4 +1,4 @@
-"""Run a study, which is a published table or figure or one of ours, and make its page."""
+"""Run a study, such as a published table or figure, and make its page."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ second: journals shrink to a thirtieth."""
 
 @dataclass(frozen=True)
 class StudyPage:
-    """What was made of a study. page: its blocks. path: of its HTML file; tables and pictures lie
-    beside it. execution: how the runs went. repetitions: of its settings, in each stage that ran
-    some. request: what was asked for.
+    """The result of making a study. page: its blocks. path: of its HTML file; tables and pictures
+    are in the same folder. execution: how the runs went. repetitions: of its settings, in each
+    stage that ran some. request: what was asked for.
     """
 
     page: Page
@@ -188,7 +188,7 @@ def take_over(stored: pathlib.Path, folder: pathlib.Path) -> int:
     yet: how many files.
 
     stored: a results folder, or one with what `quickstudy pack` made of such a folder (`runs.zip`).
-    Folders merge by copying, so nothing of one's own is touched. Raises UsageError where nothing is
+    Folders merge by copying, so your own runs are not touched. Raises UsageError where nothing is
     stored, or it is damaged.
     """
     packed = stored / PACKED

@@ -33,8 +33,8 @@ ROLES = LEARNER, REPLAY, PERSON, CONTROL, ORACLE = (
     "control",
     "oracle",
 )
-"""Who a row or a curve is of: those that learn from material shown once, or several times; people;
-rules that never learn; the best that can be done.
+"""The role of a row or a curve: learners that see material once, or several times; people; controls
+(baselines that do not learn); oracles.
 """
 
 

@@ -106,7 +106,7 @@ class Examples:
         """Whether every answer is the token that is read next, so that the examples are sequences
         and nothing else.
 
-        What is asked after the last input has nothing after it to differ from.
+        A question after the last input is followed by no input that could differ.
         """
         tokens = all(
             array.ndim == 2 and np.issubdtype(array.dtype, np.integer)
@@ -126,8 +126,7 @@ class Examples:
         """
         if not self.take([index]).sequential:
             raise UsageError(
-                f"example {index} is no sequence: an answer in it is not the token that is read"
-                " next"
+                f"example {index} is not a sequence: one of its answers differs from the next token"
             )
         length = int(self.lengths[index])
         tokens = [*self.inputs[:length, index].tolist(), int(self.targets[length - 1, index])]
@@ -201,8 +200,7 @@ class Series:
     validation: int
     test: int
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """What a record should say of this draw, such as how many drives diverged and were drawn
-    again.
+    """Facts of this sample for the record, such as how many drives diverged and were resampled.
     """
 
     def __post_init__(self) -> None:

@@ -16,22 +16,22 @@ import tempfile
 from quickstudy.base.errors import UsageError
 
 MEMORY_VARIABLE = "QUICKSTUDY_GPU_MEMORY"
-"""The environment variable that says how many GB of the GPU all workers together may take; default:
-all there are.
+"""The environment variable with the GPU memory that all workers together may take, in GB; default:
+all of it.
 """
 BESIDE_BYTES = 0.75e9
 """What a process takes of a GPU besides its arrays: its context, its kernels, the libraries'
 own.
 """
 FRACTIONS = ("XLA_CLIENT_MEM_FRACTION", "XLA_PYTHON_CLIENT_MEM_FRACTION")
-"""By which JAX is told its share of the memory: the name of today, and the former one."""
+"""The variables that give JAX its share of the memory: the current name, and the former one."""
 SMALL_SHARE_BYTES = 16e9
 """A share up to this is taken at once: grown piece by piece, it ends in pieces none of which holds
 a large array.
 """
 
-# Asked before anything of ours sets it: what this process has taken for itself is not what the user
-# wants for workers.
+# Read before quickstudy sets it: the share that this process has taken for itself is not what the
+# user wants for workers.
 _user_set = any(name in os.environ for name in FRACTIONS)
 _NUMERICAL = (
     *(
@@ -49,7 +49,7 @@ _NETWORK_DISKS = frozenset(
 
 CROWDED = 16_000
 """Memory maps after which a process makes room for further compiled programs. A compiled shape
-takes 200 to 390 maps and 24 MB that are not given back; at Linux's usual limit of 65,530 maps the
+takes 200 to 390 maps and 24 MB that are never freed; at Linux's usual limit of 65,530 maps the
 process dies. 16,000 are some 40 shapes, about 1.2 GB."""
 
 
@@ -107,9 +107,7 @@ def gpu_memory(workers: int) -> dict[str, str]:
 
 
 def _gpu_bytes() -> float | None:
-    """The memory of the first GPU, as its driver's own program says; None if that cannot be
-    asked.
-    """
+    """The memory of the first GPU, as its driver reports it; None if the driver does not answer."""
     import subprocess
 
     command = ["nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
@@ -141,8 +139,8 @@ def compile_cache(kind: str, *versions: str) -> pathlib.Path:
 
 
 def _local_folder() -> pathlib.Path | None:
-    """A folder of this user alone on a local disk; None if somebody else has it: who can write
-    there decides what is run.
+    """A folder of this user alone on a local disk; None if another user owns it: anybody who can
+    write there could choose the code that runs.
     """
     try:
         folder = pathlib.Path(tempfile.gettempdir()) / f"quickstudy-{os.getuid()}"

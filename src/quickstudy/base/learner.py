@@ -1,5 +1,5 @@
-"""What is examined. A protocol talks to a `Pupil`; a `Learner` makes one; a `HostLearner` is the
-easy way to be one.
+"""The learner's side of an examination. A protocol talks to a `Pupil`; a `Learner` makes one; a
+`HostLearner` is the easy way to be one.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class Answering(Pupil, Protocol):
 
     scale: how scores are to be read. `logits`: their softmax is a distribution over the symbols.
     `probabilities`: they are that distribution. `order`: the largest is the answer, and nothing
-    else is meant. `values`: they are the real numbers asked for. Whoever needs a distribution asks
+    else is meant. `values`: they are the real numbers asked for. For a distribution, call
     `distribution`.
     """
 

@@ -117,7 +117,7 @@ class Score:
         return place if self.read == LINEAR else 10.0**place
 
     def word(self, value: float) -> str:
-        """What is written instead of a value; nothing for most."""
+        """Text to print instead of a value; empty for most."""
         for place, word in self.words.items():
             side, bound = _WORD.fullmatch(place).groups()  # type: ignore[union-attr]  # seen when it was declared
             if (

@@ -61,7 +61,7 @@ class Dividing(Protocol):
 
 
 class ByStates(Protocol):
-    """Has so few states that they can be told apart."""
+    """Has a finite, small set of states that can be enumerated."""
 
     def fingerprint(self, state: Any) -> Any:
         """Of a state: the same where the same comes after it."""
@@ -78,7 +78,7 @@ class Moving(Protocol):
     """Can act on plants, in one compiled program."""
 
     def act_on(self, warm: Any, plants: Any, advance: Any, steps: int) -> Any:
-        """What is reached where its answers move something."""
+        """The goal that its answers steer towards, if they move something."""
 
 
 class Differentiating(Protocol):

@@ -254,7 +254,7 @@ def parse_assignments(text: str) -> dict[str, str]:
 
 def with_first(component: Any, text: str) -> str:
     """The assignments in a name, where what stands first may lack its name: `first` of a component
-    says of which parameter it is the value.
+    names the parameter that it is the value of.
 
     >>> class Layer:
     ...     first = "layer"
@@ -331,7 +331,7 @@ def write_assignments(values: Mapping[str, Any]) -> str:
 def _spelled(value: Any) -> str:
     parts = value if isinstance(value, list | tuple) else [value]
     text = "/".join("none" if part is None else str(part) for part in parts)
-    # Only what would be cut: a name that could be typed without quotes stays as it was.
+    # Only what would be cut: a name that could be typed without quotes is unchanged.
     return '"' + text.replace('"', '""') + '"' if set(text) & set(',"|') else text
 
 

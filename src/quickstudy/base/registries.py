@@ -96,8 +96,8 @@ learner: Registry[Any] = Registry(
 engine: Registry[Any] = Registry(
     "engine",
     _sources,
-    """Who does the work: `@engine("mine", version=1)` on a frozen dataclass with `here`,
-    planned_workers() and open() (`quickstudy.runs.engines` has the rules).""",
+    """The engine that does the work: `@engine("mine", version=1)` on a frozen dataclass with
+    `here`, planned_workers() and open() (`quickstudy.runs.engines` has the rules).""",
 )
 
 DECLARED: dict[str, Any] = {
@@ -152,8 +152,8 @@ protocol = ProtocolRegistry(
     "protocol",
     _sources,
     """A way of examining: `@protocol("language", version=1)` on a frozen dataclass with
-    examine(task, learner, streams), which gives an Examination. How its family is read it says by
-    class attributes: measures, headline, columns ...
+    examine(task, learner, streams), which gives an Examination. Class attributes declare how to
+    read its family: measures, headline, columns ...
     """,
 )
 

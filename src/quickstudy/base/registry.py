@@ -247,9 +247,7 @@ class Registry(Generic[T]):
 def _announced(
     sources: Callable[[], Iterator[tuple[str, pathlib.Path]]],
 ) -> dict[str, list[Entry[Any]]]:
-    """What is written in the sources, by kind: read once for all registries that look through the
-    same ones.
-    """
+    """Read the declarations in the sources, by kind: once for all registries of them."""
     found: dict[str, list[Entry[Any]]] = {}
     for module, path in sources():
         text = path.read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
 """Earlier names of ids, parameters and scores, in records that were made under them.
 
-What is renamed declares the name that it had first, one at most:
+A renamed component declares the name that it had first, at most one:
 
     @core("reservoir", version=2, alias="esn")          # an id of any registry
     units: int = parameter(200, alias="nodes")          # a parameter

@@ -161,7 +161,7 @@ def check_reading(protocol: Any) -> None:
         if find_score(name.rpartition("/")[2], declared) is None:
             known = nearest(name, [score.name for score in declared])
             raise UsageError(
-                f'protocol "{protocol.id}": {part} "{name}" is no score of its measures; {known}'
+                f'protocol "{protocol.id}": {part} "{name}" is not a score of its measures; {known}'
             )
 
 
@@ -169,10 +169,9 @@ def read_legend(records: Iterable[Record]) -> Legend:
     """The legend of runs that belong together: the newest that one of them carries, and the scores
     of all.
 
-    A measure of a user's own that was applied with the protocol's has its scores in front of the
-    other columns, where they are seen in a narrow terminal too. Where no record
-    carries a legend, as in folders of earlier versions, the installed protocol and measures are
-    asked.
+    The scores of a user's measure that was applied with the protocol's come before the other
+    columns, where a narrow terminal shows them too. Where no record carries a legend, as in folders
+    of earlier versions, the installed protocol and measures are asked.
     """
     newest: dict[str, float] = {}
     texts: dict[int, str] = {}  # of the mappings themselves: most runs share one

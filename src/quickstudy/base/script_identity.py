@@ -77,7 +77,7 @@ class _Uses:
         return hashlib.sha256(pickled.getvalue()).hexdigest()
 
     def identified(self, value: Any) -> bytes | None:
-        """What is pickled in the place of a value; None: the value itself."""
+        """The replacement that is pickled for a value; None: the value itself."""
         if type(value) is str:  # equal texts are one object or two by chance
             return b"text " + value.encode("utf-8", "surrogatepass")
         if type(value) in _ATOMS:
@@ -200,7 +200,7 @@ class _Pickler(pickle.Pickler):
 
     def reducer_override(self, value: Any) -> Any:
         """The parts that a value is reconstructed from; for an object of the script's own classes
-        with all that it holds, whatever its class pickles.
+        all of its attributes, even those its class does not pickle.
         """
         reduce = copyreg.dispatch_table.get(type(value))
         made: Any = reduce(value) if reduce else value.__reduce_ex__(4)

@@ -61,7 +61,7 @@ class Sheet:
     fields:
         Text of each field, in one line.
     paragraphs:
-        What is neither summary nor field nor parameter, with its line breaks.
+        The paragraphs that are neither summary nor field nor parameter, with their line breaks.
     parameters:
         Description of each parameter, in one line.
 

@@ -58,8 +58,8 @@ class Published(NamedTuple):
         return cls(value.strip() if isinstance(value, str) else float(value), *map(float, spread))
 
     def agrees(self, measured: float) -> bool | None:
-        """Whether a number is within the spread, or where the words say it is; None where that
-        cannot be told.
+        """Whether a number is within the spread, or where the published words put it; None if it
+        cannot be decided.
 
         >>> Published(0.5, 0.1).agrees(0.55), Published("<1").agrees(1.0)
         (True, False)

@@ -98,13 +98,10 @@ class Each:
             )
             if of_columns and of_rows:
                 raise UsageError(
-                    f"{each}: {{{name}}} stands in a column's name and in a row's label; use two"
-                    " names"
+                    f"{each}: {{{name}}} is in a column's name and in a row's label; use two names"
                 )
             if not of_columns and not of_rows:
-                raise UsageError(
-                    f"{each}: {{{name}}} stands in no column's name and in no row's label"
-                )
+                raise UsageError(f"{each}: {{{name}}} is in no column's name and no row's label")
         width, height = (sum(map(self.count, texts)) for texts in (across, down))
         cells = (width + others) * height
         if cells > MOST_CELLS:

@@ -52,14 +52,14 @@ class StudyFile:
         for name in facts:
             self.exists(name, {*_KEYS, "score", "rows"}, "key", " is unknown")
         if not {"like", "learners", "quantities"} & set(facts):
-            self.refuse("the study says nothing of 'learners', and nothing of 'quantities'")
+            self.refuse("missing required key 'learners' (or 'quantities')")
         # One that is computed or drawn from its tasks has no runs, and so neither a score nor
         # seeds.
         nothing = "quantities" in facts or facts.get("learners") == {}
         run = () if nothing else ("score", "seeds")
         for name in (*_NEEDED, *run, *(() if "like" in facts else ("rows",))):
             if name not in facts:
-                self.refuse(f"the study says nothing of '{name}'")
+                self.refuse(f"missing required key '{name}'")
         if {"learners", "quantities"} <= set(facts):
             self.refuse(
                 "a study has learners, or quantities of its tasks alone, not both; make two of it"
@@ -192,7 +192,9 @@ class StudyFile:
                 for field in fields(text)
             }
         except ValueError as error:
-            self.refuse(f"learners: {error}; a learner's {{name}} stands for an entry of the row")
+            self.refuse(
+                f"learners: {error}; {{name}} in a learner is replaced by an entry of the row"
+            )
         labels = [
             [self.put_in(row["label"], one, _row(row)) for one in self.each.choices(row["label"])]
             for row in given
@@ -269,13 +271,13 @@ class StudyFile:
         except KeyError as error:
             name = error.args[0]
             self.refuse(
-                f'{where}: "{text}" asks for {name}, of which the row says nothing; add {name} ='
+                f'{where}: "{text}" asks for {name}, which the row does not have; add {name} ='
                 " ... to it"
             )
         except (ValueError, IndexError, AttributeError) as error:
             self.refuse(
-                f'{where}: "{text}" cannot be read ({error}); {{name}} stands for an entry of'
-                " the row"
+                f'{where}: "{text}" cannot be read ({error}); {{name}} is replaced by an'
+                " entry of the row"
             )
 
     def _by_label(
@@ -313,7 +315,7 @@ class StudyFile:
         known = [*columns, *self.facts.get("together", {}), *self.facts.get("beside", []), PEOPLE]
         for column in numbers:
             self.exists(
-                column, known, f"{where}: published numbers of a column that is no learner:"
+                column, known, f"{where}: published numbers of a column that is not a learner:"
             )
         return found
 

@@ -1,5 +1,5 @@
-"""What is to be learned. A task is a frozen dataclass of parameters with a pure sampler, or with a
-world that answers.
+"""What a learner has to learn. A task is a frozen dataclass of parameters with a pure sampler, or
+with a world that answers.
 
 A task keeps no state, imports no learner and draws only from the stream it is handed. Its docstring
 is its spec sheet: what the learner sees, what it must answer, how it is scored, chance, ceiling,
@@ -56,8 +56,8 @@ class Turn(NamedTuple):
 
 
 class Life(NamedTuple):
-    """Steps that were lived in a world, in order; `observations`, `actions` and `rewards` have one
-    entry a step.
+    """A trajectory: the steps of episodes in a world, in order; `observations`, `actions` and
+    `rewards` have one entry a step.
 
     observations: what the learner saw; actions: what it did then; rewards: what that brought.
     Lists, or a smaller type that gives the same entries (bytes, an array). events: (step, info)
@@ -130,7 +130,7 @@ class WorldTask(Protocol):
     def open(self, streams: Streams) -> World:
         """A fresh world; the whole interaction depends only on the streams and the actions.
 
-        Whatever is drawn for its own sake has a purpose of its own. A world made of others opens
+        Each kind of sample has its own purpose, and so its own stream. A world made of others opens
         each with `dataclasses.replace(streams, task=member.id)`: it shows the same there, alone and
         after others.
         """

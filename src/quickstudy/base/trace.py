@@ -54,13 +54,12 @@ class SoFar:
 
 
 class Unfinished:
-    """Where a protocol hands in what it has so far. As it stands here nothing is kept, and nothing
-    is found.
+    """Where a protocol stores checkpoints. This base class stores nothing and finds nothing.
 
     A protocol whose `examine` takes it as `unfinished` looks at `found` when it begins, and calls
     `hand_in` wherever it could go on from; where it cannot use what is found, it shows so by
     setting `found` to None. A protocol that does not take it restarts after an interruption. keeps:
-    whether anything that is handed in is kept at all.
+    whether checkpoints are stored at all.
     """
 
     found: SoFar | None = None

@@ -23,7 +23,7 @@ def check(
         ),
     ),
     shortcuts: bool = typer.Option(
-        False, "--shortcuts", help="Fit shallow rules to a task, and say what they find."
+        False, "--shortcuts", help="Fit shallow rules to a task, and report how well they do."
     ),
     convention: str = CONVENTION,
     json: bool = JSON,
@@ -31,9 +31,9 @@ def check(
 ) -> None:
     """Check a task, a core or a learner: same seed same answers, no looking ahead, right shapes ...
 
-    With a FILE: whether each of its lines is a sequence of the task, with the right answers. With
-    --shortcuts: what rules reach that are fitted to n-grams of a task's tokens, compared with its
-    controls; of a span item, the spans of its baselines. Half a minute or so.
+    With a FILE, check that each line is a sequence of the task with the right answers. With
+    --shortcuts, fit rules to the n-grams of a task's tokens and compare them with its controls (for
+    a span item: print the spans of its baselines); takes about half a minute.
     """
     from quickstudy.testing.check import check_name, check_sequences, check_shortcuts
 

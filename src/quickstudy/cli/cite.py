@@ -15,7 +15,9 @@ def cite(
     ),
     include: list[str] = INCLUDE,
 ) -> None:
-    """Print BibTeX of quickstudy and of the papers behind the runs of a folder."""
+    """Print BibTeX of quickstudy and of the papers whose tasks and learners a folder has runs
+    of.
+    """
     from quickstudy.api.cite import cite as make
 
     include_files(include)

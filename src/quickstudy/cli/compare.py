@@ -30,30 +30,30 @@ WORSE = 3
 
 
 def compare(
-    first: str = typer.Argument(..., help="A learner, as it was typed or as the report names it."),
-    second: str = typer.Argument(..., help="Another."),
+    first: str = typer.Argument(..., help="A learner, as typed or as the report names it."),
+    second: str = typer.Argument(..., help="The learner to compare it with."),
     more: list[str] | None = typer.Argument(
-        None, help="Further learners; then results folders, default: --out."
+        None, help="More learners, then results folders (default: --out)."
     ),
     out: pathlib.Path = typer.Option(
-        pathlib.Path("results"), "--out", "-o", help="Results folder, or a folder of such."
+        pathlib.Path("results"), "--out", "-o", help="A results folder, or a folder of them."
     ),
     score: str | None = typer.Option(
-        None, "--score", help="Which number; default: the family's headline."
+        None, "--score", help="The score to compare; default: the headline score of the family."
     ),
     fail_if_worse: bool = typer.Option(
         False,
         "--fail-if-worse",
-        help="Exit status 3 if any is worse than the first in some family, for CI.",
+        help="Exit with status 3 if a learner is worse than the first in a family, for CI.",
     ),
     page: pathlib.Path | None = typer.Option(
-        None, "--page", help="Also write a page with pictures: compare.html."
+        None, "--page", help="Also write an HTML page with charts: compare.html."
     ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
-    """Compare learners, paired by task and seed: differences by task, a test by family (Holm),
-    ranks.
+    """Compare learners, paired by task and seed: the difference on each task, a test per family
+    with Holm's correction, and ranks.
     """
     from quickstudy.pages.profile.index import one_ruleset
     from quickstudy.report.compare import folders_in, table_of
@@ -128,8 +128,8 @@ def compare(
 
 
 def _sorted_out(more: Sequence[str]) -> tuple[list[str], list[pathlib.Path]]:
-    """Learners and folders among further arguments: a folder is one that is there, and learners
-    come before it.
+    """Split further arguments into learners and folders: an existing folder is a folder, and
+    learners precede it.
     """
     for place, name in enumerate(more):
         if pathlib.Path(name).is_dir():

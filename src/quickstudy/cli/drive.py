@@ -1,4 +1,4 @@
-"""`quickstudy drive`: write down what a device, or a simulator, is to be driven with."""
+"""`quickstudy drive`: write the inputs that a device or a simulator is driven with."""
 
 from __future__ import annotations
 
@@ -27,20 +27,22 @@ if TYPE_CHECKING:
 
 
 def drive(
-    tasks: list[str] = typer.Argument(..., help="Tasks, with parameters after a colon if need be."),
+    tasks: list[str] = typer.Argument(
+        ..., help="Tasks, optionally with parameters: NAME:parameter=value."
+    ),
     out: pathlib.Path = typer.Option(..., "--out", "-o", help="The file to write."),
     seed: int = typer.Option(0, "--seed", "-s", help="Root seed."),
     repetitions: int = typer.Option(
-        1, "--repetitions", "-r", help="Series of every task, each with its own washout."
+        1, "--repetitions", "-r", help="Number of series per task, each with its own washout."
     ),
     rate: float | None = typer.Option(
         None, "--rate", help="Samples per second: adds a column of times."
     ),
     volts: str = typer.Option(
-        "", "--volts", help="LOW:HIGH, what the least and the greatest input become."
+        "", "--volts", help="LOW:HIGH, the voltages of the smallest and the largest input."
     ),
     rest: int = typer.Option(
-        100, "--rest", help="Samples of zeros before every sequence that is to be told apart."
+        100, "--rest", help="Samples of zeros before every sequence of a classification task."
     ),
     again: int = typer.Option(
         0, "--again", help="Give every series so many times more, to see whether states come again."
@@ -48,13 +50,13 @@ def drive(
     questions: bool = typer.Option(
         False,
         "--questions",
-        help="Of any task, what runs tell a learner and ask it: for recorded:file=...",
+        help="Write the training data and questions of runs instead, for recorded:file=...",
     ),
     learner: str = typer.Option(
-        "", "--learner", "-l", help="With --questions: and what this one answers."
+        "", "--learner", "-l", help="With --questions: also write the answers of this learner."
     ),
     set_: list[str] = typer.Option(
-        [], "--set", help="With --questions, a parameter of the protocol: sequences=600."
+        [], "--set", help="With --questions: a parameter of the protocol, sequences=600."
     ),
     convention: str = CONVENTION,
     json: bool = JSON,

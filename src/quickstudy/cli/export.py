@@ -66,7 +66,7 @@ def answers(
 def croissant(
     task: str = typer.Argument(..., help="A task, with parameters after a colon if need be."),
     out: pathlib.Path = typer.Option(..., "--out", "-o", help="Folder to make."),
-    creator: str = typer.Option(..., "--creator", help="Who publishes the data set."),
+    creator: str = typer.Option(..., "--creator", help="The publisher of the data set."),
     license: str = typer.Option(
         ..., "--license", help="Address of a licence: https://spdx.org/licenses/CC0-1.0.html."
     ),

@@ -30,17 +30,17 @@ def doctor(
         None, help="A results folder; without it, the installation."
     ),
     repair: bool = typer.Option(
-        True, help="Repair what can be repaired; damaged lines are kept in damaged/."
+        True, help="Repair the folder; damaged lines are kept in damaged/."
     ),
     scores: bool = typer.Option(
         False,
         "--scores",
-        help="Also compute every score again from its trace, and report differences.",
+        help="Also recompute every score from its trace and report differences.",
     ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
-    """Say what is wrong with a results folder and repair it, or describe the installation."""
+    """Check a results folder and repair it, or describe the installation."""
     include_files(include)
     if folder is None:
         _installation(json)
@@ -102,19 +102,17 @@ def forget(
         [], "--learner", help="Runs of this learner, as typed or as the report prints it."
     ),
     status: list[str] = typer.Option(
-        [], "--status", help="Runs that ended so: ok, failed or not-applicable."
+        [], "--status", help="Runs with this status: ok, failed or not-applicable."
     ),
     old: bool = typer.Option(
-        False, "--old", help="Runs of versions that have been run again in a later one."
+        False, "--old", help="Runs of old versions that have a run of a later version."
     ),
     dry_run: bool = typer.Option(
-        False, "--dry-run", help="Say what would be put aside, and do nothing."
+        False, "--dry-run", help="Print which runs would move, and do nothing."
     ),
     json: bool = JSON,
 ) -> None:
-    """Put runs aside, into FOLDER/forgotten: those that fit all that is said. Nothing is
-    deleted.
-    """
+    """Move the runs that match every option given into FOLDER/forgotten. Nothing is deleted."""
     from collections import Counter
 
     from quickstudy.runs.archive import forget as put_aside
@@ -162,7 +160,7 @@ def pack(
         None, "--out", "-o", help="The file; default FOLDER.zip."
     ),
 ) -> None:
-    """Make one file of a results folder."""
+    """Pack a results folder into one file."""
     from quickstudy.runs.archive import pack as pack_folder
 
     check_target(out)
@@ -175,7 +173,7 @@ def query(
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
-    """Ask a results folder in SQL (DuckDB)."""
+    """Query a results folder in SQL (DuckDB)."""
     from quickstudy.runs.sql import asks_for_traces
     from quickstudy.runs.sql import query as ask
 

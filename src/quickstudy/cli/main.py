@@ -1,6 +1,4 @@
-"""The command `quickstudy`. Every verb is a function; whatever it needs is imported when it
-runs.
-"""
+"""The command `quickstudy`. Every verb is a function, which imports what it needs when it runs."""
 
 from __future__ import annotations
 
@@ -106,7 +104,7 @@ def main(arguments: list[str] | None = None) -> None:
     error.
     """
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by whoever has started us
+        if getattr(sys, name) is None:  # the parent process closed it
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, it stays open to the end
         if hasattr(
             getattr(sys, name), "reconfigure"
@@ -120,8 +118,7 @@ def main(arguments: list[str] | None = None) -> None:
         status = app(args=arguments, standalone_mode=False)
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit) as error:
-        # Whoever read us has read enough; the parser makes an exit of it. Other exits are none of
-        # ours.
+        # The reader closed the pipe, which the parser turns into SystemExit. Pass other exits on.
         if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
             raise
         _drop_output()
@@ -141,7 +138,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _drop_output() -> None:
-    """What could not be written and is still in the buffer must not raise again when Python
+    """Discard the buffered output that could not be written: it must not raise again when Python
     ends.
     """
     try:

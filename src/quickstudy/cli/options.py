@@ -20,7 +20,7 @@ _TYPES: dict[str, Any] = {
     "float | None": float | None,
     "str | None": str | None,
 }
-"""Types of fields that the parser reads as they are; other fields declare how they are typed."""
+"""Types of fields that the parser reads directly; other fields declare how they are typed."""
 
 
 def takes_run_options(verb: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

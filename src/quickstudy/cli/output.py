@@ -19,17 +19,13 @@ if TYPE_CHECKING:
     from quickstudy.base.blocks import Page
     from quickstudy.base.record import Record
 
-JSON = typer.Option(
-    False, "--json", help="Print JSON: one object, or one per line where there are many."
-)
+JSON = typer.Option(False, "--json", help="Print JSON: one object, or one object per line.")
 INCLUDE = typer.Option(
-    [], "--include", help="Import a file of yours first, with its tasks, learners or measures."
+    [], "--include", help="Import this file first: your own tasks, learners or measures."
 )
 MEASURE = typer.Option([], "--measure", help="A measure, by its id; may be given several times.")
-TRACEBACK = typer.Option(
-    False, "--traceback", help="Print all that Python said of runs that failed."
-)
-DATA = typer.Option(None, "--data", help="Folder with data sets, for tasks on real data.")
+TRACEBACK = typer.Option(False, "--traceback", help="Print the tracebacks of runs that failed.")
+DATA = typer.Option(None, "--data", help="Folder with the data sets that tasks on real data read.")
 CONVENTION = typer.Option("corrected", "--convention", help="corrected, published or written.")
 
 
@@ -41,7 +37,7 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def print_exactly(text: str) -> None:
-    """Text that is data, such as CSV: to the last character, unless it is a terminal that reads
+    """Print text that is data, such as CSV: every character, unless a terminal reads
     it.
     """
     sys.stdout.write(visible(text, keep=LINES) if sys.stdout.isatty() else text)
@@ -89,7 +85,7 @@ def print_page(page: Page, width: int = 0) -> None:
 
 
 def include_files(paths: Iterable[str]) -> None:
-    """Import files of the user's, so that what they register is known."""
+    """Import the user's files, so that their components are registered."""
     from quickstudy.base.registry import include
 
     for path in paths:
@@ -126,8 +122,8 @@ def write_text(path: pathlib.Path, text: str) -> None:
 
 
 def say_left_out(count: int, folder: pathlib.Path, of: str = "lines") -> None:
-    """Say on standard error that damaged lines (or what else) of a folder were left out, if there
-    are any.
+    """Report on standard error how many damaged lines (or other items) of a folder were left out,
+    if any.
     """
     if count:
         say(
@@ -137,8 +133,8 @@ def say_left_out(count: int, folder: pathlib.Path, of: str = "lines") -> None:
 
 
 def print_tracebacks(records: Iterable[Record]) -> None:
-    """On standard error, all that Python said of runs that have failed; once where it said the same
-    of several.
+    """Print the tracebacks of failed runs on standard error; runs with the same traceback share
+    one.
     """
     found: dict[str, list[Record]] = {}
     for record in records:

@@ -1,4 +1,4 @@
-"""`quickstudy play`: be the learner oneself, in the terminal or in the browser."""
+"""`quickstudy play`: answer a task yourself, in the terminal or in the browser."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def play(
     ),
     seed: int = typer.Option(0, "--seed", "-s", help="Root seed."),
     out: pathlib.Path | None = typer.Option(
-        None, "--out", help="Results folder that keeps the session as a run."
+        None, "--out", help="Results folder to store the session in, as a run."
     ),
-    name: str = typer.Option("", "--name", help="Who plays; stands in the report."),
+    name: str = typer.Option("", "--name", help="The player's name in the report."),
     record: pathlib.Path | None = typer.Option(
-        None, "--record", help="Write the session, to be replayed or scored."
+        None, "--record", help="Write the session to this file, for replay or score."
     ),
     plain: bool = typer.Option(
-        False, "--plain", help="Show words and symbols as they are, not as random letters."
+        False, "--plain", help="Show the task's own words and symbols, not random letters."
     ),
     browser: bool = typer.Option(
         False, "--browser", help="Play in the browser, on this machine alone, or with --host."
@@ -64,12 +64,12 @@ def play(
     port: int = typer.Option(
         0, min=0, max=65535, help="With --browser: the port; 0 for a free one."
     ),
-    open_it: bool = typer.Option(True, "--open/--no-open", help="With --browser: open it."),
+    open_it: bool = typer.Option(True, "--open/--no-open", help="With --browser: open the page."),
     convention: str = CONVENTION,
     include: list[str] = INCLUDE,
 ) -> None:
-    """Play a task: be examined like a learner. With --out the session is a run, beside those of the
-    machines.
+    """Play a task: be examined like a learner. With --out the session is stored as a run, next to
+    the runs of learners.
 
     A task of words is played as people did for the paper: every word is a random letter, the
     answers are hidden, you type them with spaces between, and ten right ones in a row (five with
@@ -224,7 +224,7 @@ def _serve(
 
 
 def _present(shown: Any) -> bool:
-    """Show the symbols that are to be kept in mind one by one, and hide them; whether the person is
+    """Show the symbols to remember one by one, and hide them. Return whether the player is
     still there.
 
     Where no terminal is connected, a program answers: it is given them on one line.

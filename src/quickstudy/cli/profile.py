@@ -44,7 +44,7 @@ def profile(
     context: bool = typer.Option(
         False,
         "--context",
-        help="For language models: 32 worked examples an item, 8 questions a bin.",
+        help="For language models: 32 worked examples per item, 8 questions per level.",
     ),
     options: RunOptions,
     dry_run: bool = typer.Option(
@@ -55,7 +55,7 @@ def profile(
     include: list[str] = INCLUDE,
     data: pathlib.Path | None = DATA,
 ) -> None:
-    """Examine learners in all five families and write a report card of each. The same command again
+    """Examine learners in all five families and write a report card for each. The same command
     resumes.
     """
     from quickstudy.base.hardware import pin_threads

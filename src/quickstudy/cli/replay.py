@@ -1,4 +1,4 @@
-"""`quickstudy replay`: an environment driven by a recording. What a line holds and what comes of it
+"""`quickstudy replay`: drive an environment by a recording. The fields of a line and of the result
 is the family's.
 """
 
@@ -37,7 +37,7 @@ def replay(
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
-    """Live through recorded sessions again: the recorded questions and replies, our judge, timing
+    """Replay recorded sessions: the recorded questions and replies, with quickstudy's judge, timing
     and limits.
 
     On a terminal as text, unless --json is given; elsewhere always JSON, a line for each recording.
@@ -111,7 +111,7 @@ def _show_steps(steps: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _write(folder: pathlib.Path, target: pathlib.Path) -> None:
-    """The runs of a folder that kept their replies, lived through again and written down."""
+    """Replay the runs of a folder that kept their replies, and write them as recordings."""
     import json
 
     from quickstudy.protocols.curriculum import sessions_of

@@ -21,12 +21,14 @@ from quickstudy.cli.output import (
 
 
 def report(
-    folders: list[pathlib.Path] = typer.Argument(..., help="Results folders; several are merged."),
+    folders: list[pathlib.Path] = typer.Argument(
+        ..., help="Results folders; the runs of several are merged."
+    ),
     out: pathlib.Path | None = typer.Option(
         None,
         "--out",
         "-o",
-        help="File to write; default FOLDER/report.html. Of files: the folder; FOLDER/report.",
+        help="File to write; default FOLDER/report.html. With --format files: FOLDER/report.",
     ),
     format: str = typer.Option(
         "html", "--format", help="html, text, csv, latex, or files: all tables and pictures."
@@ -35,10 +37,10 @@ def report(
         [], "--task", help="Only this task; patterns such as 'language/*'."
     ),
     learner: list[str] = typer.Option(
-        [], "--learner", help="Only this learner, beside the rules; patterns too."
+        [], "--learner", help="Only this learner, and the controls; patterns too."
     ),
     latest: bool = typer.Option(
-        False, "--latest", help="Only the version of everything that was run last."
+        False, "--latest", help="Only the latest version of each task, learner and protocol."
     ),
     traceback: bool = TRACEBACK,
     json: bool = JSON,

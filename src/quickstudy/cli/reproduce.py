@@ -1,5 +1,5 @@
-"""`quickstudy reproduce`: a published table or figure, or a study of ours, published beside
-measured.
+"""`quickstudy reproduce`: a published table or figure, or another study: published next to measured
+numbers.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def reproduce(
     stored: pathlib.Path | None = typer.Option(
         None,
         "--stored",
-        help="A folder with runs that are there already, as published/STUDY: they are taken over.",
+        help="Copy the runs of this folder first, such as published/STUDY.",
     ),
     dry_run: bool = typer.Option(
         False, "--dry-run", help="Print what would be done, and do nothing."
@@ -54,6 +54,7 @@ def reproduce(
     numbers next to each other.
     """
     from quickstudy.base.hardware import pin_threads
+    from quickstudy.base.text import counted
 
     pin_threads()
     from quickstudy.api.study import plan_stage, request_study
@@ -71,9 +72,9 @@ def reproduce(
         taken = take_over(stored, request_study(study, options).folder)
         if not quiet and not json:
             say(
-                f"{taken} files of {stored} taken over"
+                f"copied {taken} files of {stored}"
                 if taken
-                else f"all of {stored} was there already",
+                else f"every file of {stored} is already in the folder",
                 err=True,
             )
     if dry_run:
@@ -94,9 +95,11 @@ def reproduce(
     seeds = options.seeds
     if seeds is not None and seeds not in made.repetitions and not made.execution.interrupted:
         number_of_runs = (
-            f"runs {max(made.repetitions)} of each" if made.repetitions else "runs nothing"
+            f"has {counted(max(made.repetitions), 'repetition')} of each run"
+            if made.repetitions
+            else "runs nothing"
         )
-        say(f"{request.study.id} {number_of_runs} whatever --seeds says, got {seeds}", err=True)
+        say(f"{request.study.id} {number_of_runs}; --seeds {seeds} has no effect", err=True)
     if json:
         print_json({**made.facts, "report": str(made.path)})
     else:
@@ -104,7 +107,7 @@ def reproduce(
             print_page(screen_page(page))
             if request.convention == "published":
                 typed = command_line().replace(" --convention published", "")
-                say(f"What the corrections change is seen by: {typed} --convention corrected")
+                say(f"To see what the corrections change: {typed} --convention corrected")
         say(
             f"Report: {made.path}"
             if page.whole
@@ -114,7 +117,7 @@ def reproduce(
 
 
 def by_stage(choose: Callable[[], Report]) -> Report:
-    """Progress that begins anew with every stage."""
+    """Progress that restarts with every stage."""
     from quickstudy.runs.execute import Started
 
     shown = choose()
@@ -128,7 +131,7 @@ def by_stage(choose: Callable[[], Report]) -> Report:
 
 
 def _name_reached(request: Request, found: Sequence[str], json: bool) -> None:
-    """What a study reaches outside this package; to plan its runs would reach it already."""
+    """List what a study reaches outside this package; planning its runs would already reach it."""
     from quickstudy.runs.plan import Preview as Summary
 
     runs = len(request.models()) * request.seeds

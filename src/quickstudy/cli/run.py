@@ -1,4 +1,4 @@
-"""`quickstudy run`: run, resume and extend. The same command again does only what is missing."""
+"""`quickstudy run`: run, resume and extend. The same command runs only what is missing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ def run(
         ..., help="Tasks: language/qa, language/periodic:longest=5 or 'language/*'."
     ),
     learner: list[str] = typer.Option(
-        ..., "--learner", "-l", help="A learner: esn, esn+rls:units=200, file.py:Class."
+        ...,
+        "--learner",
+        "-l",
+        help="A learner: esn, esn+rls:units=200, file.py:Class; may be repeated.",
     ),
     options: RunOptions,
     traceback: bool = TRACEBACK,
@@ -51,8 +54,8 @@ def run(
     include: list[str] = INCLUDE,
     data: pathlib.Path | None = DATA,
 ) -> None:
-    """Run learners on tasks. The same command again resumes; more seeds, tasks or learners
-    extend.
+    """Run learners on tasks. The same command resumes; more seeds, tasks or learners extend the
+    results.
     """
     from dataclasses import replace
 
@@ -144,15 +147,13 @@ def _lacking(results: Results, plan: Plan, what: str) -> Iterator[str]:
 
 
 def _page(results: Results) -> pathlib.Path | None:
-    """The report, written; None if there is nothing to report on, or where it cannot be written,
-    which is said.
-    """
+    """Write the report. None if there are no runs, or, with a message, if it cannot be written."""
     if not results.records:
         return None
     try:
         return results.report(command_line())
-    except QuickstudyError as error:  # the results are there all the same
-        say(f"all results are there, but not their page: {error}", err=True)
+    except QuickstudyError as error:  # the results are stored nevertheless
+        say(f"all results are stored, but the report could not be written: {error}", err=True)
         return None
 
 

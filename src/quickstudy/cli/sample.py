@@ -1,4 +1,4 @@
-"""`quickstudy sample`: look at a task's data, whatever kind they are of."""
+"""`quickstudy sample`: look at a task's data, of any kind."""
 
 from __future__ import annotations
 
@@ -20,30 +20,32 @@ from quickstudy.cli.output import (
 
 
 def sample(
-    task: str = typer.Argument(..., help="A task, with parameters after a colon if need be."),
+    task: str = typer.Argument(
+        ..., help="A task, optionally with parameters: language/qa:names=8."
+    ),
     count: int | None = typer.Option(
         None,
         "--count",
         "-n",
-        help="How many: independent draws (3), or rows of a series or of a world (20).",
+        help="Number of samples (default 3), or of rows of a series or a world (20).",
     ),
     seed: int = typer.Option(0, "--seed", "-s", help="Root seed."),
     convention: str = CONVENTION,
     text: bool = typer.Option(
         False,
         "--text",
-        help="Strings as the task writes them, one per line; with --json, in the field `text`.",
+        help="Print strings as the task writes them, one per line; with --json, as field `text`.",
     ),
     inputs: pathlib.Path | None = typer.Option(
         None,
         "--inputs",
-        help="Drive a system with these inputs instead: CSV or NPY, a row per step.",
+        help="Drive a dynamical system with these inputs instead: CSV or NPY, one row per step.",
     ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
     data: pathlib.Path | None = DATA,
 ) -> None:
-    """Look at the data: independent draws, before de-duplication. Supervised tokens are in
+    """Print data of a task: independent samples, before de-duplication. Supervised tokens are in
     [brackets].
     """
     from quickstudy.api.sample import sample as make

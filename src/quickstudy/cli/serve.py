@@ -12,16 +12,16 @@ from quickstudy.cli.output import INCLUDE, include_files, say
 
 def serve(
     folders: list[pathlib.Path] = typer.Argument(
-        None, help="Results folders, or folders of such; default results."
+        None, help="Results folders, or folders of them; default: results."
     ),
     host: str = typer.Option(
-        "127.0.0.1", help="Address to listen at. Any but loopback lets others read the results."
+        "127.0.0.1", help="Address to listen on. Any but loopback lets others read the results."
     ),
     port: int = typer.Option(8321, min=0, max=65535, help="Port; 0 for a free one."),
     open_it: bool = typer.Option(False, "--open/--no-open", help="Open it in the browser."),
     include: list[str] = INCLUDE,
 ) -> None:
-    """Look at results in the browser, live while runs go on. It reads only."""
+    """Show results in the browser, updated while runs go on. It only reads the folders."""
     try:
         from quickstudy.web.serving import serve_forever
     except ModuleNotFoundError as error:

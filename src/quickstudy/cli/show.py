@@ -46,7 +46,7 @@ def ls(
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
-    """List what there is, with versions."""
+    """List all components of a kind, with versions."""
     from quickstudy.api.show import ls as make
 
     include_files(include)
@@ -73,15 +73,17 @@ def show(
     machine: bool = typer.Option(
         False,
         "--machine",
-        help="Of a finite task, with its parameters: its smallest transducer and its complexity.",
+        help="For a finite task: print its minimal transducer and its complexity.",
     ),
     svg: pathlib.Path | None = typer.Option(
-        None, "--svg", help="With --machine: draw it into this file."
+        None, "--svg", help="With --machine: draw the transducer into this SVG file."
     ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
-    """The spec sheet: what is seen, asked and scored; parameters, controls, source, departures."""
+    """Print a spec sheet: what a learner sees, answers and is scored by; parameters, controls,
+    source.
+    """
     from quickstudy.api.show import FACTS
     from quickstudy.api.show import show as make
     from quickstudy.base.study import find_study
@@ -154,12 +156,10 @@ def _show_study(study: Study, convention: str) -> None:
         )
         say(f"Computed from the tasks alone: {computed}")
     elif study.scores:
-        behind = (
-            f"{study.seeds} runs behind each published number"
-            if published
-            else "no numbers were published"
+        per_number = (
+            f"{study.seeds} runs per published number" if published else "no numbers were published"
         )
-        say(f"Score: {', '.join(study.scores)}; {behind}")
+        say(f"Score: {', '.join(study.scores)}; {per_number}")
     seconds = study.settings.get("limit_seconds")
     limit = f"; time limit of a run: {seconds:,} s" if seconds else ""
     say(f"Default seeds: {study.seeds}{limit}")
@@ -172,7 +172,7 @@ def _show_study(study: Study, convention: str) -> None:
 
 
 def _listed(learners: Sequence[str | None]) -> str:
-    """Some learners by name; of very many, the first and the last."""
+    """Name learners; of more than that many, the first ones and the last."""
     names = list(dict.fromkeys(filter(None, learners)))
     return (
         ", ".join(names)

@@ -1,4 +1,4 @@
-"""`quickstudy site`: a static leaderboard from any number of results folders."""
+"""`quickstudy site`: a static leaderboard of any number of results folders."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from quickstudy.cli.output import INCLUDE, JSON, command_line, include_files, pr
 
 
 def site(
-    folders: list[pathlib.Path] = typer.Argument(..., help="Results folders, or folders of such."),
+    folders: list[pathlib.Path] = typer.Argument(..., help="Results folders, or folders of them."),
     out: pathlib.Path = typer.Option(
         pathlib.Path("site"), "--out", "-o", help="Folder to write the pages into."
     ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
-    """Make a leaderboard of results. Refuses to mix versions, conventions or rulesets."""
+    """Make a leaderboard of results. It never mixes versions, conventions or rulesets."""
     from quickstudy.pages.site import write_site
 
     include_files(include)

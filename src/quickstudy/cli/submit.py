@@ -21,7 +21,9 @@ def submit(
     learner: list[str] = typer.Option(
         [], "--learner", help="Only runs of this learner, with those of the rules; patterns too."
     ),
-    note: str = typer.Option("", "--note", help="Who submits, and what; stands in the submission."),
+    note: str = typer.Option(
+        "", "--note", help="Who submits and what, as text for the submission."
+    ),
     json: bool = JSON,
 ) -> None:
     """Pack runs for a board: copy them into a new folder, with the hash of every file. Sessions of
@@ -43,7 +45,7 @@ def submit(
     hosts = sorted({str(one.where.get("machine", {}).get("host", "")) for one in records} - {""})
     code = sorted({name for one in records for name in sources_of(one)})
     if hosts:
-        say(f"Everybody can read in it the name of the machine: {', '.join(hosts)}")
+        say(f"Anybody can read in it the name of the machine: {', '.join(hosts)}")
     if code:
         say(f"It has your files in it: {', '.join(code)}")
     say(f"Check it: quickstudy verify {out}{' --run-code' if code else ''}")

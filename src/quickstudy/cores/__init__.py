@@ -1,4 +1,4 @@
-"""Memories: what folds an input stream into features. What a core of one's own is made of can be
+"""Memories: what folds an input stream into features. The names needed to write a core can be
 imported from here.
 """
 

@@ -151,8 +151,8 @@ class EncoderLayer(eqx.Module):
     def _convolved(
         self, mixed: Array, before: tuple[Array, ...]
     ) -> tuple[Array, tuple[Array, ...]]:
-        """Queries, keys and values (B, T, 3 E) after the convolution, and what it keeps; as they
-        are without one.
+        """Queries, keys and values (B, T, 3 E) after the convolution, and its kept inputs;
+        unchanged without a convolution.
         """
         if self.convolution is None:
             return mixed, ()
@@ -319,7 +319,9 @@ class Dropout:
         return -(-count // self.parts)
 
     def kept(self, words: Array, part: Any) -> Array:
-        """What is kept, by this part of each word, counted from the highest bits."""
+        """The part of each random word, counted from the highest bits, that decides what is
+        kept.
+        """
         return words << (part * np.uint32(self._bits)) < self._below
 
 

@@ -82,7 +82,7 @@ class Core(eqx.Module):
         """Read one step x (B, ...), give features (B, F). key None: no noise."""
 
     def unroll(self, state: State, xs: Array, *, key: Array | None = None) -> tuple[State, Array]:
-        """Read many steps. An override must agree with the scan of `step` that stands here."""
+        """Read many steps. An override must agree with this scan of `step`."""
         if key is None:
             return lax.scan(lambda carry, x: self.step(carry, x), state, xs)
         keys = jax.random.split(key, len(jax.tree.leaves(xs)[0]))
@@ -121,8 +121,9 @@ class Core(eqx.Module):
         super().__init_subclass__(**more)
         for name in _CAPABILITIES & vars(cls).keys():
             raise UsageError(
-                f"{cls.__name__}.{name}: a core says this by its capabilities; write `capabilities`"
-                f" as a property that gives replace(super().capabilities, {name}=...)"
+                f"{cls.__name__}.{name}: a core declares this by its capabilities; write"
+                " `capabilities` as a property that gives replace(super().capabilities,"
+                f" {name}=...)"
             )
 
     def rows(self, state: State, numbers: Array) -> State:
@@ -142,9 +143,9 @@ class Core(eqx.Module):
         return jax.tree.map(pick, state, alone, beside)
 
     def room(self, distance: int, total: int) -> int | None:
-        """How large a memory that grows with what is read has to be where at most `distance` steps
-        have been read or may follow, whichever are fewer, and at most `total` together; None where
-        a state has one size. What is omitted is zero, or would come too late to be read.
+        """Size of a memory that grows with its input, if at most `distance` steps have been
+        read or may follow, whichever are fewer, and at most `total` together; None if a state has
+        one size. Omitted entries are zero, or would come too late to be read.
         """
         return None
 
@@ -202,7 +203,7 @@ class CoreSpec(Protocol):
 
 def at_precision(core: Core, precision: str) -> Any:
     """The core with the same numbers in a precision. In float64 it is for use within
-    `jax_gateway.double()` only, which is where a learner of such a core lives.
+    `jax_gateway.double()` only, where every call of such a learner runs.
     """
     if precision == PRECISIONS[0]:
         return core
@@ -236,8 +237,8 @@ class InputWeights(eqx.Module):
 
 class WaveWeights(InputWeights):
     """The same, where real numbers, of a vector the first `waved` or with 0 all, are also seen as
-    sines and cosines of their multiples by pi, 2 pi, 4 pi ...: what lies close together can then be
-    told apart by a product. weights: (`waved_width`, units).
+    sines and cosines of their multiples by pi, 2 pi, 4 pi ...: a product then separates points that
+    are close together. weights: (`waved_width`, units).
     """
 
     waves: int = eqx.field(static=True)

@@ -94,7 +94,7 @@ class ComputerCore(Core):
             modes,
         ) = parts
         free, writes, allocate = (jax.nn.sigmoid(part) for part in (free, writes, allocate))
-        # What was read may be freed; what was written is in use.
+        # Locations that were read may be freed; locations that were written are in use.
         kept = (1 - free[..., None] * tape.weights).prod(axis=1)
         usage = (tape.usage + tape.written - tape.usage * tape.written) * kept
         found = _alike(tape.memory, write_key[:, None], write_strength)[:, 0]

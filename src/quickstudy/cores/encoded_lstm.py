@@ -100,9 +100,9 @@ class EncodedLSTM:
 
     The agent of the paper is `layers=512/256/256,sight=512/256/128,upper=128`. That of the authors'
     later programs is `units=512,layers=0,sight=64/32,speech=64/32,beside=30/31` in a game without
-    distractors and with one round, where the number that says that a decision is due replaces their
-    action mask. Weights are drawn in the order sight, speech, layers, LSTMs. A list of widths has
-    at least two.
+    distractors and with one round, where the number that marks a decision replaces their action
+    mask. Weights are drawn in the order sight, speech, layers, LSTMs. A list of widths has at least
+    two.
 
     Parameters
     ----------

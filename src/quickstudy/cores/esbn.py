@@ -121,10 +121,10 @@ class SymbolBindingCore(Core):
         return (*control, values, keys, count + 1), features
 
     def unroll(self, state: Any, xs: Any, *, key: Array | None = None) -> tuple[Any, Array]:
-        """What is seen, and what it is like, does not hang on what the controller does: for all
-        steps that is one product, and only the controller goes step by step. It does so in blocks:
-        the keys from before a block are read for all its steps at once, and a gradient keeps these,
-        and goes through the block again.
+        """The embedding of the inputs and their similarities do not depend on the controller: one
+        product computes them for all steps, and only the controller goes step by step. It does so
+        in blocks: the keys from before a block are read for all its steps at once, and a gradient
+        keeps these, and goes through the block again.
         """
         *control, values, keys, count = state
         steps, slots = len(jax.tree.leaves(xs)[0]), values.shape[1]

@@ -129,7 +129,7 @@ def chunk_of_memory(memory: Any, given: tuple[Array, ...]) -> tuple[Any, Array]:
 
 
 def _below(length: Array, most: Array) -> Array:
-    """What is divided by: max(|n q|, 1) in the stabiliser's scale, and never zero or infinite."""
+    """The divisor: max(|n q|, 1) in the stabiliser's scale, and never zero or infinite."""
     return jnp.maximum(jnp.abs(length), jnp.exp(jnp.minimum(-most, 80.0))) + SMALL
 
 

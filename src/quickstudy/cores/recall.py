@@ -1,4 +1,4 @@
-"""A memory that looks things up in its own past, and hands on what stands there."""
+"""A memory that looks up similar past inputs, and outputs what followed them."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ RECORD_KEPT = 0.9
 class Codebook(NamedTuple):
     """What the features of a core are, when they are codes: whole numbers that encode something.
 
-    symbols: so many of the codes, the first ones, are symbols (one more than the last symbol stands
-    for none); the rest are small numbers. context: so many of the symbols, the first ones, are the
-    last ones read. levels: codes lie in 0 .. levels-1. depth: (code,) how far back the symbols
-    stood whose places were looked up, in all. plain: (code,) whether nothing was looked up.
+    symbols: so many of the codes, the first ones, are symbols (one more than the last symbol means
+    none); the rest are small numbers. context: so many of the symbols, the first ones, are the last
+    ones read. levels: codes lie in 0 .. levels-1. depth: (code,) how far back the symbols stood
+    whose places were looked up, in all. plain: (code,) whether nothing was looked up.
     """
 
     symbols: int

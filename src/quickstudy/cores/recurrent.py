@@ -48,9 +48,7 @@ class RecurrentCore(Core):
 
     @property
     def biases(self) -> tuple[Array, Array | None]:
-        """What is added to the inputs' part, and what to the product, if that makes a
-        difference.
-        """
+        """The biases of the inputs' part and of the product, if that makes a difference."""
         return self.bias.sum(axis=0), None
 
     def start(self, batch: int, capacity: int) -> States:

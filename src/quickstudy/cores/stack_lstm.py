@@ -58,7 +58,7 @@ class MemoryCore(Core):
 
     @abstractmethod
     def rows_within(self, distance: int) -> int:
-        """How many rows are no further than that from row 0."""
+        """Number of rows at most that far from row 0."""
 
     @abstractmethod
     def farthest(self, rows: int) -> int:
@@ -117,8 +117,7 @@ class MemoryCore(Core):
         )
 
     def caught_up(self, state: Any, near: Any) -> Any:
-        """What was within reach of an end has been read by now; the others take their
-        sums.
+        """Entries within reach of an end have been read by now; the others take their sums.
 
         By blocks of S rows, each of which gives to itself, to the one before and to the one after:
         one product with a matrix (S, 3S) that has the weights, last first, one further to the right

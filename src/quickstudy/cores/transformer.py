@@ -169,9 +169,7 @@ class TransformerCore(Core):
     def _noise(
         self, place: int, keys: Array | None, batch: int, steps: int, capacity: int
     ) -> Noise:
-        """What is left out after the embedding (place 0) or in a layer (1, 2 ...), by keys (T,) or
-        (B, Q).
-        """
+        """Dropout after the embedding (0) or in a layer (1, 2 ...), by keys (T,) or (B, Q)."""
         if keys is None or not (self.dropout > 0):
             return Noise(self.dropout, None, (), 0, 0)
         seen = capacity if self.causal else steps

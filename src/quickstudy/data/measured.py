@@ -132,7 +132,7 @@ def rows_of(path: pathlib.Path) -> list[dict[str, Any]]:
     try:
         return list(csv.DictReader(read_content(path).decode("utf-8").splitlines()))
     except (UnicodeDecodeError, csv.Error):
-        raise UsageError(f"{path} is no CSV in UTF-8") from None
+        raise UsageError(f"{path} is not CSV in UTF-8") from None
 
 
 def archive(data: DataSet, *names: str) -> list[NDArray[Any]]:

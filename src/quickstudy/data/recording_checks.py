@@ -118,6 +118,13 @@ def odd_under_noise(
             warnings.append(
                 f"the {words} goes one way with time in {named}: does the device drift?"
             )
+        stepped, at = _steps_in(np.array(values), CHANCE)
+        for column in np.flatnonzero(stepped & ~found).tolist():
+            sample = washout + sum(len(part) for part in parts[: at[column]])
+            warnings.append(
+                f"the {words} of {names[column]} changes at once, near sample {sample} of the"
+                " noise: did a gain or a contact change?"
+            )
     if 0 < washout <= len(rows) // 4:
         centred = rows - rows.mean(axis=0)
         alike = (centred[washout:] * centred[:-washout]).mean(axis=0) / rows.var(axis=0)
@@ -145,6 +152,27 @@ def odd_under_noise(
     return warnings
 
 
+def _steps_in(values: Floats, chance: float) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Of block values (block, column): whether those of before and after one place differ by more
+    than chance allows, over all places and columns; and the number of blocks before it.
+    """
+    from scipy.special import stdtrit
+
+    count, columns = values.shape
+    places = range(3, count - 2)
+    bound = float(stdtrit(count - 2, 1 - chance / (4 * columns * len(places))))
+    found = []
+    for place in places:
+        before, after = values[:place], values[place:]
+        inside = np.square(before - before.mean(axis=0)).sum(axis=0)
+        inside += np.square(after - after.mean(axis=0)).sum(axis=0)
+        scale = np.sqrt(inside / (count - 2) * (1 / place + 1 / (count - place)))
+        gap = np.abs(before.mean(axis=0) - after.mean(axis=0))
+        found.append(gap / np.where(scale > 0, scale, np.inf))
+    most = np.array(found)
+    return most.max(axis=0) > bound, most.argmax(axis=0) + places[0]
+
+
 def odd_times(times: Floats, rate: float | None) -> list[str]:
     """Warnings for times next to steps that do not go on evenly, or not as the drive does."""
     gaps = np.diff(times)
@@ -163,7 +191,7 @@ def odd_times(times: Floats, rate: float | None) -> list[str]:
 
 
 def other_unit(gap: float, rate: float) -> str:
-    """What is wrong where times are not in the unit of the drive."""
+    """The error if times are not in the unit of the drive."""
     return (
         f"the time goes on by {gap:g} a sample, and the drive by {1 / rate:g} s: "
         f"{'is it in milliseconds?' if 900 < gap * rate < 1100 else 'is it in seconds?'}"

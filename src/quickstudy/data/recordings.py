@@ -35,7 +35,7 @@ _SEGMENT = {
     "repetition": int,
 }
 _SEGMENT |= {"start": int, "washout": int, "training": int}
-"""What is read of every segment in the header of a drive."""
+"""The keys that are read of every segment in the header of a drive."""
 SEQUENCES = "sequences"
 """The role of a segment with many sequences, which a rest parts from each other."""
 AGAIN = "again"
@@ -91,10 +91,12 @@ def read_drive(path: str | pathlib.Path) -> tuple[dict[str, Any], NDArray[np.flo
     except (ValueError, RecursionError):
         mark, said, names = "", {}, []
     if mark != MARK or not isinstance(said.get("segments"), list):
-        raise UsageError(f"{path} is no drive; make one by: quickstudy drive TASK --out {path}")
+        raise UsageError(
+            f"{path} is not a drive; make one with: quickstudy drive TASK --out {path}"
+        )
     if said.get("format") != FORMAT:
         raise UsageError(
-            f"{path} is of format {said.get('format')}, and {FORMAT} is read here; write it anew"
+            f"{path} is of format {said.get('format')}, and {FORMAT} is read here; write it again"
         )
     try:
         _check_header(said)
@@ -107,7 +109,7 @@ def read_drive(path: str | pathlib.Path) -> tuple[dict[str, Any], NDArray[np.flo
         raise UsageError(f"{path} was changed since it was written: {error}") from None
     if len(table) != said.get("samples"):
         raise UsageError(
-            f"{path} has {len(table)} samples, but its header says {said.get('samples')}; it is not"
+            f"{path} has {len(table)} samples, but its header has {said.get('samples')}; it is not"
             " whole"
         )
     return said, table[:, [place for place, name in enumerate(names) if name.startswith("input_")]]
@@ -161,7 +163,7 @@ def _check_header(header: Mapping[str, Any]) -> None:
             raise ValueError(f"lengths must be whole numbers above 0, got {str(lengths)[:40]}")
         if segment["role"] == "generalisation" and segment["task"] != before:
             raise ValueError(
-                f"the narrow noise of {segment['task']} must stand behind its noise of the whole"
+                f"the narrow noise of {segment['task']} must come after its noise of the whole"
                 " range"
             )
         before = segment["task"]

@@ -78,7 +78,7 @@ def json_in(path: str | pathlib.Path, content: bytes) -> Any:
     except RecursionError:
         raise UsageError(f"{path} is not JSON that can be read: it is nested too deeply") from None
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is no text: {error.reason} at byte {error.start}") from None
+        raise UsageError(f"{path} is not text: {error.reason} at byte {error.start}") from None
     except json.JSONDecodeError as error:
         raise UsageError(f"{path} is not JSON: line {error.lineno}, {error.msg}") from None
     except ValueError as error:

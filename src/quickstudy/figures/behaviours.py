@@ -60,8 +60,8 @@ def behaviour_plots(task: str, rows: Sequence[Traced], prefix: str) -> list[Bloc
 
 
 def _drawn(row: Traced) -> list[tuple[str, Mark, Floats]]:
-    """What is shown of the first run of a learner: random draws, the search, and what was trained
-    in any run.
+    """The points of a figure: random draws and the search of the first run of a learner, and
+    what was trained in any run.
     """
     arrays = row.traces[0].arrays
     found = [

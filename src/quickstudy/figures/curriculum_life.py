@@ -1,5 +1,5 @@
-"""Pictures of the curriculum: the way through the tasks, learning within each, what helped, what
-was kept, and what was said.
+"""Pictures of the curriculum: the way through the tasks, learning within each, what helped,
+what was kept, and the replies.
 """
 
 from __future__ import annotations
@@ -200,7 +200,9 @@ def transcript(what: Mapping[str, Any], trace: Trace) -> list[Block]:
     """
     if "replies" not in trace.arrays:
         return [
-            Text("What was said was not kept; runs with --set replies=true have it.", "remark"),
+            Text(
+                "The replies were not stored; run with --set replies=true to store them.", "remark"
+            ),
             *_machine(what),
         ]
     return [*_sessions(what, trace), *_machine(what)]

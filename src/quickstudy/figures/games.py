@@ -1,4 +1,4 @@
-"""Pictures of what was understood in games against how much of them was lived."""
+"""Charts of accuracy in games against the number of episodes."""
 
 from __future__ import annotations
 

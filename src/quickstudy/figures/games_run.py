@@ -1,4 +1,4 @@
-"""One episode of a referential game, game by game: what was said, what the listener saw and
+"""One episode of a referential game, game by game: the message, what the listener saw and
 decided, what it was shown then.
 """
 
@@ -20,7 +20,7 @@ from quickstudy.play.listener import Heard, games_of, numbers, stimuli_plot
 
 @figure("games/run", version=1)
 def episode(what: Mapping[str, Any], trace: Trace) -> list[Block]:
-    """The first episode of the last test, drawn again from the run's seed."""
+    """The first episode of the last test, resampled from the run's seed."""
     named = what["task"]
     made = configure(named["id"], task.get(named["id"]), named["parameters"], what["convention"])
     try:
@@ -31,9 +31,7 @@ def episode(what: Mapping[str, Any], trace: Trace) -> list[Block]:
     known = {name: trace.arrays[name][first] for name in ("right", "game", "query", "foil")}
     if not all(_agrees(games, known[name], name) for name in ("game", "query", "foil")):
         return [
-            Text(
-                "The episode cannot be drawn again: its games are not those of the trace.", "remark"
-            )
+            Text("The episode cannot be resampled: its games are not those of the trace.", "remark")
         ]
     decided = (
         trace.arrays["decision"][first].tolist()
@@ -66,9 +64,9 @@ def _step(game: Heard, right: bool, decided: int | None) -> tuple[str, list[Bloc
     said = "something else" if decided is None else decisions[decided]
     phase = "query" if game.query else "support"
     terms = [
-        ("the speaker says", game.said, ""),
-        ("meant is", decisions[game.correct], ""),
-        ("the listener decides", f"{said}: {'right' if right else 'wrong'}", ""),
+        ("speaker's message", game.said, ""),
+        ("target", decisions[game.correct], ""),
+        ("listener's choice", f"{said}: {'right' if right else 'wrong'}", ""),
     ]
     if game.seen is not None:
         terms.append(("then it sees", f"{numbers(game.seen)}, what the speaker saw", ""))

@@ -81,7 +81,7 @@ def figures_table(name: str, rows: Sequence[tuple[str, dict[str, float]]]) -> Bl
     ]
     caption = (
         "States of the smallest transducer; bits of memory: C_0 of all states alike, C_X under"
-        " uniform replies without memory, C in the closed loop with somebody who makes no mistake."
+        " uniform replies without memory, C in the closed loop with an agent that makes no mistake."
         " As drawn: states before beliefs."
     )
     data = [(label, *(figures[key] for _, key, _ in columns)) for label, figures in rows]
@@ -242,7 +242,7 @@ def complexity(task: Any) -> dict[str, float]:
     version=1,
     unit=_BITS,
     equation=(
-        "sup of C_X over memoryless inputs X, as far as it was found: a lower bound of the channel"
+        "sup of C_X over memoryless inputs X, the largest found: a lower bound of the channel"
         " complexity"
     ),
 )

@@ -77,7 +77,7 @@ def driven_plot(task: str, rows: Sequence[Traced], name: str) -> Plot:
             f"The first {min(STEPS, len(first['target']))} answers of the test part in the first"
             " run, of its first dimension. Thin grey: what was right."
         ),
-        label=f"Answers on {task} beside what was right.",
+        label=f"Answers on {task} next to the targets.",
         x=Axis("steps"),
         y=Axis("answer"),
         panels=[Panel([_line("target", TRUE, first["target"][:STEPS, 0]), *series])],
@@ -98,7 +98,7 @@ def free_plot(task: str, rows: Sequence[Traced], name: str) -> Plot:
             "Running on its own answers, from the first start of the first run. Thin grey: what was"
             " right."
         ),
-        label=f"Free runs on {task} beside what was right.",
+        label=f"Free runs on {task} next to the targets.",
         x=Axis("steps"),
         y=Axis(
             "answer", range=(float(target.min()) - 0.5 * spread, float(target.max()) + 0.5 * spread)

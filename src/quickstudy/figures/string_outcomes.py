@@ -91,7 +91,7 @@ def right_by_shown(traces: Sequence[Trace]) -> Profile:
 
 
 def median_line(label: str, mark: Mark, profile: Profile) -> Plotted:
-    """Medians, with the worst and the best run as a band; nothing stands at 1, since the axis is
+    """Medians, with the worst and the best run as a band; no point is at 1, since the axis is
     logarithmic.
     """
     shown = sorted(profile)
@@ -110,9 +110,9 @@ def frontier_plot(
     frontier = Plotted("frontier", Mark("oracle"), shown, bound, dots=True)
     return Plot(
         name,
-        "Strings right in a row, behind the longest shown, against strings shown: median of the"
-        " runs, and the worst and the best. No more are asked about than the frontier has. A model"
-        " whose line meets the frontier has at least the index b that is written there.",
+        "Consecutive strings right, longer than the longest shown, against strings shown: median"
+        " of the runs, and the worst and the best. No more are asked about than the frontier has."
+        " A model whose line meets the frontier has at least the index b that is written there.",
         label,
         Axis(
             "strings shown (logarithmic)",
@@ -135,7 +135,7 @@ def profile_data(unit: str, profiles: Mapping[str, Profile]) -> Iterator[Sequenc
 
 
 def _right_by_size(traces: Sequence[Trace]) -> tuple[list[float], list[float]]:
-    """Sizes and shares, over all runs together. Strings of size 0 stand at a half: the axis is
+    """Sizes and shares, over all runs together. Strings of size 0 are drawn at 0.5: the axis is
     logarithmic.
     """
     sizes, right = [], []
@@ -154,7 +154,9 @@ def _right_by_size(traces: Sequence[Trace]) -> tuple[list[float], list[float]]:
 
 
 def learned(trace: Trace) -> list[dict[str, Any]]:
-    """What a learner that says so has found, by the factors of a run, the largest first."""
+    """The symmetries that a learner reports to have found, by the factors of a run, the largest
+    first.
+    """
     found = trace.facts.get("learned", {})
     return [found[factor] for factor in sorted(found, key=float, reverse=True)]
 

@@ -1,6 +1,6 @@
-"""What is examined: cores with a head and a way of training, and host learners.
+"""Learners: cores with a head and a training, and host learners.
 
-What a training of a user's own is made of can be imported from here.
+The names needed to write a training can be imported from here.
 """
 
 from __future__ import annotations

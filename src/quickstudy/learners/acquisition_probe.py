@@ -1,5 +1,5 @@
-"""How easily a language is acquired: fresh listeners of the ordinary referential game, each taught
-what was said in one episode (Denamganaï et al. 2022, after Chaabouni et al. 2020).
+"""How easily a language is acquired: fresh listeners of the ordinary referential game, each
+trained on the messages of one episode (Denamganaï et al. 2022, after Chaabouni et al. 2020).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from quickstudy.jax_gateway import jax, jnp, lax
 from quickstudy.learners.optimiser import OptimiserConfig, begin_moments, optimiser_step
 
 EPOCHS, BATCH, RATE, WIDTH, HIDDEN = 512, 32, 3e-4, 32, 64
-"""As published, but for the hidden layer, of which nothing is said."""
+"""As published, except the hidden layer, which the publication does not describe."""
 
 
 def acquired(
@@ -24,11 +24,11 @@ def acquired(
     """By lane: (decision,), whether fresh listeners decide rightly in the query games of the first
     test episodes.
 
-    A listener learns one episode's language by heart: pairs of what the speaker said in a support
+    A listener learns one episode's language by heart: pairs of the speaker's message in a support
     game and a stimulus, of the same meaning or of that of another support game, half and half. It
-    has no memory, and no more is learned in the query games, which are those of the episode: what
-    was said there, and what its own listener saw. The publication lets the speaker name all stimuli
-    at the end of an episode; here names are those that were given in it. For games with one
+    has no memory, and no more is learned in the query games, which are those of the episode: the
+    message there, and the stimuli of its own listener. The publication lets the speaker name all
+    stimuli at the end of an episode; here names are those that were given in it. For games with one
     stimulus (K = 0) of which the target may be missing.
     """
     found = []

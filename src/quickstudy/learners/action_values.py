@@ -18,9 +18,9 @@ from quickstudy.learners.stepping import Head
 
 
 class ActionValues(eqx.Module):
-    """A memory and its heads: advantage of every choice, value of the moment (dueling), and what is
-    given back of what was read. Each row has a memory of its own, whatever a core thinks its rows
-    have in common.
+    """A memory and its heads: advantage of every choice, value of the moment (dueling), and the
+    reconstruction of the input. Each row has a memory of its own, even if a core shares memory
+    among its rows.
     """
 
     core: Any

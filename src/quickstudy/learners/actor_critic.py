@@ -27,7 +27,7 @@ from quickstudy.learners.stepping import Model
 from quickstudy.learners.updates import begun
 
 SIGNS = Tokens(3)
-"""A reward as it is read: below, at, or above 0."""
+"""The sign of a reward: below, at, or above 0."""
 
 
 @training("actor-critic", version=2)
@@ -45,8 +45,8 @@ class ActorCritic:
     Parameters
     ----------
     window:
-        Context in steps: at every update the core starts anew and reads so many steps before those
-        that are learned from.
+        Context in steps: at every update the core restarts and reads so many steps before those
+        that are trained on (burn-in).
     every:
         Steps between two updates; each step is learned from once.
     rate:
@@ -210,8 +210,8 @@ class ActorPupil(CompiledPupil):
     def _before(
         self, reward: NDArray[np.float32], first: NDArray[np.bool_], learning: bool
     ) -> None:
-        """Take the reward for the last action, learn from the last few steps, and begin anew where
-        all is new.
+        """Take the reward for the last action, learn from the last few steps, and reset the
+        lanes where an episode begins.
         """
         if self._place:
             self._gained[:, self._place - 1] = reward
@@ -220,7 +220,7 @@ class ActorPupil(CompiledPupil):
                 self._arrays = self._update(
                     self._arrays, self._seen, self._done, self._gained, self._settings
                 )
-            # What was learned from becomes what comes before.
+            # The training steps become the burn-in.
             self._seen = jax.tree.map(lambda part: np.roll(part, -self._every, axis=1), self._seen)
             self._place, self._state = 0, self._restart(self._arrays, self._context())
         if first.any():

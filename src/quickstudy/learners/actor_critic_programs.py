@@ -37,8 +37,9 @@ class Mind(NamedTuple):
 
 
 class Lived(NamedTuple):
-    """What a program gives back: mind and world at the end, what is seen there; steps taken, and
-    (lane, step) what was seen, done and gained at each, of which those after the last mean nothing.
+    """The result of a program: agent and world at the end, the observation there; steps taken,
+    and (lane, step) observations, actions and rewards, of which those after the last step are
+    undefined.
     """
 
     mind: Mind
@@ -104,7 +105,7 @@ def _parts(frame: Frame, training: ActorCritic, lanes: int) -> tuple[Callable[..
             )
             values, chances = outputs[:, -1], jax.nn.log_softmax(outputs[:, :-1])
             fixed_values = lax.stop_gradient(values)
-            # Nobody knows the value after the last step yet: its own stands for it.
+            # The value after the last step is not known yet: that of the last step replaces it.
             errors = (
                 gained + discount * jnp.append(fixed_values[1:], fixed_values[-1]) - fixed_values
             )
@@ -180,7 +181,7 @@ def life_program(
             return lived._replace(mind=mind)
 
         def acting(lived: Lived) -> Lived:
-            """Steps up to the next update. The model is no part of the loop: it would be copied at
+            """Steps up to the next update. The model is not part of the loop: it would be copied at
             every step.
             """
             arrays = lived.mind.arrays

@@ -192,7 +192,7 @@ class AdamPupil(CompiledPupil, SteppingPupil):
         self._packs = self.lanes == 1 and self._can.packs and self._auxiliary is None
         if self._can.leaks:
             check_leak(brief)
-        # What is read packed goes on being so; a leak needs its answers written in.
+        # Packed lessons stay packed; a leak needs its answers written in.
         self.reads_streams = bool(training.batch) and not self._packs and not self._can.leaks
         self._losses: Callable[..., Any] = of_tokens if self._tokens else of_values
         self._streamed: tuple[Lesson, Batches] | None = None
@@ -300,8 +300,8 @@ class AdamPupil(CompiledPupil, SteppingPupil):
         return self._among_known(self._answered(exam)[..., : self._known.shape[1]])
 
     def rebuilt(self, exam: Exam) -> NDArray[np.float32] | None:
-        """(lane, question, number): what it gives back of what is read there; None if it was never
-        asked to.
+        """(lane, question, number): its reconstruction of the input there; None without that
+        auxiliary loss.
         """
         if self._auxiliary is None or not self._auxiliary.rebuild:
             return None
@@ -361,7 +361,7 @@ class AdamPupil(CompiledPupil, SteppingPupil):
         return SomeLanes(self._speaker(), self.scale, numbers)
 
     def states(self, inputs: Any, apart: bool = False) -> Any:
-        """(lane, time, example, feature) features of the cores as they are now."""
+        """(lane, time, example, feature) features of the cores with their present weights."""
         return all_states(self._frame.filled(self._arrays)[0].core, inputs, self.lanes, apart)
 
     @property

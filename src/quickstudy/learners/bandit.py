@@ -1,4 +1,4 @@
-"""Learning from the reward of one's own decisions where they change nothing that is seen: a policy
+"""Learning from the reward of decisions that do not affect the observations: a policy
 gradient over whole sequences at once.
 """
 
@@ -92,8 +92,8 @@ class Bandit:
 
 
 class BanditPupil(AdamPupil):
-    """Models in training; by the policy gradient, an output behind those of the decisions is what
-    is expected.
+    """Models in training; with the policy gradient, the output after those of the decisions is
+    the baseline.
     """
 
     def __init__(

@@ -68,8 +68,8 @@ def needed_steps(examples: Examples) -> NDArray[np.int64]:
 def whole_lesson(
     lesson: Lesson, by_question: bool = False
 ) -> tuple[Lesson, list[NDArray[np.float64]]]:
-    """A lesson as one batch: every different example once, and (example,) what each counts beside
-    the others, by lane.
+    """A lesson as one batch: every different example once, and (example,) the weight of each, by
+    lane.
 
     Equal examples are one that counts more: the same loss for less work. Empty examples fill up to
     a number that lessons share. by_question: an example counts by its questions, so that all
@@ -115,7 +115,7 @@ def packed_lesson(
     """The steps of a lesson of one lane as inputs and targets (1, T * examples, ...), and how its
     batches are read.
 
-    weights: of the lane's examples, what each counts beside the others. Everything has a lane axis.
+    weights: of the lane's examples, the weight of each. Everything has a lane axis.
     """
     (examples,) = lesson.examples
     order = lesson.order[0, : lesson.items // batch * batch].reshape(-1, batch)
@@ -145,8 +145,8 @@ def packed_lesson(
     if weights is not None:
         of_example *= weights[0][order[batches, row]]
     shares[shares > 0] = of_example
-    # What is only looked up in is rounded more: lessons of other sizes share the program, and no
-    # number depends on it.
+    # Arrays that are only indexed are rounded more: lessons of other sizes share the program, and
+    # no number depends on it.
     count = rounded(len(order), 1)
     plan = PackedPlan(
         *(_lengthened(array, count) for array in (places, steps.astype(np.int32), asked, shares))
@@ -157,7 +157,7 @@ def packed_lesson(
 
 
 def asked_steps(examples: Examples, fineness: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """(example, Q): the steps of every example's questions, with 0 behind the last; and 1.0 where
+    """(example, Q): the steps of every example's questions, with 0 after the last; and 1.0 where
     there is one.
     """
     example, step = np.nonzero(examples.asked.T)
@@ -211,9 +211,7 @@ class Lengths(NamedTuple):
 
     @classmethod
     def even(cls, needed: NDArray[np.int64], steps: int) -> Lengths:
-        """For groups that need so many steps: four equal parts of all steps, whatever the groups
-        are.
-        """
+        """For groups that need so many steps: four equal parts of all steps, for any groups."""
         allowed = np.unique(_ends(steps, 4))
         return cls(tuple(allowed.tolist()), np.searchsorted(allowed, needed).astype(np.int32))
 
@@ -255,7 +253,7 @@ def padded_lesson(
 ) -> tuple[PaddedLesson, tuple[int, ...]]:
     """Device arrays of shapes that seeds share, and the lengths that batches may have.
 
-    weights: of each lane's examples, what each counts beside the others.
+    weights: of each lane's examples, the weight of each.
     """
     leaks, stops = core.capabilities.leaks, core.capabilities.stops
     padded = padded_lanes(lesson.examples, leaks, stops)
@@ -314,15 +312,15 @@ def check_leak(brief: Brief) -> None:
 
 
 def with_answers(examples: Examples) -> Examples:
-    """THE PUBLISHED LEAK: the examples with the last answer written behind the last input, and
-    `ABSENT` behind that.
+    """THE PUBLISHED LEAK: the examples with the last answer written after the last input, and
+    `ABSENT` after that.
 
     The published transformer attends to the whole sequence, in both directions, and the answer is
     part of it, one step after the place where it has to be given: it reads the answers off its
     inputs, and its published scores measure nothing else. No core does this unless its parameters
     ask for it, as they do under the convention `published` alone; the checkers rightly find that it
-    looks ahead. The other answers are there already: they are the next inputs. There must be a step
-    of padding for the last one.
+    looks ahead. The other answers are in the inputs already: they are the next inputs. There must
+    be a step of padding for the last one.
     """
     places = np.arange(examples.steps)[:, None]
     last = examples.targets[examples.lengths - 1, np.arange(examples.count)]

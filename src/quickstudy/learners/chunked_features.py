@@ -28,8 +28,8 @@ BLOCK = 64
 call, and holds its features.
 """
 CHUNK = 64
-"""Steps of one sequence that are read at a time, by a program that reads as many as there are, and
-knows the state behind the last whole ones.
+"""Steps of one sequence that are read at a time, by a program that reads as many as there are,
+and knows the state after the last whole ones.
 """
 FEW, MANY = 64, 512
 """The most sequences side by side through a large core, and through a small one, which they keep
@@ -58,9 +58,9 @@ class Stretch(NamedTuple):
 
 @dataclass
 class Passed:
-    """Where the cores stand after the first blocks of one sequence per lane, so that whoever reads
-    the same sequence again, and further, need not begin with its start. inputs: (lane, time, ...)
-    that were read.
+    """Where the cores stand after the first blocks of one sequence per lane, so that reading the
+    same sequence again, and further, need not begin with its start. inputs: (lane, time, ...) that
+    were read.
     """
 
     inputs: NDArray[Any] | None = None
@@ -139,7 +139,7 @@ def blocks(
         single = passed if chunked and count == 1 else None
         already = single.covers(examples) if single else 0
         if single and already:
-            # A core may size its state by the steps that may follow: then it has to begin anew.
+            # A core may size its state by the steps that may follow: then it has to restart.
             shapes = [
                 [leaf.shape for leaf in jax.tree.leaves(one)] for one in (state, single.state)
             ]
@@ -171,7 +171,7 @@ def blocks(
                 continue
             some = -(-min(steps, longest - time) // CHUNK)
             there = min(int(lane.lengths[0]) for lane in examples) - time
-            # Behind the last block nobody reads on but who reads the same again: what all lanes
+            # After the last block only the same sequence is continued: what all lanes
             # have in full is kept.
             whole = some if time + steps < longest else min(some, max(0, there) // CHUNK)
             chunks = np.array([whole, some])
@@ -279,7 +279,7 @@ def _read_some(
     frame: Frame, arrays: Any, state: Any, inputs: Any, positions: Any, chunks: Any, lanes: int
 ) -> Any:
     """The same of one sequence, in one program for any number of steps: of the second number of
-    chunks no more is read, and the state is the one behind the first number of them.
+    chunks no more is read, and the state is the one after the first number of them.
     """
     whole, some = chunks
 

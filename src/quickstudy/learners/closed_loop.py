@@ -15,7 +15,7 @@ from quickstudy.jax_gateway import eqx, jax, jnp, lax
 from quickstudy.learners.lanes import over_lanes
 
 EVERY = 5
-"""Steps after which tangents are made to stand at right angles again."""
+"""Steps between QR re-orthonormalisations of the tangents."""
 
 
 def reached(

@@ -38,7 +38,7 @@ from quickstudy.tasks.worlds import episode_keys
 class Evolved:
     """CMA-ES on a readout: each generation samples candidates and uses only their fitness.
 
-    The fitness is whatever the task declares: squared error, cross-entropy, a criterion on the
+    The task declares the fitness: squared error, cross-entropy, a criterion on the
     answers alone, or reward. In a world one episode evaluates one candidate. The best candidate so
     far answers. Up to 100 numbers the full covariance matrix is adapted, above that its diagonal.
 

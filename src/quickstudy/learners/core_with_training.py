@@ -1,5 +1,5 @@
-"""A core with a way of training it: the learner behind every core's name, and what is usual for
-which core.
+"""A core with a way of training it: the learner of every core's name, and the usual training of
+each core.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class Training(Protocol):
     """Frozen parameters of a way of training.
 
     programs: programs compiled for one task. passes: how often the material is shown. batch:
-    examples per update. One that learns from whole examples only, even where nothing but a readout
-    is trained, says `by_question = False`; one that looks at the whole lesson before it learns says
-    so by `peek`, and one that wants few repetitions side by side on an accelerator by `most_lanes`.
+    examples per update. A training that learns from whole examples only, even if it trains only a
+    readout, sets `by_question = False`; one that looks at the whole lesson before it learns
+    (transductive) sets `peek`, and one that wants few lanes on an accelerator sets `most_lanes`.
     One whose `traced` parameters change no program names them: settings that differ in nothing else
-    run side by side there, and it is told the training of each lane (`beside`). `reads` and `gives`
+    run side by side there, and it gets the training of each lane (`beside`). `reads` and `gives`
     name the spaces it is for, where they are not all (`check_spaces`), and `losses` the losses,
-    where they are more than those of right answers; one that can read codes says `reads_codes`.
-    `usual_for` says, by a tuple of `Usual`, where it is the usual training; `usual` has parameters
+    where they are more than those of right answers; one that can read codes sets `reads_codes`.
+    `usual_for`, a tuple of `Usual`, declares where it is the usual training; `usual` has parameters
     by what is asked (`quickstudy.base.parameters`).
     """
 
@@ -72,11 +72,11 @@ class Usual:
 
 
 def default_training(core_class: Any, convention: str, asked: str = "symbols") -> str:
-    """The name of the usual way of training a core: the core's own, else the one that says so.
+    """The name of the usual way of training a core: the core's own, else the one that declares it.
 
-    Our own go before those from outside, so that a core's name means the same whatever else is
-    installed; then what speaks of this convention, then of this kind of core, goes before what
-    speaks of all. Raises NotApplicable if there is none.
+    Built-in trainings go before those from outside, so that a core's name means the same in every
+    installation; then a declaration for this convention, then for this kind of core, goes before a
+    general one. Raises NotApplicable if there is none.
     """
     own = stated(core_class, CoreFacts).training
     if isinstance(own, str) or asked in own:
@@ -131,7 +131,7 @@ class Trained:
 
     @property
     def pace(self) -> Pace:
-        """As the training says. Only on a reservoir it may go question by question."""
+        """As declared by the training. Only on a reservoir it may go question by question."""
         training = self.training
         by_question = bool(self.core.frozen) and bool(stated(training, TrainingFacts).by_question)
         return Pace(
@@ -169,7 +169,7 @@ class Trained:
 
 
 class DoublePupil:
-    """A pupil that lives where float64 is float64: from its beginning, and in every call."""
+    """Proxy that runs every call under jax.enable_x64, from the construction of the pupil on."""
 
     lanes: int
 

@@ -170,8 +170,8 @@ class ChannelPupil(EpisodePupil):
         return None
 
     def _replace_one(self) -> None:
-        """At the end of a generation, the listener or the speaker becomes a newborn; its moments go
-        with it.
+        """At the end of a generation, the listener or the speaker is re-initialised, with its
+        optimiser moments.
         """
         every = self._training.generation
         made = int(np.asarray(self._moments.count)[0]) if every else 1

@@ -48,7 +48,7 @@ class Echo(eqx.Module):
         scores = 5 * self.about[:, :dimensions]
         for _ in range(
             10
-        ):  # a place is about one dimension, and no dimension is left to nobody (Sinkhorn)
+        ):  # a position is about one dimension, and every dimension has a position (Sinkhorn)
             scores = scores - jax.nn.logsumexp(scores, axis=0, keepdims=True)
             scores = scores - jax.nn.logsumexp(scores, axis=1, keepdims=True)
         return (said * self.numbers).sum(axis=-1) @ jnp.exp(scores)

@@ -80,8 +80,8 @@ def transcript(
     logs: Sequence[tuple[Any, Any, Transcript]], episodes: int, horizon: int
 ) -> Transcript:
     """By episode, what was logged by step and slot in some calls: number of the episode (lane,
-    step, slot), -1 where there is none; its time; what happened. What lies behind the end of an
-    episode is zeros, and done.
+    step, slot), -1 where there is none; its time; what happened. Steps after the end of an episode
+    are zeros, and done.
     """
     number, time = (
         np.concatenate([np.asarray(log[part]) for log in logs], axis=1) for part in (0, 1)

@@ -1,5 +1,5 @@
-"""An agent that learns from whole episodes of a pure world, for a file of a user's own: it gives a
-loss of what was played, and everything else is done here.
+"""An agent that learns from whole episodes of a pure world, for a user's file: it defines the
+loss of a transcript, and everything else is done here.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Played(NamedTuple):
     world: Any
 
     def read(self, agent: Agent) -> tuple[Any, Any]:
-        """(policy, values) of the agent at every step, as it is now; gradients pass."""
+        """(policy, values) of the agent with its present weights at every step; gradients pass."""
         world = self.world
         inputs = jax.vmap(partial(as_rows, world))(self.observations)
         rows = jax.tree.leaves(inputs)[0].shape[1]
@@ -161,9 +161,7 @@ class AgentPupil(EpisodePupil):
         self._training = training
 
     def rehearse(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
-        """Play the episodes in batches, and learn from each. What is left over of a batch is only
-        played.
-        """
+        """Play the episodes in batches, and learn from each. The rest of a batch is only played."""
         if stop <= start:
             raise UsageError(f"no episodes between {start} and {stop}")
         batch, parts = self._training.batch, []
@@ -209,7 +207,7 @@ def _learn(
     training: EpisodeTraining | None,
     lanes: int,
 ) -> Any:
-    """((agents, moments) after an update, or as they were without a training; the transcript)."""
+    """((agents, moments) after an update, or unchanged without a training; the transcript)."""
 
     def single(agent: Any, moments: Any, begun: Any, keys: Any, numbers: Any) -> Any:
         world_key, noise = keys
@@ -239,7 +237,7 @@ def _learn(
 
 
 class Logged(NamedTuple):
-    """What is logged of a step."""
+    """The logged fields of a step."""
 
     observations: Any
     done: Any

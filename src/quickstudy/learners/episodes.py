@@ -214,8 +214,8 @@ def _perform(
 
 
 class Lived(NamedTuple):
-    """What happened, (lane, step, episode, ...), with the players behind the episode where there
-    are several.
+    """What happened, (lane, step, episode, ...), with an axis of players after the episode if
+    there are several.
     """
 
     observations: Any

@@ -1,4 +1,4 @@
-"""The experts behind `voting`: tables and copiers, how they are judged, and the correction on top
+"""The experts of `voting`: tables and copiers, how they are judged, and the correction on top
 of them.
 """
 
@@ -19,12 +19,12 @@ FLAT, NOVEL = 2.0, 0.2
 never given.
 """
 EVEN, SETTLED = 4.0, 8.0
-"""Who knows the possible answers beforehand holds them for equally frequent, as if by EVEN answers,
-and takes what was counted half for settled after SETTLED questions.
+"""If the possible answers are known beforehand, they have equal prior counts, EVEN in all, and
+observed counts have half the weight after SETTLED questions.
 """
 HESITATION, PATIENCE, KEPT = 12.0, 8.0, 0.98
-"""The correction starts e**-HESITATION behind the vote, half of it after PATIENCE questions;
-records fade by KEPT.
+"""The correction starts with weight e**-HESITATION relative to the vote, half of it after PATIENCE
+questions; records fade by KEPT.
 """
 SCALE_STEP, SCALE_RANGE = 0.02, (0.1, 2.0)
 """Step and bounds of the weight that the vote has within the correction."""
@@ -180,14 +180,14 @@ class VotingRule(Rule):
         """(F+S,) logarithms of the weights before any evidence. The more a code varies, the more
         its table counts.
         """
-        # As if one more level had been read once, so that nobody is silenced before anything could
-        # vary.
+        # As if one more level had been read once, so that no expert is silenced before anything
+        # could vary.
         shares = state.levels / (state.levels.sum(axis=1, keepdims=True) + 1.0)
         variety = 1.0 - (shares**2).sum(axis=1)
         return state.prior + jnp.concatenate([jnp.log(variety), jnp.zeros(self.symbols)])
 
     def _said(self, row: _Row, base: Any, weights: Any, chances: Any, sure: Any) -> Any:
-        """(G, V) what is said behind each gate, by weights (G, F+S), chances (F, V) and
+        """(G, V) the mixture of each gate, by weights (G, F+S), chances (F, V) and
         reliabilities (G, S).
         """
         tables, copiers = weights[:, : len(row.codes)], weights[:, len(row.codes) :]
@@ -281,7 +281,7 @@ class VotingRule(Rule):
         weights = jax.nn.softmax(state.evidence + self._heard(state), axis=2)
         of_symbols = jnp.concatenate([weights[:, :, :first], weights[:, :, last:]], axis=2)
         of_numbers = weights[:, :, first:last]
-        # A table that is silent says nothing, and has no weight: the first column.
+        # A table without a prediction has no weight: the first column.
         told = jnp.concatenate([jnp.ones_like(chances[..., :1]), chances], axis=2)[first:]
         if not self.peek:
             told = jnp.where(state.tables[first:].sum(axis=2, keepdims=True) > 0, told, 0.0)

@@ -34,8 +34,8 @@ KEPT = 1 << 29
 streamed. (1,800 units on the largest exam of the language tasks are 137 MB.)
 """
 SHORT = 256
-"""Steps up to which sequences that are read step by step stand in one shape, as many of them as may
-be: to read all of the padding takes less time than to compile another program.
+"""Steps up to which sequences that are read step by step share one shape, for any number of
+them: to read all of the padding takes less time than to compile another program.
 """
 ASKED = (128, SHORT)
 """Questions of such a sequence for which there is room."""

@@ -55,7 +55,7 @@ class Footprint:
 
 
 def footprint(pupil: Any, brief: Brief, sequences: Sequence[NDArray[Any]] = ()) -> Footprint:
-    """Measure a pupil as it is now.
+    """Measure a pupil in its present state.
 
     Parameters
     ----------

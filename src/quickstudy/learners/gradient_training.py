@@ -172,7 +172,7 @@ class GradientPupil(CompiledPupil, SteppingPupil):
         return batches.by_question(scores, exam.counted.shape[1])[..., : self._answers]
 
     def states(self, inputs: Any, apart: bool = False) -> Any:
-        """(lane, time, example, feature) features of the cores as they are now."""
+        """(lane, time, example, feature) features of the cores with their present weights."""
         return all_states(self._learned[0].core, inputs, self.lanes, apart)
 
     def _read(self, state: Any, inputs: Any, program: Any, axis: int) -> tuple[Any, NDArray[Any]]:

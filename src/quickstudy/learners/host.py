@@ -63,10 +63,10 @@ memory.
 
 @dataclass(frozen=True)
 class Hosted:
-    """A learner made of make(brief, seed). One lane. declared: the class that says its pace and
-    what it is for, if `make` is not that class itself. control: it is a rule of the task's, and may
-    be shown what no learner is (see `registries.control`). given: its pace, where parameters set
-    it.
+    """A learner made of make(brief, seed). One lane. declared: the class that declares its pace and
+    the spaces it supports, if `make` is not that class itself. control: it is a rule of the task's,
+    and may be shown what no learner is (see `registries.control`). given: its pace, where
+    parameters set it.
     """
 
     make: Callable[..., HostLearner]
@@ -185,12 +185,12 @@ class HostPupil:
 
     @property
     def called(self) -> str:
-        """As the host is: of the adapter nobody has heard."""
+        """As the host is: the user does not know the adapter."""
         return name_of(self.host)
 
     @property
     def scale(self) -> str:
-        """As the host says; else the largest score is the answer, or scores are values."""
+        """As declared by the host; else the largest score is the answer, or scores are values."""
         return self._scale
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
@@ -257,7 +257,7 @@ class HostPupil:
     def _predicted_at(
         self, read: Sequence[NDArray[Any]], places: Sequence[NDArray[np.int64]]
     ) -> Iterator[NDArray[np.float64]]:
-        """What is predicted at some places of each of some sequences, when it is asked for."""
+        """The predictions at some positions of each of some sequences, computed on demand."""
         return (rows[at] for rows, at in zip(self._all_predicted(read), places, strict=True))
 
     def _all_predicted(self, read: Sequence[NDArray[Any]]) -> Iterator[NDArray[np.float64]]:
@@ -268,8 +268,8 @@ class HostPupil:
         )
 
     def _many_predicted(self, read: Sequence[NDArray[Any]]) -> Iterator[NDArray[np.float64]]:
-        """What is predicted for each of some sequences, side by side. The first and the last of the
-        first exam are also asked alone: what stands beside a sequence must not change its answers.
+        """The predictions for each of some sequences, in one batch. The first and the last of the
+        first exam are also asked alone: other sequences of the batch must not change its answers.
         """
         for start in range(0, len(read), MANY):
             some = read[start : start + MANY]
@@ -298,8 +298,8 @@ class HostPupil:
             yield from rows
 
     def cost(self) -> list[Cost]:
-        """Items shown, steps lived while it might learn; parameters and bits where the host says
-        them.
+        """Items shown, steps acted while it might learn; parameters and bits if the host
+        declares them.
         """
         trained, fixed = parameters_counted(self.host)
         if trained is None and (self._control or not self._facts.learns):

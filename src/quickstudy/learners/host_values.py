@@ -50,9 +50,9 @@ def checked_rows(predicted: Any, length: int, outputs: Space, scale: str) -> NDA
 
 
 def parameters_counted(host: Any) -> tuple[int | None, int]:
-    """Trained and fixed parameters of a host: what it says under `parameters`, a whole number, or
-    the numbers in its arrays, or a function that gives either. Trained: None where it says nothing
-    that can be counted.
+    """Trained and fixed parameters of a host: its attribute `parameters`, a whole number, or
+    the numbers in its arrays, or a function that gives either. Trained: None if there is nothing to
+    count.
     """
     own: Any = stated(host, HostFacts).parameters
     try:
@@ -161,13 +161,15 @@ def answers_before(targets: NDArray[Any]) -> NDArray[Any]:
 
 
 _TYPES: dict[str, Any] = {"i": np.int32, "u": np.int32, "f": np.float64}
-"""What a host is given, whatever a task has made: a model must not meet another type in the next
-task.
+"""The input of a host, of the same types for every task: a model must not meet another type in
+the next task.
 """
 
 
 def own_copy(values: Any) -> Any:
-    """A copy, through all the fields it has: whatever a host does to it, nobody else sees."""
+    """A copy, through all the fields it has: changes that a host makes to it affect nothing
+    else.
+    """
     if isinstance(values, Mapping):
         return {name: own_copy(part) for name, part in values.items()}
     array = np.asarray(values)

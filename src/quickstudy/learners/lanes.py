@@ -30,8 +30,8 @@ smaller one, and programs need room to work in.
 
 
 def over_lanes(function: Callable[..., Any], lanes: int) -> Callable[..., Any]:
-    """A function of one lane, made to work on all. One lane is no special case of vmap: it is
-    faster without.
+    """A function of one lane, made to work on all. A single lane does without vmap: it is
+    faster.
     """
     if lanes > 1:
         return eqx.filter_vmap(function)
@@ -111,7 +111,7 @@ class Frame:
     """A tree without its arrays, by which programs can be kept: bare arrays make a call cheaper
     than trees do.
 
-    others: the leaves that are no arrays, None in the place of one.
+    others: the leaves other than arrays, with None in the place of an array.
     """
 
     structure: Any

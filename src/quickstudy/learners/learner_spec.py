@@ -2,8 +2,8 @@
 `my_model.py:Make:width=8`.
 
 A core's name is a learner: the core with its usual way of training, by what is asked
-(`quickstudy.base.task.ASKED`). `core+training` says another way. Parameters of core and training
-are given side by side.
+(`quickstudy.base.task.ASKED`). `core+training` chooses another training. Parameters of core and
+training are given side by side.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from quickstudy.learners.resolved_learner import LANES, Choice, labelled, whole_
 
 
 class _Brought(NamedTuple):
-    """What was brought under a name: the class or object, the parameters of a partial, where its
+    """A user's component by name: the class or object, the parameters of a partial, where its
     code comes from.
     """
 
@@ -74,7 +74,7 @@ def bring(learner: Any) -> str:
             )
     name = _called(found)
     if name in learner_names():
-        raise UsageError(f'"{name}" is a learner of ours; give yours another name')
+        raise UsageError(f'"{name}" is a built-in learner; give yours another name')
     # The parameters of a dataclass are in the identity already.
     looked_at = (
         found if hasattr(found, "__name__") or not dataclasses.is_dataclass(found) else type(found)
@@ -112,7 +112,7 @@ def choose_learner(text: str, convention: str, task: Any = None, asked: str = "s
     name, _, assignments = text.partition(":")
     if (
         ".py" in text and name not in registries.learner
-    ):  # a parameter of one of ours may name a file as well
+    ):  # a parameter of a built-in learner may name a file as well
         return _from_file(text, convention, asked)
     if name in registries.learner:
         assignments = with_first(registries.learner.get(name), assignments)
@@ -159,7 +159,7 @@ def fitted(text: str, convention: str, asked: str) -> Fitted:
     """One name for several families: the core in all of them, its parameters where core or training
     have them.
 
-    What is not a core by its name alone, `esn+rls` among others, is taken as it is. Raises
+    Names other than that of a core alone, such as `esn+rls`, are unchanged. Raises
     UsageError for no learner.
     """
     name, _, assignments = text.partition(":")
@@ -456,7 +456,7 @@ def _learns(found: Any) -> bool:
 
 
 def revive(snapshot: Snapshot, file: str | pathlib.Path | None = None, trust: str = "") -> Pupil:
-    """A pupil of one lane, as it was when the snapshot was taken.
+    """A pupil of one lane, restored to the state of the snapshot.
 
     - file: where a learner out of a file is, if that file was not included here yet: a snapshot
       from elsewhere must not decide what is imported.
@@ -478,7 +478,7 @@ def revive(snapshot: Snapshot, file: str | pathlib.Path | None = None, trust: st
             f"{what['id']} is at version {choice.what['version']}, the snapshot at"
             f" {what['version']}: its code has changed since"
         )
-    # Whatever is drawn here is overwritten by the snapshot.
+    # The snapshot overwrites everything that is sampled here.
     pupil = choice.make(None).begin(brief, [Streams(0, "revived", 0)])
     face(pupil, Keeping).restore(snapshot)
     return pupil
@@ -508,7 +508,7 @@ def _choice_in(what: Mapping[str, Any], convention: str, file: str | pathlib.Pat
             )
         file = known[0]
     usual = choose_learner(f"{file}:{kind}", convention)
-    # What is as usual need not be typed, and might not be spelled as it would have to be.
+    # Usual values need not be typed, and their spelling might not be valid.
     defaults = usual.what["parameters"]
     changed = {
         one: value

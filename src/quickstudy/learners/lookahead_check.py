@@ -46,15 +46,14 @@ and only if the two questions part them furthest does it look ahead: with four t
 honest ones in 10,000.
 """
 SEQUENCES_WHEN_UNSTEADY = 16
-"""Of how many sequences an unsteady host is asked: there is more to see behind the noise."""
+"""Of how many sequences an unsteady host is asked: there is more to see above the noise."""
 
 NOTHING_FOUND = "nothing found"
 UNSTEADY = "cannot be told: asked the same twice, it gives two answers"
 
 
 class Watched:
-    """A pupil, as it is but for this: a lesson or an exam that it is handed is a copy, and
-    `look_ahead` asks it.
+    """A wrapped pupil: it gets copies of lessons and exams, and `look_ahead` checks it.
 
     A host's pupil copies what it hands on by itself.
     """
@@ -81,7 +80,7 @@ class Watched:
         return name_of(self._pupil)
 
     def look_ahead(self) -> str:
-        """What was found out; nothing if it was never asked anything. Raises LearnerFault if it
+        """The result; empty if it was never asked anything. Raises LearnerFault if it
         looks ahead.
 
         Called when all that counts has been answered: a learner that changes by answering changes
@@ -134,8 +133,8 @@ class Watched:
         return UNSTEADY if UNSTEADY in found else NOTHING_FOUND
 
     def _questions(self, exam: Exam, share: float, alter: Alter, sequences: int) -> tuple[Ask, Ask]:
-        """The questions up to one that stands at this share of all; asked as they were, and with
-        the rest altered.
+        """The questions up to this share of all; asked with the original rest, and with an
+        altered rest.
         """
         exam = Exam([_some(lane, sequences) for lane in exam.examples]) if self._hosted else exam
         other, early = alter(exam, [_places(lane.asked, share) for lane in exam.examples])
@@ -149,7 +148,7 @@ class Watched:
 
     def _of_states(self, inputs: NDArray[Any]) -> str:
         cut = (len(inputs) + 1) // 2
-        # The first half twice: whatever values it takes, it takes these; in another order a mean
+        # The first half twice: it accepts these values; in another order a mean
         # would be the same.
         other = np.concatenate([inputs[:cut], inputs[: len(inputs) - cut]])
 
@@ -201,7 +200,7 @@ def _answered(altered: Ask, plain: Ask) -> NDArray[np.float64]:
 def _apart(plain: Ask, altered: Ask, rounding: float, rng: np.random.Generator) -> bool:
     """Whether an unsteady learner's answers to two questions differ by more than its noise.
 
-    Asked in random order, so that one that drifts is no exception: of all ways to halve the
+    Asked in random order, so that drift is no excuse: of all ways to halve the
     answers, the halves that belong to the two questions must have means that are further apart than
     in any other.
     """
@@ -273,7 +272,7 @@ def _some(examples: Any, sequences: int) -> Any:
 
 
 def _places(asked: NDArray[np.bool_], share: float) -> NDArray[np.int64]:
-    """(example,): the step of the question that stands at this share of its questions."""
+    """(example,): the step of the question at this share of its questions."""
     times = [np.flatnonzero(column) for column in asked.T]
     return np.array([place[int(share * (len(place) - 1))] if len(place) else 0 for place in times])
 
@@ -281,8 +280,8 @@ def _places(asked: NDArray[np.bool_], share: float) -> NDArray[np.int64]:
 def _changed(
     values: NDArray[Any], where: NDArray[np.bool_], space: Space, rng: np.random.Generator
 ) -> NDArray[Any]:
-    """Values of a space that differ where they are told to: other symbols; of all else what stands
-    elsewhere.
+    """Values of a space that differ at the marked positions: other symbols; for other spaces
+    values from other positions.
     """
     other: NDArray[Any]
     if isinstance(space, Tokens):

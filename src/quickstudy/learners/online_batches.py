@@ -55,7 +55,7 @@ class Batches:
         self._places = [places for places, _ in tables]
         self.counts = [counts for _, counts in tables]
         sizes = [max(lane.asked.shape[axis] for lane in examples) for axis in (0, 1)]
-        # What was drawn on the device stays there; on a CPU it is cut where it lies, by no program.
+        # Samples on the device stay there; on a CPU they are sliced in place, without a program.
         self._cut = (
             _cut_here if all(isinstance(lane.inputs, np.ndarray) for lane in examples) else _cut
         )
@@ -121,7 +121,7 @@ def _power(count: int, least: int) -> int:
 
 
 def _questions(examples: Examples) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """(example, Q): the steps of every example's questions, 0 behind the last; and how many there
+    """(example, Q): the steps of every example's questions, 0 after the last; and how many there
     are.
     """
     counts = np.asarray(examples.asked.sum(axis=0))

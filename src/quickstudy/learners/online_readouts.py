@@ -166,7 +166,7 @@ class GradientRule(Rule):
 @dataclass(frozen=True)
 class SoftmaxRule(GradientRule):
     """w_c <- (1 - rate decay) w_c + rate (1[y = c] - p_c) z, with z the standardised features and p
-    the softmax over the classes seen so far. plain: z are the features as they are.
+    the softmax over the classes seen so far. plain: z are the raw features.
     """
 
     plain: bool = False
@@ -174,9 +174,7 @@ class SoftmaxRule(GradientRule):
     scale = "logits"
 
     def update(self, state: GradientState, row: Any, target: Any) -> GradientState:
-        """Statistics first, so that the very first row has some. Empty ones leave a row as it
-        is.
-        """
+        """Statistics first, so that the very first row has some. Empty ones do not change a row."""
         statistics = state.statistics if self.plain else state.statistics.seen(row)
         features = statistics.standardised(row)
         classes = state.classes.at[target].set(True)

@@ -30,8 +30,8 @@ FALLS_AFTER = {"cosine": 0.0, "late": 0.75}
 class OptimiserConfig:
     """How weights change with a gradient.
 
-    Numbers may be traced arrays, so that settings share a compiled program. What is None is left
-    out of the program.
+    Numbers may be traced arrays, so that settings share a compiled program. Settings that are None
+    are left out of the program.
 
     rate: step size.
     scale: factor of the loss; examples of a batch where their losses are added.

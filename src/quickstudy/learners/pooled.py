@@ -52,7 +52,7 @@ RowReader = Callable[[Examples, NDArray[np.int64]], tuple[NDArray[Any], NDArray[
 def in_order(
     examples: Examples, found: NDArray[np.int64]
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Everything read up to the question, as it was read."""
+    """The raw inputs up to the question."""
     sizes = found[:, 0] + 1
     symbols = examples.inputs.T[:, : int(sizes.max())]
     if len(found) == examples.count and (sizes == examples.lengths).all():

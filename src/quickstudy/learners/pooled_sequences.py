@@ -134,7 +134,7 @@ class PooledNet(eqx.Module):
         rows, places = batch.symbols.shape
         symbols, place = batch.symbols.T.astype(jnp.int32), jnp.arange(places)[:, None]
         if self.core.capabilities.leaks:
-            # A core that sees all of a row at once is told where the row ends; it ends before the
+            # A core that sees all of a row at once gets the end of the row; it ends before the
             # answer.
             symbols = jnp.where(place < batch.limits, symbols, ABSENT)
         of_words, of_core = (None, None) if key is None else jax.random.split(key)

@@ -141,9 +141,7 @@ class PPOPupil(EpisodePupil):
         self._settings = Settings(*(jnp.float32(value) for value in (*values, training.entropy)))
 
     def rehearse(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
-        """Play the episodes in batches, and learn from each. What is left over of a batch is only
-        played.
-        """
+        """Play the episodes in batches, and learn from each. The rest of a batch is only played."""
         if stop <= start:
             raise UsageError(f"no episodes between {start} and {stop}")
         batches, rest = in_batches(rehearsal, start, stop, self._training.batch)
@@ -199,7 +197,7 @@ class PPOPupil(EpisodePupil):
 
 @eqx.filter_jit
 def _live(world: Any, actors: Any, begun: Any, keys: Any, numbers: Any, lanes: int) -> Lived:
-    """Play episodes by drawn actions, until all are over: what comes behind is zeros, and done."""
+    """Play episodes by drawn actions, until all are over: steps after it are zeros, and done."""
 
     def single(actor: Any, begun: Any, keys: Any, numbers: Any) -> Lived:
         world_key, noise = keys

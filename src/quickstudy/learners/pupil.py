@@ -43,7 +43,7 @@ class CompiledPupil:
         return {name: getattr(self, attribute) for name, attribute in self.parts.items()}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Be as this pytree says."""
+        """Restore the state from this pytree."""
         for name, attribute in self.parts.items():
             setattr(self, attribute, state[name])
 

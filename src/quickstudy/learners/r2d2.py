@@ -1,5 +1,5 @@
-"""Learning what actions are worth, from sequences that are lived once and learned from many times:
-R2D2, and for players with a common reward VDN and SAD.
+"""Action values, learned off-policy from replayed sequences: R2D2, and for players with a
+common reward VDN and SAD.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class R2D2:
 
     Source: Kapturowski et al. 2019; Sunehag et al. 2018 for VDN; Hu and Foerster 2020 for SAD.
     Departures: a new sequence has the largest priority so far, not that of its own error; inputs
-        are reconstructed as they are, where the original squashes them to 0 .. 1 by a sigmoid.
+    are reconstructed without scaling, where the original squashes them to 0 .. 1 by a sigmoid.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class R2D2:
         """Any core that goes step by step: of a reservoir, only the heads are trained."""
 
     def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> R2D2Pupil:
-        """A fresh pupil. Raises NotApplicable where actions are no choices."""
+        """A fresh pupil. Raises NotApplicable if actions are not discrete."""
         check_choices(brief.outputs)
         if self.sad and not isinstance(brief.inputs, Reals):
             raise NotApplicable(f"sad is for inputs of real numbers, not {brief.inputs}")
@@ -326,7 +326,7 @@ class R2D2Pupil(CompiledPupil):
         return world
 
     def _nothing_lived(self, replay: Replay) -> tuple[Replay, Pieces]:
-        """Of all lanes, what is kept before anything was lived, by the shapes of a replay."""
+        """The initial state of all lanes, before the first rollout, by the shapes of a replay."""
         layout, actors = self._layout, self._training.batch
         empty = jax.tree.map(lambda leaf: jnp.zeros((self.lanes, *leaf.shape), leaf.dtype), replay)
         lead = self.lanes, layout.tail, layout.gap, actors
@@ -352,7 +352,7 @@ class R2D2Pupil(CompiledPupil):
 
     @property
     def _lived(self) -> dict[str, Any]:
-        """All that is kept of what was lived; nothing before the first episode."""
+        """The whole replay buffer; empty before the first episode."""
         return {"replay": self._replay, "tail": self._tail}
 
     @_lived.setter
@@ -360,12 +360,12 @@ class R2D2Pupil(CompiledPupil):
         self._replay, self._tail = lived["replay"], lived["tail"]
 
     def get_state(self) -> dict[str, Any]:
-        """With what was lived."""
+        """With the replay buffer."""
         return super().get_state() | {f"['{name}']": part for name, part in self._lived.items()}
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
-        # A snapshot may be of a time before anything was lived, or before episodes were counted.
+        # A snapshot may be older than the first rollout, or than the count of episodes.
         self._replay = self._tail = None
         episodes = {"episodes": np.zeros(self.lanes, np.int32)}
         super().restore(Snapshot(episodes | dict(snapshot.arrays), snapshot.facts))

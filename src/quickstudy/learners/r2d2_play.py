@@ -28,7 +28,7 @@ from quickstudy.learners.rollout import (
 )
 
 FLOOR = 0.4
-"""The share of blind actions of the actor that explores most, in the end."""
+"""The final share of random (epsilon) actions of the actor that explores most."""
 WINDOW = 80
 """Steps that all actors make, or those of the longest episode, before updates follow."""
 
@@ -51,8 +51,8 @@ class Layout:
 
     @property
     def length(self) -> int:
-        """Steps of a sequence: those that are learned from, and those whose rewards are added up
-        behind the last.
+        """Steps of a sequence: those that are learned from, and those after the last, whose
+        rewards are added up (n-step return).
         """
         return self.unroll + self.steps
 
@@ -60,12 +60,12 @@ class Layout:
     def gap(self) -> int:
         """Steps among which at most one sequence begins that is learned from: it goes on in its
         episode for more than `burn_in` steps, and the next of that episode begins `overlap` steps
-        behind.
+        earlier.
         """
         return min(self.overlap, self.burn_in + 1)
 
     def pieces(self, world: Any) -> int:
-        """So many, each of `gap` steps, are lived in a call."""
+        """A call collects so many, each of `gap` steps."""
         return int(-(-min(WINDOW, world.horizon) // self.gap))
 
     @property
@@ -193,10 +193,10 @@ def lived(
     layout: Layout,
     lanes: int,
 ) -> Any:
-    """Some steps of all actors, each with its own share of blind actions: actors after them, what
-    was lived, in pieces, and the same as (number of the episode, its time, what happened), by step.
-    first: the number of the lesson's first episode. before: (lane,) steps that were made in the
-    world before. keys: (lane,) of the world, and of the learner.
+    """Some steps of all actors, each with its own share of random (epsilon) actions: actors after
+    them, the rollout in pieces, and the same as (number of the episode, its time, what happened),
+    by step. first: the number of the lesson's first episode. before: (lane,) steps that were made
+    in the world before. keys: (lane,) of the world, and of the learner.
     """
     count, players = actors.slots.number.shape[1], players_of(world)
 
@@ -272,9 +272,8 @@ def lived(
 def performed(
     world: Any, networks: Any, begun: Any, keys: Any, numbers: Any, layout: Layout, lanes: int
 ) -> Transcript:
-    """Play episodes by what is held best. What is given back of what was read is logged beside what
-    the world says, as `rebuilt`: (..., number) the distance of every number from what it was, of
-    the last player.
+    """Play episodes greedily. The reconstruction of the input is logged together with the
+    world's log, as `rebuilt`: (..., number) the error of every number, of the last player.
     """
 
     def single(network: Any, begun: Any, keys: Any, numbers: Any) -> Transcript:

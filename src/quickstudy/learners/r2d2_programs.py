@@ -1,4 +1,4 @@
-"""The compiled programs by which R2D2 learns from what was lived."""
+"""The compiled programs by which R2D2 learns from replay."""
 
 from __future__ import annotations
 
@@ -134,8 +134,8 @@ def _urgency(errors: Any, peak: Any) -> Any:
 
 
 def _both(layout: Layout, network: Any, trusted: Any, memory: Any, inputs: Any) -> Any:
-    """What is read behind the burn-in, and its features (time, row, feature), of a network and of
-    the one it trusts: on a GPU side by side, since it waits for steps and not for what is in them.
+    """Inputs after the burn-in, and their features (time, row, feature), of a network and of
+    its target network: on a GPU side by side, since it waits for steps and not for what is in them.
     """
     early, later = (
         jax.tree.map(lambda leaf: leaf[: layout.burn_in], inputs),

@@ -81,7 +81,7 @@ class Readout(Speaker):
 
 
 class ReservoirPupil(CompiledPupil, SteppingPupil):
-    """What is trained on top of reservoirs, one per lane, that stay as they were drawn."""
+    """The trained part on top of reservoirs, one per lane, with fixed random weights."""
 
     def __init__(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
         super().__init__(len(streams))
@@ -106,7 +106,7 @@ class ReadoutPupil(ReservoirPupil):
     """Runs the core once over what it is shown, and changes the readout question by question.
 
     Examples stream: the features of a few dozen are held at a time, and of a long one those of a
-    stretch of time. An exam's features are kept if they fit (`features.KEPT`), else made anew for
+    stretch of time. An exam's features are kept if they fit (`features.KEPT`), else recomputed for
     every test. Questions in a free order (as published), and a rule that peeks, need the features
     of the whole lesson at once.
     """
@@ -297,7 +297,7 @@ def _advance(
 def _prepare(rule: Rule, state: Any, rows: Any, targets: Any, counted: Any, lanes: int) -> Any:
     if lanes == 1:
         return over_lanes(rule.prepare, lanes)(state, rows, targets, counted)
-    # One lane after the other: side by side, the rows of all lanes would be laid out anew, in a
+    # One lane after the other: side by side, the rows of all lanes would be copied, in a
     # second copy of what is most of the memory.
     return lax.map(lambda lane: rule.prepare(*lane), (state, rows, targets, counted))
 

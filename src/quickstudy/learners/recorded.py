@@ -1,14 +1,14 @@
-"""Answers that were recorded elsewhere, as a learner: it is told what a run tells it, and answers
-what was answered.
+"""Answers that were recorded elsewhere, as a learner: it gets the input of a run, and returns the
+recorded answers.
 
     # What runs tell and ask:
     quickstudy drive language/qa --questions --repetitions 3 --out qa.jsonl
     # When the answers are in it:
     quickstudy run language/qa --learner recorded:file=qa.jsonl --seeds 3
 
-A recording is a file of JSON objects, one a line. `run` says of which run the lines behind it are,
-and `seed` is the one that a learner is given there: by it a run finds its lines, and no other run
-does. Then, in their order:
+A recording is a file of JSON objects, one a line. `run` identifies the run of the lines after it,
+and `seed` is the learner's seed there: by it a run finds its lines, and no other run does. Then, in
+their order:
 
 - `learn`: inputs, with `targets`: what should be answered after each, -1 or null where nothing is
   asked;
@@ -42,7 +42,7 @@ from quickstudy.data.tables import read_content
 from quickstudy.learners.host import Hosted, HostPupil
 
 CALLS = ("learn", "predict", "states", "act")
-"""What a learner is told or asked, by the names of the methods of a host."""
+"""The calls of a learner, by the names of the methods of a host."""
 
 
 class RecordedLine(NamedTuple):
@@ -54,8 +54,8 @@ class RecordedLine(NamedTuple):
 
 @dataclass(frozen=True)
 class Recording:
-    """A file that was read. content: its digest. pace: of the learner that was recorded. runs: by
-    seed, what is said of the run, and its lines.
+    """A file that was read. content: its digest. pace: of the learner that was recorded. runs:
+    by seed, the entry of the run, and its lines.
     """
 
     content: str
@@ -146,7 +146,7 @@ class _Played:
         self._next("learn", inputs, {"targets": targets})
 
     def predict(self, inputs: Any) -> Any:
-        """What was answered."""
+        """The recorded answers."""
         return self._next("predict", inputs)
 
     def _act(self, observation: Any, reward: float, first: bool, learning: bool = True) -> Any:

@@ -1,5 +1,5 @@
-"""A store of short sequences of what was lived, from which those that surprised most are drawn most
-often.
+"""A prioritised replay buffer of short sequences: those with the largest errors are sampled
+most often.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Replay(NamedTuple):
         valid = valid & (count - before <= room)
         at = jnp.where(
             valid, (self.place + before) % room, room
-        )  # what is written behind the end is dropped
+        )  # entries written after the end are dropped
         kept = jax.tree.map(lambda old, new: old.at[at].set(new, mode="drop"), self.kept, more)
         urgent = jnp.where((self.priorities > 0).any(), self.priorities.max(), 1.0)
         return Replay(
@@ -81,7 +81,7 @@ class Replay(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """What was lived, in pieces in each of which every actor begins at most one sequence. kept:
+    """A rollout, in pieces in each of which every actor begins at most one sequence. kept:
     (piece, step, actor, ...), what sequences are made of, with the number of the episode, -1 for
     none, in the place of `there`. start: (piece, actor), at which step of the piece it begins, -1
     where none does; state: (piece, actor, ...), the memories before it.
@@ -98,8 +98,8 @@ def cut_into_sequences(
     """The sequences that begin in the first of some pieces, (piece * actor, time, ...), and which
     of them there are.
 
-    lived: as `Pieces.kept`; start, state: of as many pieces as have a sequence's length of steps
-    behind them.
+    lived: as `Pieces.kept`; start, state: of as many pieces as are followed by a sequence's length
+    of steps.
     """
     gap, (pieces, actors) = lived.there.shape[1], start.shape
     at = jnp.arange(pieces)[:, None] * gap + jnp.maximum(start, 0)

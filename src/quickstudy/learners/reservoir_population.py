@@ -31,7 +31,7 @@ from quickstudy.measures.errors import nmse
 from quickstudy.measures.memory import RIDGE, ranks, significance
 
 Genome: TypeAlias = list[NDArray[Any]]
-"""The searched parameters of a core, and its arrays as they are where all of these are 1. A gene is
+"""The searched parameters of a core, and its arrays where all of these are 1. A gene is
 an entry.
 """
 STRENGTHS = (0.0, 10.0)
@@ -142,7 +142,7 @@ def _singular_values(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class Substrate(Probe):
-    """A kind of core: draws them, and says how they behave, many in one call."""
+    """A kind of core: samples them, and computes their behaviour, many in one call."""
 
     def __init__(
         self,
@@ -163,7 +163,7 @@ class Substrate(Probe):
         self._shapes = [np.shape(array) for array in arrays]
         self._factors = [self._scaled_by(name, arrays, shape) for name in self._ranges]
         self._bounds = list(self._ranges.values())
-        if not self._ranges and not self._varied:  # it says nothing: every matrix has a strength
+        if not self._ranges and not self._varied:  # undeclared: a strength for every matrix
             matrices = [
                 place
                 for place, array in enumerate(arrays)
@@ -214,7 +214,7 @@ class Substrate(Probe):
                 return [settings, *map(np.asarray, arrays)]
 
     def _arrays(self, genome: Genome, other: _Other | None = None) -> Genome:
-        """Of the core that a genome stands for; for other inputs, those of another shape are taken
+        """Of the core that a genome encodes; for other inputs, those of another shape are taken
         from there.
         """
         settings, *arrays = genome
@@ -243,8 +243,7 @@ class Substrate(Probe):
 
     def errors(self, genomes: Sequence[Genome], name: str, streams: Streams) -> NDArray[np.float64]:
         """(genome,): the error of a readout on a task: NRMSE on the series that a run of it would
-        be given, or the share of sequences that are told apart wrongly, by the mean of their
-        states.
+        be given, or the share of misclassified sequences, by the mean of their states.
 
         Where a task has other inputs than this one, the weights of these are drawn once for all
         genomes.
@@ -258,7 +257,7 @@ class Substrate(Probe):
             return self._told_apart(genomes, task, other)
         if not isinstance(task, SeriesTask):
             raise UsageError(
-                f"{name} cannot be placed: it is no series, and has no sequences to tell apart"
+                f"{name} cannot be placed: it is neither a series nor a classification of sequences"
             )
         series = task.drive(dataclasses.replace(streams, task=name.partition(":")[0]).numpy("data"))
         target, found = series.targets[len(series.targets) - series.test :], []
@@ -314,8 +313,8 @@ class Substrate(Probe):
 
 
 class _Other(NamedTuple):
-    """Cores for other inputs: arrays where all searched parameters are 1, and what they stand
-    in.
+    """Cores for other inputs: arrays where all searched parameters are 1, and the rest of their
+    core.
     """
 
     arrays: Sequence[Any]

@@ -40,11 +40,11 @@ class Choice:
     task.
 
     programs: how many programs one task needs compiled. compiled: whether it runs on the
-    accelerator, in lanes. most_lanes: that it wants side by side there. origins: of the code of a
-    user's own. shared: what it has in common with those that may run beside it in one call; empty
-    where there are none. ready: raises UsageError where something is missing that it needs, before
-    anything runs. counting: it is a language model, whose `counting()` gives a learner that only
-    counts what it is asked.
+    accelerator, in lanes. most_lanes: that it wants side by side there. origins: of user code.
+    shared: a digest shared by all settings that may run in one call with it; empty if there are
+    none. ready: raises UsageError where something is missing that it needs, before anything runs.
+    counting: it is a language model, whose `counting()` gives a learner that only counts what it is
+    asked.
     """
 
     label: str
@@ -184,7 +184,7 @@ def host_parameters(found: Any) -> dict[str, inspect.Parameter]:
 
 
 def shown_parameters(found: Any, asked: str) -> dict[str, Any]:
-    """What a user can set in the name, with defaults: functions, such as `build`, are no
+    """What a user can set in the name, with defaults: functions, such as `build`, are not
     parameters.
     """
     defaults = _defaults(found, asked)
@@ -207,7 +207,9 @@ def _defaults(found: Any, asked: str) -> dict[str, Any]:
 
 
 def _usual(found: Any, asked: str) -> dict[str, Any]:
-    """What is usual for what is asked; a class may also say its pace by itself, as `passes = 3`."""
+    """The usual parameters for what is asked; a class may also set its pace itself, as `passes =
+    3`.
+    """
     declared = stated(found, LearnerFacts).usual
     usual = (
         declared.get(asked, declared.get("symbols", {})) if isinstance(declared, Mapping) else {}
@@ -220,7 +222,7 @@ def _usual(found: Any, asked: str) -> dict[str, Any]:
 
 
 def _pace(found: Any, parameters: Mapping[str, Any], asked: str) -> Pace:
-    """As its class says; parameters called `passes` and `batch` set it."""
+    """As declared by its class; parameters called `passes` and `batch` set it."""
     usual = _usual(found, asked)
     named = {name: parameters.get(name, usual.get(name)) for name in PACE}
     return dataclasses.replace(
@@ -252,8 +254,8 @@ def _same(value: Any, parameter: str, defaults: Mapping[str, Any]) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A parameter as it stands in an identity; one that is no number, word or list of them by what
-    it is made of.
+    """A parameter in the form used in an identity; anything but a number, word or list of them
+    by its parts.
     """
     return value if _is_plain(value) else {"made of": object_origin(value).version}
 
@@ -326,8 +328,8 @@ def _check_made(name: str, found: Any, given: Mapping[str, Any]) -> None:
 
 
 def _literal(value: Any) -> Any:
-    """Host classes declare no types: text of a number is read as that number, all else stays as it
-    is.
+    """Host classes declare no types: text of a number is read as that number, anything else is
+    unchanged.
     """
     if not isinstance(value, str):
         return value
@@ -346,8 +348,8 @@ def labelled(name: str, changed: Mapping[str, Any]) -> str:
 
 
 def _said(value: Any) -> Any:
-    """A parameter as it stands in a label: a function or class by its name, any other object by its
-    kind and the beginning of what it is made of. Never where it lies in memory.
+    """A parameter in the form used in a label: a function or class by its name, any other object by
+    its kind and the beginning of what it is made of. Never where it lies in memory.
     """
     if _is_plain(value):
         return value

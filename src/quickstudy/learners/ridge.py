@@ -28,7 +28,7 @@ from quickstudy.learners.readout import ReservoirPupil, check_frozen
 from quickstudy.learners.stepping import Reading, Speaker
 
 STRENGTHS = tuple(10.0**exponent for exponent in range(-9, 4))
-"""What is tried on a validation part."""
+"""The strengths that are tried on a validation part."""
 WITHOUT_VALIDATION = 1e-6
 """The strength where there is none."""
 STEPS_TOGETHER, MOST_TOGETHER = 2048, 64
@@ -39,7 +39,7 @@ FREE_TOGETHER = 250
 """Steps that are read in one call before a free run on the validation part."""
 LEAST_ERROR, MOST_ERROR = 1e-16, 1.0
 """Squared errors of free runs are counted within these bounds, over the variance of the targets.
-Above 1 nothing is predicted any more, and how far the run is off says nothing.
+Above 1 nothing is predicted any more, and the size of the error has no meaning.
 """
 ROWS_TOGETHER = 512
 """Rows that are added to the sums by one product."""
@@ -55,7 +55,7 @@ def stretch_of(examples: Sequence[Examples]) -> Stretch:
     together = (
         min(MOST_TOGETHER, STEPS_TOGETHER // steps, rounded(most, 2)) if longest <= steps else 1
     )
-    # One long sequence has room for a question at every step: whatever is asked of it, the program
+    # One long sequence has room for a question at every step: for all questions, the program
     # is the same.
     return Stretch(
         steps, together, together * min(steps, rounded(questions, 2)) if together > 1 else steps
@@ -271,7 +271,7 @@ class RidgePupil(ReservoirPupil):
         return np.where(seen[:, None], values, OUT_OF_REACH)
 
     def _fitted(self) -> NDArray[np.float64]:
-        """(lane, F+1, V) weights, fitted anew if anything was learned since."""
+        """(lane, F+1, V) weights, refitted if anything was learned since."""
         if "weights" not in self.extra:
             exam = self._validation if self._strength is None else None
             strengths = STRENGTHS if exam else (self._strength or WITHOUT_VALIDATION,)

@@ -1,7 +1,7 @@
 """Reading step by step, many rows side by side: the face `Stepping` of every compiled pupil.
 
 Rows are rounded up, and so is the capacity: a step is one compiled program for about that many
-rows, whatever is read.
+rows, for any input.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ along.
 
 
 class Speaker(eqx.Module):
-    """A core that says after every step what it would answer. Anything else with these three
+    """A core that returns its answer after every step. Anything else with these three
     methods is one as well.
     """
 
@@ -313,7 +313,7 @@ class SteppingPupil:
 
 
 class SomeLanes(SteppingPupil):
-    """Some lanes of a pupil as it is now, to go on reading without the others."""
+    """Some lanes of a pupil in its present state, to go on reading without the others."""
 
     def __init__(self, speaker: Any, scale: str, numbers: Sequence[int]) -> None:
         chosen = np.asarray(numbers, np.int32)

@@ -1,7 +1,7 @@
 """The compiled programs of a model that is trained by Adam: updates, and answers.
 
-Each is kept by what it depends on, and takes bare arrays: a call costs microseconds beside its
-work.
+Each is kept by what it depends on, and takes bare arrays: a call costs microseconds, little
+compared with its work.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ class VotingPupil(ReadoutPupil):
 
 def with_shared_symbols(rows: Any, symbols: int) -> Any:
     """Rows (lane, row, code), of whose codes so many, the first ones, are symbols: as Shared, with
-    a lane axis. Rows that share too little stay as they are.
+    a lane axis. Rows that share too little are unchanged.
     """
     lanes = np.asarray(rows)
     parts = np.ascontiguousarray(lanes[:, :, :symbols])

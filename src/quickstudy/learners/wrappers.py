@@ -1,5 +1,5 @@
-"""Learners that hold another: one that begins anew after every so many examples, the baseline of
-keeping; and one that is tested on inputs with false answers in them, which one that does not look
+"""Learners that hold another: one that restarts after every so many examples, the baseline of
+retention; and one that is tested on inputs with false answers in them, which one that does not look
 ahead cannot notice.
 """
 
@@ -51,12 +51,12 @@ class Wrapping:
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = HANDED_ON
 
     asked: ClassVar[str] = "symbols"
-    """What is asked of it, and so of the learner within; no parameter: it follows from task and
+    """The kind of output, also of the inner learner; not a parameter: it follows from task and
     protocol.
     """
 
     def __post_init__(self) -> None:
-        self._choice  # noqa: B018  # a learner that does not exist is said now
+        self._choice  # noqa: B018  # a learner that does not exist is reported now
 
     def asked_for(self, asked: str) -> Self:
         """The same around the learner that is usual for what is asked."""
@@ -176,7 +176,7 @@ class RelearningPupil(WrappingPupil):
         self._before = np.zeros((self.lanes, 2), dtype=np.int64)
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
-        """In pieces that end where it begins anew."""
+        """In pieces that end where it restarts."""
         while start < stop:
             if self._since == self._every:
                 self._before += np.array(

@@ -1,7 +1,7 @@
 """From hidden states to causal ones: what is known of a hidden state after all that was given and
 shown is a belief.
 
-Where state, input and output do not fix the next state, a machine is no epsilon-transducer: its
+Where state, input and output do not fix the next state, a machine is not an epsilon-transducer: its
 states do not follow from the past. Beliefs do. They are distributions over hidden states in whole
 numbers without a common divisor, so that two are equal exactly when they are the same. Two that
 differ only in what can never be seen are one.
@@ -189,8 +189,8 @@ def _views(
     """A basis of all that can be seen of a hidden state: by state, multiples of the chance of some
     outputs to come.
 
-    What is linear in a belief and can ever be observed is a chance of outputs for given inputs, and
-    these are spanned by as many as there are states at most.
+    The observable linear functions of a belief are the probabilities of outputs for given inputs,
+    and they span a space of at most as many dimensions as there are states.
     """
     labels = sorted({label for own in following for label in own})
     basis, reduced, waiting = (

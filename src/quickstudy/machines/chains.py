@@ -37,7 +37,7 @@ def memoryless(machine: Transducer, chances: Mapping[Any, float]) -> Floats:
     for symbol in chances:
         if symbol not in machine.inputs:
             raise UsageError(
-                f'"{symbol}" is no input of the machine; its inputs:'
+                f'"{symbol}" is not an input of the machine; its inputs:'
                 f" {', '.join(map(str, machine.inputs))}"
             )
     found = np.array([float(chances.get(symbol, 0)) for symbol in machine.inputs])
@@ -73,7 +73,7 @@ def stationary_under(machine: Transducer, source: Transducer) -> Floats:
     for symbol in source.outputs:
         if symbol not in places:
             raise UsageError(
-                f'the input process shows "{symbol}", which is no input of the machine'
+                f'the input process shows "{symbol}", which is not an input of the machine'
             )
     own = [machine.edges[:, INPUT] == place for place in range(len(machine.inputs))]
     rows, columns, weights = [], [], []
@@ -165,7 +165,7 @@ def long_run(chances: Any, start: Floats | None = None) -> Floats:
     classes = _closed(chances)
     if len(classes) > 1 and start is None:
         raise UsageError(
-            f"not ergodic: {len(classes)} recurrent classes, and no start says which is reached"
+            f"not ergodic: {len(classes)} recurrent classes, and no start decides which is reached"
         )
     shares = [1.0] if len(classes) == 1 else _absorbed(chances, classes, start)  # type: ignore[arg-type]
     found = np.zeros(size)

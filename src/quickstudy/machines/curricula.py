@@ -70,7 +70,7 @@ def by_graduality(steps: Floats, complexities: Sequence[float]) -> list[int]:
     the best task before each. steps: (first, second), how much of the second is known from the
     first.
 
-    Whatever the order, each task and its best task before it make a tree; the heaviest of all trees
+    In any order, each task and its best task before it make a tree; the heaviest of all trees
     is found (Chu, Liu and Edmonds), and an order that goes along it has its whole weight. Among
     those, less complex tasks come first.
     """

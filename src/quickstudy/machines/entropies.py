@@ -70,7 +70,7 @@ class Channel(NamedTuple):
 
 
 def channel(machine: Transducer) -> Channel:
-    """The supremum of C_X over memoryless inputs, as far as it was found: from many starts, uphill.
+    """The largest C_X over memoryless inputs that gradient ascent from many starts finds.
 
     Inputs with a memory of their own may reach more, up to C_0; it is a lower bound of the channel
     complexity.

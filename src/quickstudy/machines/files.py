@@ -37,8 +37,8 @@ _WORDS = ("from", "symbol", "to", "probability")
 
 class Described(NamedTuple):
     """machine: the minimal recurrent one. given: the states in the file. transient: names of those
-    that are left for ever. was_unifilar: whether states, inputs and symbols fixed the next state as
-    it was given.
+    that are left for ever. was_unifilar: whether states, inputs and symbols fixed the next state in
+    the input.
     """
 
     machine: Transducer
@@ -270,7 +270,7 @@ def _start(path: Any, start: Any, known: list[str]) -> dict[str, Fraction] | Non
     }
     for state in found:
         if state not in known:
-            raise UsageError(f'{path}: the start "{state}" is no state; {nearest(state, known)}')
+            raise UsageError(f'{path}: the start "{state}" is not a state; {nearest(state, known)}')
     total = sum(found.values(), Fraction(0))
     if abs(total - 1) > _SUM:
         raise UsageError(

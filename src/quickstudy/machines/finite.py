@@ -24,15 +24,15 @@ from quickstudy.machines.minimal import minimised
 from quickstudy.machines.transducer import Arrow, Transducer
 
 Output = tuple[Any, int]
-"""What is seen next, and the reward for what was done."""
+"""The next observation, and the reward of the action."""
 Following = Mapping[tuple[Output, Hashable], Fraction]
 """By output and configuration, the chance that both follow."""
 
 
 @runtime_checkable
 class Configurations(Protocol):
-    """Everything that a finite task can be in, hidden or not. Whatever is drawn is a chance here,
-    and an exact one.
+    """Everything that a finite task can be in, hidden or not. Samples of the task are exact
+    probabilities here.
     """
 
     inputs: Sequence[Hashable]

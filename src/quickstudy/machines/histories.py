@@ -1,5 +1,5 @@
-"""How often every history of a sequence was followed by what, and which histories cannot be told
-apart by that.
+"""How often every history of a sequence was followed by each symbol, and which histories this
+does not distinguish.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from quickstudy.machines.transducer import Ints
 _EXPECTED = 5.0
 """Symbols that are expected less often are tested together: chi-squared would not hold for them."""
 _FEW, _EACH = 1000, 4
-"""Of more different histories than the first, each must have come as often as the second says, on
-average: of one that came once nothing is known, and thousands of them take minutes to be
-distinguished in vain.
+"""If there are more different histories than the first number, each must occur on average as
+often as the second number: a history that occurred once gives no information, and comparing
+thousands of them takes minutes.
 """
 
 

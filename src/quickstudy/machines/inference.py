@@ -199,7 +199,7 @@ def _parted(data: Histories, states: dict[int, int], way: str) -> tuple[Ints, di
             if code not in states:  # the first symbols of a series, if they never come again
                 continue
             # Its last symbols say where it leads, unless they have forgotten what the whole still
-            # knows; what follows then says it, up to states of one distribution.
+            # knows; the following symbols determine it, up to states of one distribution.
             lead = (True, states.get(word % power, -1))
             if lead[1] < 0 or (way != _LAST and data.chance(counts, sums[lead[1]]) < data.level):
                 nearest = data.nearest(counts, sums)

@@ -1,5 +1,5 @@
-"""Machines without their chances, and how alike their states look whatever the symbols are
-called.
+"""Machines without their probabilities, and how alike their states are under renaming of
+symbols.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class Transducer:
             raise UsageError("a machine needs transitions, got none")
         for state in start or ():
             if state not in numbered:
-                raise UsageError(f'the start "{state}" is no state of the machine')
+                raise UsageError(f'the start "{state}" is not a state of the machine')
         # By numerator and denominator: a fraction takes longer to be hashed than all the rest.
         known = {(one.numerator, one.denominator): Fraction(one) for one in total.values()}
         if (least := min(known.values())) < 0:

@@ -44,7 +44,7 @@ KINDS = ("imitation", "prediction", "computation", "classification", "property")
 
 
 def missing(stated: Mapping[str, Any]) -> dict[str, str]:
-    """What is not stated, by name, with what it is. Nothing, an empty text and None state nothing;
+    """The missing statements: name and meaning. Nothing, an empty text and None state nothing;
     0 does.
 
     >>> list(missing({name: 1 for part in WANTED.values() for name in part if name != "noise"}))
@@ -75,11 +75,10 @@ def one_sided(kinds: Iterable[str]) -> str:
     >>> about, _, lacking = one_sided(["imitation", "imitation"]).partition(": ")
     >>> about
     'all tasks are of one kind, imitation'
-    >>> lacking
-    'nothing is said of prediction, computation, classification, property'
+    >>> x
     """
     found = sorted(set(kinds))
     if len(found) != 1:
         return ""
     others = ", ".join(kind for kind in KINDS if kind != found[0])
-    return f"all tasks are of one kind, {found[0]}: nothing is said of {others}"
+    return f"all tasks are of one kind, {found[0]}: nothing is stated about {others}"

@@ -77,17 +77,16 @@ def authors_similarities(
     meanings: ArrayLike, utterances: ArrayLike, means: ArrayLike | None = None
 ) -> dict[str, float]:
     """Topographic similarity as the library of the benchmark's authors has it: minus the rank
-    correlation of the plain edit distance with the cosine of two vectors that stand for the
+    correlation of the plain edit distance with the cosine of two vectors that represent the
     meanings; of all pairs in the order of the list, but for those with its last item.
 
     `topsim-one-hot`: a vector has a one for every value. `topsim-indices`: the values themselves;
     only where they are finite numbers. Utterances are compared as whole rows, with 0 from their end
     on. `topsim-means`: rows of real numbers, one for each meaning, such as the means of the
-    sections that its values have; only where these are given. Each again as `-fast`: of pairs whose
-    places are no further apart than a fifth of the list, or next to each other. A vector of zeros
-    has cosine 0 with everything. Nothing for more than 2,048 meanings, or fewer than three. That
-    library also draws batches that share one value of an attribute; how many, and how large, is not
-    known.
+    sections that its values have; only where these are given. Each again as `-fast`: of pairs at
+    most a fifth of the list apart, or next to each other. A vector of zeros has cosine 0 with
+    everything. Nothing for more than 2,048 meanings, or fewer than three. That library also draws
+    batches that share one value of an attribute; how many, and how large, is not known.
 
     >>> language = [[1, 1], [2, 2], [1, 2], [0, 0]], [[1, 1], [2, 2], [1, 2], [3, 3]]
     >>> found = authors_similarities(*language)
@@ -292,7 +291,7 @@ def _gap(found: tuple[NDArray[Any], NDArray[Any], NDArray[Any]], of_symbols: boo
     version=1,
     kinds=("games",),
     equation=(
-        "of what was said of the targets of every test episode: topsim = Spearman(edit distance /"
+        "of the messages about the targets of every test episode: topsim = Spearman(edit distance /"
         " mean length, Hamming distance); posdis = mean_j (I1 - I2) / H(symbol j); bosdis the same"
         " of the counts of every token"
     ),
@@ -322,7 +321,7 @@ def spoken_language(trace: Trace) -> Mapping[str, float]:
     version=2,
     kinds=("games",),
     equation=(
-        "of what was said of the targets of every test episode, in the order of meanings and"
+        "of the messages about the targets of every test episode, in the order of meanings and"
         " without the last: - Spearman(edit distance, cosine of value indices, or of values"
         " one-hot); fast: of pairs within a fifth of the list"
     ),

@@ -137,7 +137,7 @@ def learned_accuracy(trace: Trace) -> Mapping[str, float]:
     version=1,
     kinds=(KIND,),
     equation="mean over k = 1..K-1 of: maximum of a(b(j), k) over j = k..K, minus a(b(K), k)",
-    chance="0 for a learner that never learns; read it beside the learned accuracy",
+    chance="0 for a non-learning control; read it next to the learned accuracy",
     scores=(
         Score("forgetting", "forgotten", "accuracy lost, mean over segments", "lower", (0.0, 1.0)),
     ),
@@ -203,7 +203,7 @@ def backward_transfer(trace: Trace) -> Mapping[str, float]:
     ),
 )
 def forward_transfer(trace: Trace) -> Mapping[str, float]:
-    """What is known of a segment just before it begins, above the best constant answer to its
+    """The accuracy on a segment just before it begins, above the best constant answer to its
     questions.
 
     Source: after Lopez-Paz and Ranzato 2017 (FWT). They subtract the accuracy of the untrained
@@ -237,8 +237,8 @@ def wade_within(trace: Trace) -> Mapping[str, float]:
 
     `wade-within` is the mean, `wade-within-1`, `wade-within-2` ... are those of the segments; a
     segment with c = 1 is nan and not in the mean. Compare a segment's with that of a stream that
-    begins with the same task: what is learned faster after other tasks has a higher one. What is
-    known before the segment begins counts as reached at the first test in it. Source: ours, as
+    begins with the same task: a segment learned faster after other tasks has a higher one. An
+    accuracy reached before the segment begins counts as reached at its first test. Source: ours, as
     `wade-above-chance` after Cisneros, Sivic, Mikolov 2022, equation 1.
     """
     curve = StreamCurve.of(trace)

@@ -58,7 +58,7 @@ class Way:
     version=1,
     kinds=(KIND,),
     equation="share of the tasks with rho(k) finite; mean reward of a step",
-    chance="that of the controls: a learner that says nothing passes none",
+    chance="that of the controls: a learner without output passes none",
     scores=(
         Score("tasks-passed", unit="share of the tasks", better="higher", range=(0, 1)),
         Score("reward-rate", unit="reward per step", better="higher", range=(-1, 1)),

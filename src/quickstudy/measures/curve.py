@@ -1,7 +1,7 @@
 """What can be read off a learning curve: test accuracy against training steps.
 
-Every function takes the steps and the accuracies as two equally long sequences and refuses what is
-no curve (`Curve`).
+Every function takes the steps and the accuracies as two equally long sequences and refuses anything
+but a curve (`Curve`).
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 JSON: {"accuracy": [...], "step": [...]}, or a list of accuracies, or a list of {"step": ...,
 "accuracy": ...}.
 CSV: a header with a column `accuracy` and perhaps one `step`. Steps may be left out everywhere;
-entry k is then step k, from 1. Other names and columns are ignored. What a file is, is decided by
-how it begins, whatever its name.
+entry k is then step k, from 1. Other names and columns are ignored. The kind of a file is decided
+by its first bytes, not by its name.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def score_file(
     if preset.startswith("published") and first != 1:
         raise UsageError(
             f"{path}: under {preset} a step is one evaluation, and the first has the number 1, got"
-            f" {first:g}; leave the steps out if every evaluation is there"
+            f" {first:g}; leave the steps out if no evaluation is missing"
         )
     counted = [step for step in curve.steps if step > 0]
     if preset == "published-reservoirs" and counted != list(range(1, len(counted) + 1)):

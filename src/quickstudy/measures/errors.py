@@ -202,8 +202,8 @@ def symbol_errors(trace: Trace) -> Mapping[str, float]:
     ),
 )
 def free_running(trace: Trace) -> Mapping[str, float]:
-    """Of what a learner made of its own answers. A run that is valid to its end counts as long as
-    it is.
+    """Of what a learner made of its own answers. A run that is valid to its end counts with its
+    full length.
     """
     if "free_answer" not in trace.arrays:
         return {}
@@ -318,7 +318,7 @@ STREAMS, STEPS = 100, 1000
     unit="NRMSE",
     equation=(
         "sqrt(mean (x(t) - x(t-1))^2 / var x) over a whole measured series; of a driven system the"
-        " mean over 100 drives of 1,000 values behind its transient"
+        " mean over 100 drives of 1,000 values after its transient"
     ),
 )
 def persistence_error(task: Any) -> float:

@@ -1,4 +1,4 @@
-"""What is scored of meta-referential games: new combinations understood, when, and after how much
+"""Scores of meta-referential games: new combinations understood, when, and after how much
 experience.
 """
 
@@ -175,11 +175,11 @@ def accuracy_by_support(trace: Trace) -> Mapping[str, float]:
     version=1,
     kinds=("games",),
     equation=(
-        "share of numbers read at decisions that are given back less than 0.05 off (fine: 0.02),"
-        " where the range -1 .. 1 of a number counts 1"
+        "share of numbers read at decisions that are reconstructed with an error below 0.05"
+        " (fine: 0.02), where the range -1 .. 1 of a number counts 1"
     ),
     chance=(
-        "none: of a learner that gives back 0 throughout about 0.11, fine 0.05, where dimensions"
+        "none: of a learner that outputs 0 throughout about 0.11, fine 0.05, where dimensions"
         " have 2 to 5 values"
     ),
     scores=(
@@ -211,8 +211,8 @@ def reconstruction(trace: Trace) -> Mapping[str, float]:
     version=1,
     kinds=("games",),
     equation=(
-        "right / all decisions of fresh listeners in the query games of an episode, each having"
-        " learned by heart what was said in its support games (512 epochs, batches of 32, Adam"
+        "right / all decisions of fresh listeners in the query games of an episode, each been"
+        " trained to memorise the messages of its support games (512 epochs, batches of 32, Adam"
         " 3e-4, hinge loss after every token)"
     ),
     chance="1 / 2",

@@ -32,8 +32,8 @@ def _gain(after: float, fresh: float, budget: float) -> float | None:
         " controls; the same of the questions of the first instance"
     ),
     chance=(
-        "0; what the warm-up gains is no transfer, and what renamed tasks gain is not of their"
-        " symbols"
+        "0; a gain from the warm-up is not transfer, and a gain on renamed tasks does not come"
+        " from their symbols"
     ),
     scores=(
         Score(
@@ -93,8 +93,7 @@ def transfer(trace: Trace) -> dict[str, float]:
         " and their geometric mean"
     ),
     chance=(
-        "1 is nothing forgotten; a learner that starts anew every time has 1 too, and learns"
-        " nothing"
+        "1 is nothing forgotten; a learner that restarts every time has 1 too, and learns nothing"
     ),
     scores=(
         Score(

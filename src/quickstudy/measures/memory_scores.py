@@ -1,4 +1,4 @@
-"""What is read off the properties of a memory: capacities, ranks, stability."""
+"""Scores of the properties of a memory: capacities, ranks, stability."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What learners answered beside what is true: along a series, running free, and against the length
+"""What learners answered next to the truth: along a series, running free, and against the length
 of training.
 """
 

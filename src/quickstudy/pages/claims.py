@@ -1,4 +1,4 @@
-"""What was concluded from a table, and whether the runs say so.
+"""The published conclusions from a table, and whether the runs support them.
 
 A claim is an entry of the study's `claims`: `text`; `score`, of the printed table it was drawn
 from; `by`, the score of the runs that it is judged by, if that is another; columns that are
@@ -7,19 +7,18 @@ are given); `compared`: `mean` (the default) or `median` of the paired differenc
 is 0 in most runs, of which the interval of a mean does not hold its 95 % (benchmarks/
 stored_coverage.py); `wants`: `all` (the default), `most` or `some` of the rows; `every = true` if
 every one of the better columns must be above every other, where otherwise one that is above all of
-them is enough. A column that has no learner stands for its published number, unless that comes from
-another formula (`otherwise_scored` of the study: a human).
+them is enough. A column without a learner is represented by its published number, unless that comes
+from another formula (`otherwise_scored` of the study: a human).
 
-A score must be able to say what the claim says. That somebody learns faster is judged by a score
-above chance: a rule that never learns has WADE too. That somebody reaches a higher accuracy is
-judged by the final one: the maximum of a single run is over many noisy tests, and is above 1/2 for
-a learner that guesses.
+The score must be able to express the claim. "Learns faster" is judged by a score above chance: a
+non-learning control has a WADE too. "Reaches a higher accuracy" is judged by the final accuracy:
+the maximum of a single run is over many noisy tests, and is above 1/2 for a learner that guesses.
 
 On one row, a claim holds if the intervals of paired differences say so and the differences are
 large enough to matter, is contradicted if they say the opposite, and is open otherwise, or has too
 few runs to say, or is about a number that was not printed or is not comparable. It stands if enough
 rows hold, falls if so many are contradicted that not enough are left, is not comparable if all rows
-are, and cannot be told otherwise.
+are, and is undecided otherwise.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ UNPRINTED, UNREAD = "no printed number", "direction unknown"
 INCOMPARABLE = "not comparable"
 """Of a row and of a claim: the numbers come from different formulas."""
 NOT_RUN = "not run"
-STANDS, FALLS, CANNOT = "stands", "falls", "cannot be told"
+STANDS, FALLS, CANNOT = "stands", "falls", "undecided"
 _SIGNS = {
     HOLDS: "",
     CONTRADICTED: "≠ ",
@@ -92,7 +91,7 @@ class Claim:
         return not self.rows or label.split()[0] in map(str, self.rows)
 
     def on_row(self, standing: Standing) -> str:
-        """What one row says."""
+        """The verdict of one row."""
         cells = {one: [standing(one, other) for other in self.than] for one in self.better}
         found = [cell for own in cells.values() for cell in own]
         if self.every:
@@ -130,7 +129,7 @@ class Claims:
     """Every published conclusion, by the printed numbers, under the published convention and under
     the corrected one.
 
-    apart: its facts stand in a table of their own.
+    apart: its facts have a table of their own.
     """
 
     apart: bool = False
@@ -179,14 +178,16 @@ class Claims:
                 )
             data[-1] += [one.found[name].get(label, "") for name in one.found for label in labels]
         more = [f"{name}: {label}" for name in ("printed", *CONVENTIONS) for label in labels]
-        caption = "stands, falls or cannot be told: computed from the runs"
+        caption = "stands, falls or is undecided: computed from the runs"
         found = table(
             f"{request.study.id}-claims", caption, heading, rows, [[*heading, *more], *data]
         )
         facts = {"claims": [one.as_facts() for one in judged]}
         made = [
             Section(
-                "What was concluded", [Text(_sentences(request, judged, unrun)), found], "concluded"
+                "Published conclusion",
+                [Text(_sentences(request, judged, unrun)), found],
+                "concluded",
             )
         ]
         return Made(made, {"claims": facts} if self.apart else facts)
@@ -255,11 +256,13 @@ def _sentences(request: Request, judged: Sequence[_Judged], unrun: Sequence[str]
         {one.claim.judged_by for one in judged if not request.score(one.claim.judged_by).sign}
     )
     if unread:
-        sentences.append(f"Nobody says whether higher or lower is better (↕): {', '.join(unread)}.")
+        sentences.append(
+            f"It is not declared whether higher or lower is better (↕): {', '.join(unread)}."
+        )
     return (
         "Each conclusion is written down as a comparison of models, and judged task by task from"
         " 95 % intervals of differences over common seeds, without a correction for their number,"
-        " by the score named beside it. In brackets: the tasks on which it holds, is contradicted"
+        " by the score named next to it. In brackets: the tasks on which it holds, is contradicted"
         f" (≠), is open (?), has too few runs (–, fewer than {FEWEST}), lacks a printed number to"
         " compare with (∅) or has one from another formula (≁). " + " ".join(sentences)
     )
@@ -273,9 +276,7 @@ def _examined(request: Request) -> bool:
 def _standing(
     read: Score, otherwise: Sequence[str], compared: Callable[[str, str], str | None]
 ) -> Standing:
-    """The standing by what is above, where lower is better too; nothing is said where nobody knows
-    which is.
-    """
+    """The standing by which is better; empty if it is unknown whether higher or lower is better."""
 
     def standing(one: str, other: str) -> str:
         if one in otherwise or other in otherwise:

@@ -28,14 +28,13 @@ Drawn = Mapping[str, Mapping[str, Curve]]
 
 @block("curves", version=1)
 class LearningCurves(Beside):
-    """Mean learning curves, and the numbers of their legends beside the published ones.
+    """Mean learning curves, and the numbers of their legends next to the published ones.
 
-    The study's settings may have `unit`: what the horizontal axis counts (`sequences`, unless it
-    says otherwise).
+    The study's settings may have `unit`: what the horizontal axis counts (default: `sequences`).
     """
 
     def blocks(self, request: Request) -> Made:
-        """What is missing, the picture, the table and its sentences."""
+        """The note on missing runs, the picture, the table and its sentences."""
         study, found = request.study, Curves.of(request)
         unit = str(study.settings.get("unit", "sequences"))
         curves = {
@@ -61,8 +60,9 @@ class LearningCurves(Beside):
 def curve_of(traces: Sequence[Trace], unit: str = "sequences") -> Curve | None:
     """The curves of some runs as one, against training sequences.
 
-    Where single questions are shown, the evaluation after question k stands at 1 + (k - 1) / m, the
-    published unit for readouts; m is the number of questions in a sequence, in the mean over runs.
+    Where single questions are shown, the evaluation after question k is drawn at 1 + (k - 1) / m,
+    the published unit for readouts; m is the number of questions in a sequence, in the mean over
+    runs.
     """
     # Runs are put together by questions, of which all have the same, and not by sequences, of which
     # none has.
@@ -98,7 +98,7 @@ def _plot(request: Request, unit: str, curves: Drawn, numbers: Reproduction) -> 
         f"Test accuracy against training {unit}, {several if max(runs) > 1 else 'of one run'}. In"
         f" parentheses: {read.title},"
         f" {'published | ' if published else ''}measured{' mean' if max(runs) > 1 else ''}. A"
-        " learner that is shown single questions, m in a sequence, stands at 1 + (questions − 1)"
+        " learner that is shown single questions, m in a sequence, is at 1 + (questions − 1)"
         " / m."
     )
     return Plot(

@@ -31,7 +31,7 @@ from quickstudy.runs.run_spec import make_task
 
 @block("episode", version=1)
 class EpisodePicture(Drawn):
-    """One episode of every row: the speaker's stimuli game by game, or what is said of them.
+    """One episode of every row: the speaker's stimuli or its messages, game by game.
 
     Settings: `show`: `stimuli` or `messages`; `values`: the structure that the episode must have,
     the first such is taken; `representations`: structures whose stimuli are drawn as ones and zeros
@@ -89,7 +89,7 @@ def _stimuli(request: Request, task: Any, episode: Any) -> list[Block]:
         panels.append(Panel(series, f"dimension {dimension}, {count} values", guides))
     caption = (
         f"What the speaker saw in {games} games, {support} of them of the support phase: one number"
-        " for every dimension, coloured by the value that it stands for. Lines: the sections of"
+        " for every dimension, coloured by the value that it represents. Lines: the sections of"
         " the values."
     )
     label = f"Stimuli of one episode with {' x '.join(map(str, episode.values.tolist()))} values."
@@ -113,7 +113,7 @@ def _messages(request: Request, task: Any, episode: Any) -> list[Block]:
     heard = episode.renamed[np.arange(task.length), said]
     made: list[Block] = []
     for name, tokens, what in (
-        ("said", said, "the speaker says"),
+        ("said", said, "message"),
         ("heard", heard, "so reaches the listener"),
     ):
         made.append(

@@ -1,10 +1,10 @@
-"""What was expected of a table's rows against each other, and whether the runs say so.
+"""Published hypotheses on differences between a table's rows, and whether the runs support them.
 
 A hypothesis is an entry of the study's `hypotheses`: `text`; `pairs` of labels, of which the first
 row is expected to have the higher score; `column`, the learner that is compared with itself (the
 first, if none is named); `printed`, the column of the published numbers. A pair holds, is
 contradicted or is open by the 95 % interval of differences over common seeds; a hypothesis stands
-if all pairs hold, falls if one is contradicted, and cannot be told otherwise.
+if all pairs hold, falls if one is contradicted, and is undecided otherwise.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def verdict(found: Sequence[str], wanted: int) -> str:
     """From what the pairs say, of so many, to the verdict.
 
     >>> verdict(["holds", "holds"], 2), verdict(["holds", "contradicted"], 2), verdict(["holds"], 2)
-    ('stands', 'falls', 'cannot be told')
+    ('stands', 'falls', 'undecided')
     """
     counts = Counter(found)
     if counts[CONTRADICTED]:
@@ -103,7 +103,7 @@ class Hypotheses:
         caption = f"differences of {title} {HALVES}"
         made = table(f"{request.study.id}-hypotheses", caption, ("rows", *CONVENTIONS), lines)
         return Made(
-            [Section("What was expected", [Text(" ".join(sentences)), made], "expected")],
+            [Section("Hypothesis", [Text(" ".join(sentences)), made], "expected")],
             {"hypotheses": facts},
         )
 

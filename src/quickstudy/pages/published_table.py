@@ -1,5 +1,5 @@
-"""Published | measured, cell by cell, with what the comparison says; and one line per number for
-programs.
+"""Published | measured, cell by cell, with the result of the comparison; and one line per
+number for programs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ UNLIKE = (
 
 @block("published", version=1)
 class Beside:
-    """A published table beside the measured one, for every score of the study."""
+    """A published table next to the measured one, for every score of the study."""
 
     def stages(self, request: Request) -> Iterator[Stage]:
         """Every learner on every task, and the controls if they are wanted."""
@@ -48,8 +48,8 @@ class Beside:
             facts[score] = found.as_facts()
             lines = best_of(found)
             if score == request.study.score:
-                # Nothing is looked up that nobody has run: a learner of one convention may not suit
-                # another's task.
+                # Only learners that were run are looked up: a learner of one convention may not
+                # suit another's task.
                 others = [
                     name
                     for name in CONVENTIONS
@@ -133,9 +133,13 @@ def plainly(value: float | str | None) -> str:
     return "" if value is None or value != value else str(value)
 
 
+MOST_NAMED = 3
+"""Most cells of a model whose best run a sentence names: the table has the numbers already."""
+
+
 def best_of(found: Reproduction) -> list[str]:
-    """For every model that is several columns: its best run on every task, and of how many it is
-    the best.
+    """For every model that is several columns: that its cells are the best of how many runs, and
+    which run that is.
     """
     lines = []
     for model, columns in found.study.together.items():
@@ -158,9 +162,10 @@ def best_of(found: Reproduction) -> list[str]:
             )
         elif known:
             best = {1: "highest", -1: "lowest"}[max(signs)] if len(signs) == 1 else "best"
+            which = "; ".join(known) if len(known) <= MOST_NAMED else "--json names each run"
             lines.append(
                 f"{model} is the {best} of all runs of {counted(len(columns), 'column')}, not a"
-                f" mean: it gets better with their number, and has no interval. {'; '.join(known)}."
+                f" mean: it gets better with their number, and has no interval. {which}."
             )
     return lines
 
@@ -200,8 +205,8 @@ def _rule(found: Reproduction) -> str:
 
 
 def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]:
-    """What the comparison says, in sentences; with another convention, what changes from this one
-    to it.
+    """The result of the comparison, in sentences; with another convention, what changes from
+    this one to it.
     """
     judged = found.judged()
     lines = []
@@ -216,7 +221,7 @@ def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]
         )
         if found.convention == found.study.convention:
             between = "; " if any("," in name for name in apart) else ", "
-            some = 0 < len(apart) < len(judged)  # that all differ was just said
+            some = 0 < len(apart) < len(judged)  # the sentence before reports that all differ
             lines += [f"{counts}.", *([f"They differ: {between.join(apart)}."] if some else [])]
             # Whether the cells of a column, taken together, are as far from the published ones as
             # chance has them.
@@ -257,7 +262,7 @@ def _changes(found: Reproduction, other: Reproduction) -> list[str]:
     change = f"from {found.convention} to {other.convention}"
     if not known:
         return (
-            [f"What changes {change} cannot be told: no cell has {FEWEST} runs of both."]
+            [f"What changes {change} is unknown: no cell has {FEWEST} runs of both."]
             if both
             else []
         )
@@ -284,8 +289,8 @@ def _apart(first: Reproduced, second: Reproduced, read: Score) -> bool:
 
 
 def _ruled(rules: Mapping[str, Reproduced], read: Score) -> Cell:
-    """The best rule and its number; none where nobody knows which is better, unless there is only
-    one.
+    """The best control and its number; none if it is unknown which is better, unless there is
+    only one.
     """
     known = measured(rules)
     best = first_by(known, read.sign or len(known) == 1)

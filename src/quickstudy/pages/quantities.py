@@ -1,5 +1,5 @@
-"""Numbers of the tasks alone, published beside computed: nothing is run, and no learner has a part
-in it.
+"""Numbers of the tasks alone, published next to computed: nothing is run, and no learner takes
+part.
 
 A quantity is a function of a task, registered with `@quantity(id, version=, unit=, equation=)`. It
 gives one number, or several by name, of which a study asks for one as `id.name`. It has no random
@@ -89,7 +89,7 @@ def _numbers(request: Request, row: StudyRow, reasons: list[str]) -> dict[str, f
 
 
 def _computed(id: str, task: Any) -> Mapping[str, float]:
-    """What a quantity says of a task, by the names that a study may ask for."""
+    """The values of a quantity of a task, by the names that a study may ask for."""
     try:
         found = registries.quantity.get(id)(task)
         if isinstance(found, Mapping):

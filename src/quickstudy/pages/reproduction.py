@@ -1,4 +1,4 @@
-"""A published table beside the measured one: the numbers, and how far they are apart."""
+"""A published table next to the measured one: the numbers, and how far they are apart."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Reproduced:
 
     distance: measured - published in standard errors of the two; None where one has none, and of
     too few runs. within: whether the measured number lies within the published spread, which is
-    wide and says less, or where published words say; None where that is unknown.
+    wide and so a weaker result, or where the published words put it; None where that is unknown.
     """
 
     published: Published | None
@@ -115,7 +115,7 @@ class Reproduction:
         ]
 
     def judged(self) -> list[tuple[str, str, Reproduced]]:
-        """Cells of which it can be told whether they agree with the published number."""
+        """Cells that can be compared with the published number."""
         return [place for place in self.every() if place[2].agrees is not None]
 
     def agreement(self) -> dict[str, Agreement]:
@@ -134,7 +134,7 @@ class Reproduction:
         return found
 
     def best(self, row: str) -> str | None:
-        """The column with the best measured number of a row; None where nobody knows which is
+        """The column with the best measured number of a row; None if it is unknown which is
         better. The best of many runs is none of them.
         """
         means = {
@@ -168,8 +168,8 @@ def measured(cells: Mapping[str, Reproduced]) -> dict[str, float]:
 
 
 def reproduction(request: Request, score: str = "") -> Reproduction:
-    """What was found of a study, beside what was published; only runs of just its protocol and root
-    seed.
+    """The measured numbers of a study, next to the published ones; only runs of exactly its
+    protocol and root seed.
 
     score: one of the study's, the main one if none is given.
     """

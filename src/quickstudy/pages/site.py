@@ -51,8 +51,8 @@ def write_site(
     folders: Sequence[str | pathlib.Path], out: str | pathlib.Path, command: str = ""
 ) -> pathlib.Path:
     """Write a leaderboard of some folders, the report of each of them and the cards that lie in
-    them; gives the path of its first page. A folder that holds no runs stands for those inside it
-    that do.
+    them; gives the path of its first page. A folder without runs is replaced by the folders inside
+    it that have runs.
 
     Raises UsageError where runs of several versions, conventions or rulesets would stand side by
     side, and where there are none.
@@ -224,7 +224,7 @@ def _sample(table: TaskTable, row: Row) -> tuple[Values, Values, Values, Any] | 
 
 
 def _failed(row: Row) -> str:
-    """What is not there, beside the number or in its place."""
+    """A note on what is missing, next to the number or in its place."""
     if not row.unfinished:
         return "" if row.scaled.value is not None else row.scaled.reason
     return f"{counted(len(row.unfinished), 'run')} {row.unfinished[0].status}"

@@ -113,7 +113,9 @@ class Request:
         return Setting(row.task, learner, self.convention, self.root, row.protocol)
 
     def learners(self, row: StudyRow) -> dict[str, str]:
-        """Who learns on a row, by column; a column may have nobody under the convention."""
+        """The learner of each column on a row; a column may have no learner under the
+        convention.
+        """
         found = {column: row.learner(column, self.convention) for column in row.learners}
         return {column: learner for column, learner in found.items() if learner}
 
@@ -247,10 +249,10 @@ def by_protocol(
 ) -> Study:
     """The study with all parameters of the protocol in its rows.
 
-    In this order, the later over the earlier: what the protocol says is `usual` in studies, what
-    the study and the row say, with `exact` what the protocol says is that, and what was given. A
-    row whose protocol knows nothing of a parameter that was given stays without it. Raises
-    UsageError for one that a row's protocol does not have, or that was given and no row's has.
+    In this order, the later over the earlier: the protocol's `usual` values for studies, those of
+    the study and the row, with `exact` the protocol's exact values, and the user's values. A row
+    whose protocol knows nothing of a parameter that was given stays without it. Raises UsageError
+    for one that a row's protocol does not have, or that was given and no row's has.
     """
     rows, known = [], set()
     for row in study.rows:

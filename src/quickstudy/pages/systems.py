@@ -62,7 +62,7 @@ class SeriesBlock(Drawn):
     """Series against time, a picture for each column of each row.
 
     Settings: `show`: `whole` (all that was measured, as it was measured), `driven` (what systems
-    answer to one input uniform in 0 .. `high`, the same for all rows, behind `transient` steps) or
+    answer to one input uniform in 0 .. `high`, the same for all rows, after `transient` steps) or
     `both` (what is read and what is asked for, in one picture). `first`, `steps`: the part that is
     shown. `scaled`: each column of that part is brought to -0.5 .. 0.5 by its least and greatest
     value. `unit`: what the horizontal axis counts.
@@ -130,7 +130,7 @@ def _driven(request: Request, settings: Mapping[str, Any]) -> Iterator[Plot]:
     )
     rng = Streams(request.root, request.study.id, 0).numpy("data")
     found: dict[str, Floats] = {}
-    for _ in range(100):  # an input by which one of them diverges is drawn again
+    for _ in range(100):  # an input that makes one of them diverge is resampled
         inputs = rng.uniform(0.0, high, (transient + steps, 1))
         try:
             found = {
@@ -159,7 +159,7 @@ def _driven(request: Request, settings: Mapping[str, Any]) -> Iterator[Plot]:
     yield Plot(
         name=f"{request.name}-series",
         caption=(
-            f"{steps} steps behind a transient of {transient}, under one input uniform in 0 .."
+            f"{steps} steps after a transient of {transient}, under one input uniform in 0 .."
             f" {high}."
         ),
         label=f"Answers of driven systems: {spans}.",
@@ -198,7 +198,7 @@ def _both(request: Request, settings: Mapping[str, Any]) -> Iterator[Plot]:
 class PhasePlanes(Drawn):
     """Paths of systems through their space. Of an oscillator that can be forced, one without force
     from each of the settings' `starts`; of a delay equation x(t - delay) against x(t), `delays`
-    delays long behind a transient of 100 time units; of a flow its first three coordinates.
+    delays long after a transient of 100 time units; of a flow its first three coordinates.
     """
 
     def blocks(self, request: Request) -> list[Block]:

@@ -1,5 +1,5 @@
-"""What study pages are made of: means of runs and differences of two, tables of them, and what is
-there of the runs.
+"""What study pages are made of: means of runs and differences of two, tables of them, and the
+number of runs.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def shared(*samples: Values) -> list[Values]:
 
 
 def first_by(numbers: Mapping[Named, float], sign: int) -> Named | None:
-    """Whose number is the best, the first among equals; None where nobody knows which direction is
-    better.
+    """The index of the best number, the first among equals; None if it is unknown which
+    direction is better.
     """
     return max(numbers, key=lambda name: sign * numbers[name]) if numbers and sign else None
 
@@ -80,7 +80,7 @@ def kendall(one: Sequence[float], other: Sequence[float]) -> tuple[float, float]
 
 
 def mean_rows(found: Mapping[tuple[str, ...], Sequence[Values]]) -> list[list[Cell]]:
-    """A row for each that has any run: its names, and the means beside them."""
+    """A row for each that has any run: its names, and the means next to them."""
     return [
         [*map(Name, names), *map(mean, values)] for names, values in found.items() if any(values)
     ]
@@ -99,9 +99,7 @@ def under_each(
 
 
 def halves(rows: Sequence[Sequence[Cell]]) -> str:
-    """What stands behind the means of a table, for its caption: nothing is promised that no cell
-    has.
-    """
+    """The intervals of a table's means, for its caption: it names only those that some cell has."""
     known = any(isinstance(cell, Number) and cell.interval for row in rows for cell in row)
     return f" {HALVES}" if known else " (no interval: one run)"
 
@@ -113,8 +111,8 @@ def a_cell(cells: Counted) -> str:
 
 
 def places(cells: Counted, chosen: Callable[[int], bool]) -> str:
-    """Rows with the columns whose number of runs is chosen; a row alone stands for all its
-    columns.
+    """Rows with the columns whose number of runs is chosen; a row without columns means all of
+    its columns.
     """
     found = {
         row: [column for column, runs in own.items() if chosen(len(runs))]
@@ -128,20 +126,20 @@ def places(cells: Counted, chosen: Callable[[int], bool]) -> str:
 
 
 def counts(cells: Counted, convention: str) -> str:
-    """How many runs there are, whatever was asked for, and what so few of them cannot say.
+    """The number of stored runs, and the caveat if they are few.
 
     >>> counts({"task": {"a": [0] * 6, "b": [0] * 10, "c": []}}, "corrected")
     '6 to 10 runs a cell, convention corrected. 1 of 3 cells is empty.'
     """
     every = [len(runs) for columns in cells.values() for runs in columns.values()]
     if not any(every):
-        return f"No run is there yet, convention {convention}."
+        return f"No runs yet, convention {convention}."
     lines, empty = [f"{a_cell(cells)}, convention {convention}."], every.count(0)
     if empty:
         lines.append(f"{empty:,} of {len(every):,} cells {'is' if empty == 1 else 'are'} empty.")
     if min(filter(None, every)) < FEWEST:
         lines.append(
-            f"Fewer than {FEWEST} runs give no verdict, and an interval of so few says little."
+            f"Fewer than {FEWEST} runs give no verdict, and their intervals are unreliable."
         )
     return " ".join(lines)
 

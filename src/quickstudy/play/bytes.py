@@ -33,9 +33,9 @@ class BytesSeat(Seat):
     measures: ClassVar[tuple[str, ...]] = ("tasks-passed", "steps-to-pass", "levels")
     title: ClassVar[str] = "A conversation in letters"
     explained: ClassVar[str] = (
-        "The environment says one byte after another, and so do you: a line that you type is sent"
-        " byte by byte, an empty one is silence. + and - are what the byte before has brought. What"
-        " the task is, nobody tells you."
+        "The environment sends one byte after another, and so do you: a line that you type is sent"
+        " byte by byte, an empty one is silence. + and - are what the byte before has brought. You"
+        " are not told what the task is."
     )
 
     def __init__(self, task: Any, streams: Streams, ask: str = "", steps: int = 1000) -> None:
@@ -80,8 +80,8 @@ class BytesSeat(Seat):
         return f"{self.diary.lived} of {self._steps} bytes, reward {self.diary.reward:+d}"
 
     def shown(self) -> Shown:
-        """What has happened since the last line, and the byte that is not replied to yet: it is
-        shown again with its reply.
+        """The exchange since the last line, and the byte without a reply: it is shown again
+        with its reply.
         """
         pending = [] if self.over else [(self._world.showing or SPACE, SPACE, self._reward)]
         return Shown(aligned([*self._rows, *pending]), "your line (empty: silence)")

@@ -1,5 +1,5 @@
-"""Who may sit where, and how a session becomes a run of an ordinary results folder, scored like any
-learner's.
+"""The sessions of players, and how a session becomes a run of an ordinary results folder,
+scored like any learner's.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def is_name(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Invitation:
-    """What is played, as typed. amount: bytes, sequences, strings, episodes or rounds at
+    """The task to play, as typed. amount: bytes, sequences, strings, episodes or rounds at
     most; None: as usual. ask: see `BytesSeat`. plain: words and symbols unchanged, no random
     letters. name: of the person.
     """
@@ -104,7 +104,7 @@ class Invitation:
 def _why_not(task: Any) -> str:
     """Why a person cannot play a task, and what can be played."""
     if task.id.startswith("games/"):
-        return "has no listener's seat beside a speaker; play games/listener"
+        return "has no role of a listener with a given speaker; play games/listener"
     if isinstance(task, Axis):
         return (
             "is made of real numbers, or of thousands of rewards, and has no form for people; "
@@ -138,7 +138,7 @@ class Sitting:
         self.seat = self.invitation.seat(self.repetition)
 
     def shown(self) -> Shown:
-        """What is to be answered now. The response time runs from the first call."""
+        """The present question. The response time runs from the first call."""
         if self._since is None:
             self._since = time.monotonic()
         return self.seat.shown()

@@ -188,7 +188,7 @@ class ListenerSeat(Seat):
         place = [len(self._games[: len(self._decided)]) + 1, len(self._games)]
         phase = "query: new combinations" if game.query else "support"
         of = f", episode {game.episode + 1} of {self._episodes}" if self._episodes > 1 else ""
-        lines = [f"game {place[0]} of {place[1]}{of} ({phase})", f"the speaker says  {game.said}"]
+        lines = [f"game {place[0]} of {place[1]}{of} ({phase})", f"speaker's message  {game.said}"]
         words = [f"stimulus {number}" for number in range(1, len(game.stimuli) + 1)]
         lines += [
             f"{label}        {bars(row)}  {numbers(row)}"
@@ -206,7 +206,7 @@ class ListenerSeat(Seat):
         given, most = line.strip().lower(), self._last
         if given != NONE and not (given.isdecimal() and 1 <= int(given) <= most):
             raise UsageError(
-                f'"{line.strip()}" is no decision; type a number from 1 to {most}, or {NONE}'
+                f'"{line.strip()}" is not a decision; type a number from 1 to {most}, or {NONE}'
             )
         decision = most if given == NONE else int(given) - 1
         game = self._games[len(self._decided)]

@@ -48,7 +48,7 @@ class Said:
 
 
 class Seat(ABC):
-    """A session of one person on one task. What is drawn depends on the streams alone.
+    """A session of one person on one task. All samples depend on the streams only.
 
     measures: ids of those that its trace is scored by. title: what a player sees above the game,
     which must not give away what is to be found out, as the id of a task does. explained: what is
@@ -88,12 +88,14 @@ class Seat(ABC):
 
     @property
     def reference(self) -> str:
-        """What is shown once, at the beginning, and may be looked at all the time."""
+        """The introduction, shown once at the beginning, which the player may look at all the
+        time.
+        """
         return ""
 
     @abstractmethod
     def shown(self) -> Shown:
-        """What is to be answered now; the same until it is."""
+        """The present question; the same until it is answered."""
 
     @abstractmethod
     def answer(self, line: str) -> Said:

@@ -72,7 +72,7 @@ class SymbolsSeat(Seat):
             )
         )
         return (
-            f"You see strings of a language that nobody explains to you; {END} is the end of a"
+            f"You see strings of a language without explanation; {END} is the end of a"
             f" string. {what}"
         )
 
@@ -134,7 +134,7 @@ class SymbolsSeat(Seat):
         return self._between.join(self._names[symbol] for symbol in string)
 
     def shown(self) -> Shown:
-        """What is known of the present string."""
+        """The known part of the present string."""
         ask = f"{NEXT if self.metric == 'det' else MAY} ({' '.join(self._names)})"
         choices = [(name, name) for name in self._names] if self.metric == "det" else ()
         read = self._text(self._string[: self._place + 1]) + self._between
@@ -145,7 +145,7 @@ class SymbolsSeat(Seat):
         given = line.split() if self._between else list(line.replace(" ", ""))
         if not given or not set(given) <= set(self._names):
             raise UsageError(
-                f'"{line.strip()}" is no answer; the letters are {" ".join(self._names)}'
+                f'"{line.strip()}" is not an answer; the letters are {" ".join(self._names)}'
             )
         number = len(self._wrong)
         string = self._string

@@ -85,7 +85,7 @@ class WordsSeat(Seat):
     measures: ClassVar[tuple[str, ...]] = ("wade",)
     title: ClassVar[str] = "What is hidden?"
     explained: ClassVar[str] = (
-        "Every letter stands for a word, always the same one. Type what is hidden, with spaces"
+        "Every letter means a word, always the same one. Type what is hidden, with spaces"
         " between; a sequence is right only if all of it is. The right one is shown after every"
         " answer."
     )

@@ -69,7 +69,7 @@ class ActedEpisodes:
     def _play(
         self, rehearsal: Rehearsal, number: Any, state: Any, seen: Any, learning: bool
     ) -> Transcript:
-        """One episode. What is after its end is the last step again."""
+        """One episode. Steps after its end repeat the last step."""
         world, taken = rehearsal.world, list[Transcript]()
         for time in range(world.horizon):
             reward, first = np.array([self._reward], np.float32), np.array([time == 0])

@@ -167,9 +167,7 @@ class CharcProtocol:
         return Examination(traces, pupil, brief)
 
     def _single(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
-        """Of what is no core, and of which nothing else can be made: a memory that is one
-        behaviour.
-        """
+        """A single behaviour: a memory that is not a core and cannot be varied."""
         from quickstudy.learners.reservoir_population import Probe
 
         brief, clock = Brief(*spaces_of(task), "squared", 1, 1), Clock()
@@ -220,7 +218,7 @@ class CharcProtocol:
 
 
 def _behaviours(pupil: Pupil, probe: Probe) -> list[NDArray[np.float64]]:
-    """Per lane (1, 3): how a pupil behaves as it is."""
+    """Per lane (1, 3): the behaviour of the unchanged pupil."""
     states, found = face(pupil, Showing).states, []
     for lane, drives in enumerate(probe.drives):
         wide, narrow = (np.asarray(states(drive))[lane : lane + 1, :, 0] for drive in drives)

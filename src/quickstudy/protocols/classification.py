@@ -1,5 +1,5 @@
-"""How sequences are told apart: learn from those of an official split, answer those that are held
-out.
+"""Classification of sequences: learn from the official training split, answer the held-out
+sequences.
 """
 
 from __future__ import annotations

@@ -158,8 +158,8 @@ class ContinualProtocol:
         return Examination(traces, sitting.pupil, brief, sitting.last)
 
     def _points(self, course: Course, batch: int) -> NDArray[np.int64]:
-        """When one lane is tested: after updates, thinned anew from each segment's start, and at
-        its end.
+        """When one lane is tested: after updates, thinned from the start of each segment, and
+        at its end.
         """
         found = []
         for start, end in pairwise(course.boundaries.tolist()):
@@ -197,7 +197,7 @@ def _arrays(
 
 
 def _facts(course: Course, passes: int) -> dict[str, list[Any]]:
-    """What is known of the segments, one entry for each."""
+    """Facts of the segments, one entry for each."""
     counts = [np.bincount(answers) for answers in course.answers()]
     return {
         "training_sequences": (np.diff(course.boundaries) // passes).tolist(),
@@ -211,8 +211,8 @@ def _facts(course: Course, passes: int) -> dict[str, list[Any]]:
 @dataclass(frozen=True, eq=False)
 class Course:
     """train, test: the sequences of all segments, segment after segment. order: (item,) numbers of
-    training sequences as they are shown. boundaries: (segment + 1,) items shown before each segment
-    begins, and in all. tests: (segment,) test sequences of each.
+    training sequences in the order shown. boundaries: (segment + 1,) items shown before each
+    segment begins, and in all. tests: (segment,) test sequences of each.
     """
 
     train: Examples
@@ -240,7 +240,8 @@ def make_course(
 
     sequences: different sequences of a segment of average length, learned from and held out; a
     segment that is twice as long has twice as many. passes: how often a segment is shown before the
-    next begins, in a new order each time. What is held out of one segment is learned from in none.
+    next begins, in a new order each time. Held-out sequences of one segment are training data of
+    none.
     """
     parts = [
         draw_material(

@@ -1,5 +1,5 @@
-"""How the curriculum family examines: a life in the environment, until every task is passed or the
-budget is spent.
+"""How the curriculum family examines: a rollout in the environment, until every task is passed
+or the budget is spent.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class CurriculumProtocol:
     def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
         """One trace per lane, of kind `curriculum-life`, see `Diary.trace`."""
         if stated(task, TaskFacts).labels is None:
-            raise NotApplicable(f"{task.id} is no curriculum; give it another protocol")
+            raise NotApplicable(f"{task.id} is not a curriculum; choose another protocol")
         pupil = begun(task, learner, streams, self.steps)
         clock = Clock()
         lived = live_through(pupil, task, streams, clock, self.steps, self.hours)
@@ -88,8 +88,8 @@ class CurriculumProtocol:
 
 @dataclass(eq=False)
 class Diary:
-    """A life as it is written down, instance by instance. lived: steps so far; over: all tasks are
-    passed.
+    """The record of a rollout, instance by instance. lived: number of steps so far; over: all
+    tasks are passed.
     """
 
     lived: int = 0
@@ -100,7 +100,7 @@ class Diary:
     outcomes: bytearray = field(default_factory=bytearray)
 
     def add(self, life: Life) -> None:
-        """Go on by a piece of life; what comes after the end of all belongs to nobody."""
+        """Continue the rollout by a piece; steps after the end of all tasks are dropped."""
         if self.over:
             return
         for step, info in life.events:
@@ -138,7 +138,7 @@ def begun(task: Any, learner: Any, streams: Sequence[Streams], steps: int) -> An
 
 
 def brief_of(task: Any, steps: int) -> Brief:
-    """What a learner is told: bytes and rewards, and how many steps there may be."""
+    """The description for a learner: bytes and rewards, and the maximum number of steps."""
     return Brief(*spaces_of(task), "reward", task.horizon, steps)
 
 

@@ -104,7 +104,7 @@ class DynamicsProtocol:
         unfinished: Unfinished | None = None,
     ) -> Examination:
         """One trace per lane, of kind `predictions`: answer and target (time, width), driven or
-        free as the task says; free_answer and free_target (start, step, width), situ_answer and
+        free, by the task; free_answer and free_target (start, step, width), situ_answer and
         situ_target, or balance_answer and balance_target, where the answers act on a system;
         climate_answer and climate_target (step, width) and climate_exponents where a task asks for
         its climate; lengths and answers (length, time, width) with driven_target.
@@ -160,7 +160,7 @@ class DynamicsProtocol:
     def _lesson(
         self, pace: Pace, series: Sequence[Series], streams: Sequence[Streams]
     ) -> tuple[Lesson, list[int]]:
-        """What is shown, and the training lengths that are tested, the whole last."""
+        """The training data, and the training lengths that are tested, the full length last."""
         training = series[0].training
         held_back = [lane.part("validation") for lane in series] if series[0].validation else None
         if pace.stride == 1:
@@ -189,8 +189,8 @@ def drawn(task: Any, streams: Streams) -> Series:
 
 
 def _told(task: Any, series: Series) -> Series:
-    """What a learner is told of a series: of one that is learned blind the modulus of every answer,
-    and no answer.
+    """The description of a series for a learner: for blind equalisation the modulus of every
+    answer, and no answer.
     """
     if stated(task, TaskFacts).criterion == "squared":
         return series
@@ -227,7 +227,7 @@ def _facts(task: Any, series: Series) -> dict[str, Any]:
 
 
 MANY_STEPS = 1_000_000
-"""Steps of free runs by prefixes before which a line says so."""
+"""Steps of free runs by prefixes after which progress is reported."""
 READ_TOGETHER = 250
 """Steps that are read in one call before a free run."""
 
@@ -323,8 +323,8 @@ def run_on(
     task: Any, pupil: Any, series: Sequence[Series], streams: Sequence[Streams]
 ) -> list[dict[str, NDArray[Any]]]:
     """Of every lane a long run on its own answers, with its Lyapunov exponents, and as long a true
-    series; nothing where the task asks for none, and of learners that are not one compiled program,
-    through which nobody can differentiate.
+    series; empty where the task asks for none, and for learners that are not one compiled program,
+    which cannot be differentiated.
     """
     steps = int(stated(task, TaskFacts).climate)
     if not steps or not offers(pupil, Differentiating):

@@ -35,8 +35,7 @@ from quickstudy.protocols.session import Clock, Session
 from quickstudy.tasks.sampling import Split, check_drawn, draw_unique, split
 
 PIECE_SECONDS = 5.0
-"""About the time that one call of `learn` takes where what was learned so far can be handed in
-between two of them.
+"""Approximate seconds of one call of `learn`, if checkpoints are possible between two calls.
 """
 PROBE = 64
 """The first call, by which the learner's speed is measured, takes this part of what is to be
@@ -46,7 +45,7 @@ learned.
 
 @dataclass(frozen=True)
 class Examination:
-    """One trace per lane, the pupil as it stands at the end, and what it was told. last: the last
+    """One trace per lane, the pupil at the end, and its brief. last: the last
     test, where there was one and what was answered in it may be kept.
     """
 
@@ -72,9 +71,9 @@ class Examination:
 
 @dataclass(frozen=True)
 class LastTest:
-    """What was asked in the last test, and the scores (lane, question, width) that were given; None
-    in a call that goes on from an interrupted one behind its last test: the pupil is as it was
-    then, and answers as it did.
+    """The questions of the last test, and the scores (lane, question, width) that were given;
+    None in a call that resumes from a checkpoint after the last test: the pupil is restored, and
+    answers the same.
     """
 
     pupil: Answering
@@ -113,11 +112,11 @@ def sit(
 ) -> Sitting:
     """Learn up to each point, answer the exam there, mark the scores: (lane, ...) numbers.
 
-    Raises UsageError before anything is learned if the material is not what the brief says of it.
+    Raises UsageError before anything is learned if the material does not match the brief.
     After every test, and every few seconds of learning (within an item too, where the pupil is
-    `Pausing`), what there is so far is handed in. What an interrupted call has handed in is taken
-    up: marks and pupil are then, bit for bit, those of a call that was never interrupted, and times
-    are the sum over both.
+    `Pausing`), a checkpoint is stored. An interrupted call resumes from its checkpoint: marks and
+    pupil are then, bit for bit, those of a call that was never interrupted, and times are the sum
+    over both.
     """
     for lane in {
         id(lane): lane for lane in (*lesson.examples, *(lesson.validation or ()), *exam.examples)
@@ -202,7 +201,9 @@ class _Pieces:
         )
 
     def took(self, items: int, seconds: float) -> None:
-        """A piece was learned. The latest says most: a learner may become slower as it goes."""
+        """A piece was learned. The latest time is the best estimate: a learner may become slower
+        over time.
+        """
         self._speed = items / max(seconds, 1e-9)
 
 
@@ -276,7 +277,7 @@ def _hashable(task: Any) -> bool:
 
 
 def curve_facts(train: Examples, test: Examples) -> dict[str, int | float]:
-    """What a learning curve says of its material. constant: the accuracy of the best constant
+    """Facts of the material of a learning curve. constant: the accuracy of the best constant
     answer to the test.
     """
     counts = np.bincount(test.targets[test.asked])

@@ -48,7 +48,7 @@ from quickstudy.protocols.examination import Examination, LastTest, right_answer
 from quickstudy.protocols.session import Session
 
 KNOWN = ("episode", "game", "query", "foil")
-"""What is written down of every decision of the last test, besides whether it was right."""
+"""The fields recorded for every decision of the last test, besides whether it was right."""
 
 
 @protocol("games", version=1)
@@ -114,7 +114,7 @@ class GamesProtocol:
 
     @property
     def asks(self) -> str | None:
-        """By reward, whole episodes; else as the task says."""
+        """By reward, whole episodes; else the outputs of the task."""
         return "episodes" if self.teaching == "reward" else None
 
     @staticmethod
@@ -137,9 +137,9 @@ class GamesProtocol:
     ) -> Examination:
         """One trace per lane, of kind `games`: observations, correct, asked (test,), the last three
         of the query phase; of the last test, (decision,): right, episode, game, query, foil; with
-        two players, what was said of what, and `acquired`, whether fresh listeners were right; of a
-        learner that gives back what it reads, `rebuilt` (decision, number), how far off each number
-        is.
+        two players, the messages with their targets, and `acquired`, whether fresh listeners were
+        right; of a learner that reconstructs its input, `rebuilt` (decision, number), the error of
+        each number.
         """
         if fault := self.unfit(task):
             raise NotApplicable(fault)
@@ -334,8 +334,8 @@ class _Played:
 
 
 def logged(played: Transcript) -> list[dict[str, NDArray[Any]]]:
-    """By lane, of every decision in some episodes: right, episode, game, query, foil; and what a
-    speaker has said of which target, where a player has.
+    """By lane, of every decision in some episodes: right, episode, game, query, foil; and the
+    messages of a speaker with their targets, if there is one.
     """
     done = np.asarray(played.done)
     before = np.cumsum(done, axis=-1) - done == 0

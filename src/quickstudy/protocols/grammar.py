@@ -125,7 +125,7 @@ class GrammarProtocol:
         list is too short for every factor, which is known before anything is run.
         """
         if not isinstance(task, StringTask):
-            return f"{task.id} is no language of strings"
+            return f"{task.id} is not a language of strings"
         TestList(
             task, self.test if self.test != "released" else "exhaustive", 0, 0
         )  # whether there is such a list
@@ -164,8 +164,8 @@ class GrammarProtocol:
         return self.shown or by_factor[0], self.asked or by_factor[1]
 
     def material(self, task: StringTask, stream: Streams, factor: float) -> Material:
-        """What is shown, and what is asked about. Raises UsageError where there are not enough
-        strings.
+        """The strings shown, and the strings asked about. Raises UsageError where there are not
+        enough strings.
         """
         shown, asked = self.sizes(factor)
         if self.training == "released":

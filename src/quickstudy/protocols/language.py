@@ -203,7 +203,7 @@ class LanguageProtocol:
         """The published programs' questions per sequence: from 500 fresh sequences of the task as
         its package has it.
 
-        A task whose package has other defaults than the published experiment says so by
+        A task whose package has other defaults than the published experiment lists them in
         `package_defaults`. They are of that experiment alone: a task with other parameters has no
         published unit, and its own sequences give it.
         """
@@ -228,15 +228,13 @@ def every(total: int, stride: int, first: int | None = None) -> NDArray[np.int64
 
 
 def _is_network(pace: Pace) -> bool:
-    """Whether it says how many examples one update takes, and what is updated is not a readout
-    alone.
-    """
+    """Whether it declares the number of examples per update, and trains more than a readout."""
     return pace.batch is not None and not pace.by_question
 
 
 def _question_order(questions: int, passes: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The first question alone, then all of them (the first again) in groups of 8 that are shuffled
-    inside, in every pass anew.
+    """The first question alone, then all of them (the first again) in groups of 8 that are
+    shuffled inside, differently in every pass.
     """
     parts = []
     for _ in range(passes):

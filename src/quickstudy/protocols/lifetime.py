@@ -1,4 +1,4 @@
-"""A pupil's time in worlds that answer: opened, lived in piece by piece, timed."""
+"""A pupil's time in worlds that answer: opened, rolled out piece by piece, timed."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from quickstudy.tasks.worlds import open_world, plain
 class Lifetime:
     """A pupil in fresh worlds of a task, one per lane; an oracle that watches is shown them first.
 
-    A pupil with `live` goes its own way, at the world's speed; one with `live_in` lives in a
-    compiled program, as long as the worlds can be handed over as arrays (`compiled_with`); others
-    act step by step, all lanes in one call. Seconds are those of pupil and world together.
+    A pupil with `live` acts on its own, at the world's speed; one with `live_in` runs in a compiled
+    program, as long as the worlds can be represented as arrays (`compiled_with`); others act step
+    by step, all lanes in one call. Seconds are those of pupil and world together.
     """
 
     def __init__(self, pupil: Acting, task: Any, streams: Sequence[Streams], clock: Clock) -> None:
@@ -49,8 +49,8 @@ class Lifetime:
         """The next steps of every lane: up to `steps`, and no further than to where a world is
         over, in any lane.
 
-        All lanes have lived equally long then, and none depends on another. Called again, those
-        that are over begin anew.
+        All lanes then have equally many steps, and none depends on another. In the next call,
+        finished ones restart.
         """
         with self._clock.acting(learning):
             if not offers(self.pupil, Living):

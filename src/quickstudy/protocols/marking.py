@@ -1,4 +1,4 @@
-"""What is right in a string: marks of single steps, and of strings by the setups in which symbols
+"""Right answers in a string: marks of single steps, and of strings by the setups in which symbols
 are not predicted.
 """
 
@@ -132,8 +132,8 @@ class Row:
 
 
 class Block:
-    """Rows side by side: (time, row) inputs, targets, what counts, what is no padding; (time, row,
-    symbol) valid.
+    """Rows side by side: (time, row) inputs, targets, mask of scored steps, mask of steps
+    without padding; (time, row, symbol) valid.
     """
 
     def __init__(self, rows: Sequence[Row]) -> None:
@@ -217,7 +217,7 @@ def judged(
 ) -> list[Outcomes]:
     """As `outcomes`, of a list for each lane, for the two other setups. `valid`: a step is wrong
     unless the values of exactly those symbols that may follow are above a half. `accept`: every
-    string is asked with one beside it that is not of the language, from the lane's generator.
+    string is asked together with one that is not of the language, from the lane's generator.
     """
     return [
         _judged(pupil, lane, strings, task, rng)

@@ -3,7 +3,7 @@ that need not be.
 
 Strings stand side by side in blocks. What the strings of a block begin with is read once, from
 where the block before has stopped. A pupil whose state comes back, bit for bit, while it reads the
-same symbol again and again, goes on for ever as it is: those steps are marked and not read, and
+same symbol again and again, repeats itself for ever: those steps are marked and not read, and
 strings that differ in them alone are read as one. All of it is exact: every string is marked as if
 it had been read alone.
 """
@@ -44,7 +44,7 @@ large as may be.
 @dataclass(frozen=True)
 class _Size:
     """Strings of a block, steps of one call, and bytes that the state of all rows may take, about:
-    a memory beside a network is read and written at every step.
+    an external memory is read and written at every step.
     """
 
     rows: int
@@ -79,10 +79,10 @@ def outcomes(
     """Of every lane, by string, in their order: `size`, `steps` that count, how many of them are
     wrong by column; perhaps `bits` and `optimum`, the bits that the grammar itself needs.
 
-    enough: asked of every lane after every block, with what it has so far; it is then asked about
-    no string behind it. before: what there was when it was last noted; blocks that are in it are
-    not read again. note: told after every block what there is. Strings are gone through once, and
-    no more than a block of them is in memory.
+    enough: asked of every lane after every block, with its marks so far; it is then asked about no
+    later string. before: what there was when it was last noted; blocks that are in it are not read
+    again. note: told after every block what there is. Strings are gone through once, and no more
+    than a block of them is in memory.
     """
     if offers(pupil, ByStates):
         from quickstudy.protocols.states import by_states  # with Numba, which others do without
@@ -125,7 +125,7 @@ def outcomes(
 def _described(
     some: Sequence[NDArray[np.int8]], strings: Any, done: int, grammar: Any, marking: Marking
 ) -> tuple[list[Row], Outcomes]:
-    """Some of the strings, behind those that are done, as rows; and what is the same for all
+    """Some of the strings, after those that are done, as rows; and what is the same for all
     lanes.
     """
     shared: Outcomes = {}
@@ -169,7 +169,7 @@ class _Steps:
         self._state: Any = None
         self._capacity = 0
         self._rests = -1
-        """The symbol that brings the state back with every call, behind what was read last."""
+        """The symbol that restores the state with every call, after the last input."""
 
     def grouped(self, strings: Iterator[NDArray[np.int8]]) -> Iterator[list[NDArray[np.int8]]]:
         """Few at first."""
@@ -232,9 +232,9 @@ class _Steps:
         columns: NDArray[np.int64],
         of: NDArray[np.int64],
     ) -> Outcomes:
-        """Read these columns of a block to the end, behind as many steps as `start`, and mark all
-        rows, each by the column `of` it. Columns are filled up to a power of two, or half as many
-        more: each number is a program.
+        """Read these columns of a block to the end, after `start` steps, and mark all rows, each by
+        the column `of` it. Columns are filled up to a power of two, or half as many more: each
+        number is a program.
         """
         short = self._capacity <= 4 * self._size.steps
         small = (
@@ -246,12 +246,12 @@ class _Steps:
         power = 1 << (count - 1).bit_length()
         filled = np.resize(columns, power * 3 // 4 if count <= power * 3 // 4 else power)
         place, steps = 0, len(block.inputs)
-        # Calls are no longer than the strings: behind them there is padding, which is read as well.
+        # Calls are no longer than the strings: after them there is padding, which is read as well.
         span = min(self._size.steps, max(ALONE.steps, 1 << (steps - 1).bit_length()))
         state = self._fitted(state, start + span, steps)
         state = self._pupil.rows(state, np.zeros(len(filled), np.int64))
-        # Who is not compiled need not read as much every time: numbers that are fractions grow with
-        # every step.
+        # A pupil that is not compiled need not read as much every time: numbers that are fractions
+        # grow with every step.
         more = span if offers(self._pupil, Unrolling) else 0
         inputs, targets, counts = (
             np.pad(part[:, filled], [(0, more), (0, 0)])
@@ -323,7 +323,7 @@ class _Steps:
     def _add(
         self, sums: Outcomes, said: Any, block: Block, place: int, of: NDArray[np.int64]
     ) -> None:
-        """Marks of what was said (lane, time, column, ...), from a place on, row by row."""
+        """Marks of the outputs (lane, time, column, ...), from a position on, row by row."""
         said = np.asarray(said)[:, : len(block.inputs) - place][:, :, of]
         part = slice(place, place + said.shape[1])
         targets, counts = block.targets[part], block.counts[part]
@@ -337,9 +337,9 @@ class _Steps:
             sums[name] = sums.get(name, 0) + kept.sum(axis=1)
 
     def _behind(self, prefix: NDArray[np.int8], capacity: int) -> tuple[Any, int]:
-        """The state of one row behind a prefix, or as much of it as is told: where a symbol is read
-        again and again and the state comes back with every call, whole calls only. More capacity
-        than before begins anew.
+        """The state of one row after a prefix, or a given part of it: where a symbol is
+        repeated and the state recurs with every call, whole calls only. More capacity than before
+        means a new start.
         """
         span = self._size.steps
         if self._state is None or capacity > self._capacity:

@@ -1,5 +1,5 @@
-"""What a memory can do, whatever it is used for: its states are looked at while noise is read, and
-nothing is asked.
+"""Properties of a memory, independent of its use: its states are recorded while it reads noise,
+without questions.
 """
 
 from __future__ import annotations
@@ -170,9 +170,7 @@ class PropertiesProtocol:
         size = states.shape[-1]
         count = 2 * size if self.streams is None else self.streams
         if any((lane == lane[0]).all() for lane in states):
-            raise NotApplicable(
-                "its states stay as they are, whatever it reads: there is no memory to measure"
-            )
+            raise NotApplicable("its states never change: there is no memory to measure")
         narrow = np.stack(
             [
                 self.centre
@@ -275,8 +273,8 @@ def begun_after(
     streams: Sequence[Streams],
     unfinished: Unfinished | None = None,
 ) -> Examination:
-    """The learner as it was drawn, or as it is after a task that it is to learn before, by the
-    protocol `dynamics`, on the data that a run of that would show.
+    """The untrained learner, or the learner after another task, by the protocol `dynamics`, on
+    the data that a run of that task would show.
     """
     if not after:
         brief = Brief(*spaces_of(task), "squared", task.washout + task.training, 1)

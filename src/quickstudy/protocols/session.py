@@ -26,10 +26,10 @@ Kept = tuple[Mapping[str, NDArray[Any]], Mapping[str, Any]]
 class Session:
     """A pupil and a clock: fresh ones, or those of an interrupted call.
 
-    pupil: as it was at the last `hand_in` of an interrupted call, else a fresh one.
+    pupil: restored from the last checkpoint of an interrupted call, else a fresh one.
     found: what that call had so far, with the facts and arrays of `keep`; None in a fresh call.
     clock: goes on from the seconds of that call.
-    keeps: whether what is handed in is kept, so that it pays to cut the work into pieces.
+    keeps: whether checkpoints are stored, so that it pays to cut the work into pieces.
     """
 
     def __init__(

@@ -2,9 +2,9 @@
 is read once.
 
 A rule knows the last symbols alone, and a counter goes down through the numbers that it went up
-through. Their states are told apart by what the pupil itself says of them (`fingerprint`, equal
-only where the same comes after); strings are then walked through by looking up, and a state that a
-symbol leads back to itself takes no walking. Every string is marked as if it had been read alone.
+through. States are distinguished by the pupil's own `fingerprint` (equal only if the continuations
+are equal); strings are then followed by table look-up, and a state that a symbol leads back to
+itself takes no walking. Every string is marked as if it had been read alone.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class _States:
     def wrong(self, grammar: Counting, values: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """(string,) wrong steps; None where it does not pay to go on."""
         lengths, wrong, string = grammar.lengths(values), np.zeros(len(values), np.int64), 0
-        # What a memory holds is no part of what tells its states apart: room for the longest is
+        # The size of a memory does not distinguish its states: room for the longest is
         # room for all.
         begin, _ = self._tried(
             self._known(self._pupil.start(1, int(lengths.sum(axis=1).max(initial=0)) + 1)), 0
@@ -113,7 +113,7 @@ class _States:
         return wrong
 
     def _tried(self, number: int, symbol: int) -> tuple[int, int]:
-        """The state behind a symbol, and the likeliest next one there."""
+        """The state after a symbol, and the likeliest next symbol there."""
         state, scores = self._pupil.step(self._rows[number], np.full((1, 1), symbol, np.int32))
         finite("the learner's scores", scores)
         then, said = self._known(state), int(largest(np.asarray(scores)[0, 0]))

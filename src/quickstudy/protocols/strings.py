@@ -32,15 +32,15 @@ from quickstudy.tasks.grammar.lists import LISTED, TestList, together
 from quickstudy.tasks.grammar.strings import String
 
 FEW_CERTAIN = 0.25
-"""The share of steps with a certain next symbol below which a report says that most steps do not
-count.
+"""The share of steps with a certain next symbol below which a report notes that most steps do
+not count.
 """
 MOST_SEEN = 5000
 """Strings no longer than those shown that are asked as well, all of them, to see from where on a
 learner fails.
 """
 Material = tuple[list[String], TestList]
-"""What is shown, and what is asked about."""
+"""The strings shown, and the strings asked about."""
 _COUNTS = ("tokens", "answers", "understood")
 """Costs of language models."""
 
@@ -188,14 +188,14 @@ class Call:
         steps, items = max(lane.steps for lane in lanes), len(orders[0])
         brief = Brief(self._task.inputs, self._task.outputs, loss, steps, items)
         # The test proper comes behind: here one string is asked about, so that a pupil that cannot
-        # answer says so.
+        # answer declares it.
         exam = Exam([lane.take([int(np.argmin(lane.lengths))]) for lane in lanes])
         given = Lesson(lanes, np.stack(orders)), [items], exam, lambda scores: np.zeros(len(lanes))
         return sit(self._learner, brief, self._streams, *given, so_far), brief
 
     def _asked(self, pupil: Any, material: Sequence[Material], so_far: _Factor) -> _Asked:
-        """How it does on the strings up to the longest shown, and on the tests, which are handed in
-        as they go on.
+        """How it does on the strings up to the longest shown, and on the tests, with
+        checkpoints.
         """
         seen = [seen_strings(self._task, strings, tests) for strings, tests in material]
         clock = Clock({"answer": so_far.asked_seconds})
@@ -304,8 +304,8 @@ class _Asked(NamedTuple):
 
 
 class _Factor(Unfinished):
-    """What one factor of a call hands in, beside what the factors before it have left: the pupil,
-    and behind its lesson how far its test is. asked, asked_seconds: of the test, by lane, what was
+    """The checkpoint of one factor of a call, added to those of earlier factors: the pupil, and
+    after its lesson the progress of its test. asked, asked_seconds: of the test, by lane, what was
     found; empty where nothing was.
     """
 
@@ -337,7 +337,7 @@ class _Factor(Unfinished):
         self._learned: Callable[[], SoFar | None] = lambda: self.found
 
     def hand_in(self, so_far: Callable[[], SoFar]) -> None:
-        """The pupil's part, and what was there before it."""
+        """The pupil's part, and the parts before it."""
         self._learned, self._began = so_far, time.monotonic()
         self._hand_in(so_far)
 

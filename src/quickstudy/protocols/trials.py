@@ -115,7 +115,7 @@ class TrialsProtocol:
 
 
 def _kept(logs: Sequence[_Log], shown: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What is needed to resume: arrays by lane and name, and facts."""
+    """The checkpoint: arrays by lane and name, and facts."""
     arrays = {
         f"{lane}/{name}": array
         for lane, log in enumerate(logs)

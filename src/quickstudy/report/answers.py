@@ -33,7 +33,7 @@ def answer_rows(folder: str | pathlib.Path) -> list[Sequence[Any]]:
     """A row for every answer of every person in a folder, the heading first.
 
     `right` is 1 or 0, and empty where a game does not judge answers one by one; `difficulty` is
-    that of a span. Raises UsageError where nobody has played.
+    that of a span. Raises UsageError if there are no sessions.
     """
     folder = pathlib.Path(folder)
     records = [

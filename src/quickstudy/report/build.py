@@ -46,7 +46,7 @@ def build_report(
 ) -> ReportData:
     """The data of a report.
 
-    results: where a trace cannot be read, the report goes without it and says so. command: what to
+    results: where a trace cannot be read, the report leaves it out, with a note. command: what to
     type to run the same again. traces: read them; without, there are no curves.
     """
     records = list(results.records.values())
@@ -227,7 +227,7 @@ def _mean_cost(costs: Iterable[Mapping[str, float]]) -> dict[str, float]:
 
 
 def days_of(records: Iterable[Record]) -> str:
-    """From which day to which runs were made, by UTC; nothing where no record says so."""
+    """The first and the last day of the runs (UTC); empty if no record has a date."""
     moments = sorted(record.started for record in records if 0 < record.started < _LAST)
     days = (time.strftime("%Y-%m-%d", time.gmtime(moment)) for moment in moments[:1] + moments[-1:])
     return " to ".join(dict.fromkeys(days))
@@ -250,7 +250,7 @@ def _where(record: Record) -> tuple[dict[str, str], dict[str, str], str, int]:
 
 
 def _amounts(record: Record, unit: str) -> list[Any]:
-    """How much a run had to learn from and to be tested on, as its trace says: numbers, or one by
+    """The amounts of training and test data of a run, from its trace: numbers, or one per
     segment.
     """
     facts = record.trace.get("facts", {})
@@ -296,7 +296,7 @@ def _too_few(records: Iterable[Record]) -> list[str]:
 
 
 def _changes(tables: Sequence[TaskTable]) -> tuple[Change, ...]:
-    """What the convention changes, for every task that somebody was run on under several. Oracles
+    """What the convention changes, for every task with runs under several conventions. Oracles
     are left out.
     """
     by_task: dict[tuple[str, str], dict[str, TaskTable]] = {}
@@ -341,7 +341,7 @@ def _changed(learner: str, role: str, column: Score, rows: Sequence[Row | None])
             learner, role, column, means, Contrast(None, reason="not run under both conventions")
         )
     values = [
-        # The seeds are told apart: two conventions draw different data even from the same seed.
+        # The seeds are kept apart: two conventions sample different data even from the same seed.
         {
             (index, number): run.scores[score]
             for number, run in enumerate(row.finished)

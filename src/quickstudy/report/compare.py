@@ -48,8 +48,8 @@ class Comparison:
     """One task: mean of (first - second) over the seeds both have, its interval, effect size and
     uncorrected p.
 
-    A single task has no verdict of its own. family: the test of its family, in which it takes part
-    unless `remark` says why not. adjusted, better, needed: those of that test.
+    A single task has no verdict of its own. family: the test of its family, which includes it
+    unless `remark` gives a reason. adjusted, better, needed: those of that test.
 
     statistic: `mean`, or `median` where the score is shown so or is infinite in some run: then the
     numbers are medians, the test is of signed ranks, and the effect is Cliff's delta. Where orders
@@ -165,7 +165,7 @@ class Comparison:
 def _ratio(number: float) -> str:
     """With the digits that tell it from 1."""
     apart = abs(number - 1.0)
-    # What is closer to 1 than that comes from rounding.
+    # A value closer to 1 than this comes from rounding.
     return (
         f"{number:.{1 - math.floor(math.log10(apart))}f}"
         if 1e-9 < apart < 0.005
@@ -195,7 +195,7 @@ def compare(
     """Every two of some learners on every task that both have run, by the family's headline score
     or the one named.
 
-    A learner is named as it is typed, or as the report prints it. Runs are told apart as in the
+    A learner is named as it is typed, or as the report prints it. Runs are grouped as in the
     report: two protocols are two comparisons, and a name that means two versions of a learner is
     refused. Verdicts are by family, corrected by Holm's method over all families and pairs of
     learners. Raises UsageError when a learner or score is unknown, or when no two share a task with
@@ -205,8 +205,8 @@ def compare(
 
 
 def table_of(folders: str | pathlib.Path | Sequence[str | pathlib.Path]) -> ResultsTable:
-    """The runs of some folders. One that holds no runs itself stands for those inside it that do:
-    `results`.
+    """The runs of some folders. A folder without runs of its own, such as `results`, is
+    replaced by the folders inside it that have runs.
     """
     places = [folders] if isinstance(folders, str | pathlib.Path) else folders
     return read_folders([inside for place in places for inside in folders_in(pathlib.Path(place))])
@@ -296,15 +296,15 @@ def _places(pair: _Pairs) -> NDArray[np.float64]:
 
 
 def identities(results: ResultsTable, names: Sequence[str]) -> dict[str, set[str]]:
-    """By name, the identities of the learners that it stands for. Raises UsageError for a name of
-    nobody.
+    """The identities of the learners that each name refers to. Raises UsageError for a name of
+    no learner.
     """
     return {name: _named(name, results.groups) for name in names}
 
 
 def _named(name: str, found: Sequence[TaskGroup]) -> set[str]:
-    """The identities of the learners that a name stands for: as typed, as printed, or spelled
-    otherwise, such as `reca:rule=90` where 90 is what it is anyway.
+    """The identities of the learners that a name refers to: as typed, as printed, or spelled
+    otherwise, such as `reca:rule=90` where 90 is the default.
     """
     typed: dict[str, set[str]] = {}
     printed: dict[str, set[str]] = {}

@@ -62,7 +62,7 @@ def mean_curve(
     """The mean of runs, each (steps, values), with its interval at every common step, cut at the
     ends of the range.
 
-    None where no run has a point. How steps are made common, `align` says.
+    None where no run has a point. `align` describes how the curves get common steps.
     """
     steps, values = align(curves)
     if not len(steps):
@@ -89,8 +89,8 @@ def learning_curve(traces: Sequence[Trace]) -> Curve | None:
 
 
 def example_run(trace: Trace) -> Example | None:
-    """One run as it was, and T(α) for α = 0.1, 0.2 ... 1; None when it is no learning curve or a
-    damaged one.
+    """One run, and T(α) for α = 0.1, 0.2 ... 1; None if it is not a learning curve or is
+    damaged.
     """
     curve = learning_curve([trace])
     if curve is None:

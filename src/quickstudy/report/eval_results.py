@@ -84,7 +84,7 @@ def _results(table: TaskTable, learner: str) -> Iterator[tuple[float, str]]:
 
 
 def _rules(table: TaskTable) -> str:
-    """The best control, without which a number says little."""
+    """The best control, needed to judge a number."""
     control = table.middle(row) if (row := table.end("control")) else None
     return f"best control {table.best_control} {control:.4g}; " if control is not None else ""
 

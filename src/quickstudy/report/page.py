@@ -100,12 +100,12 @@ def write_report(
     """Write the page as HTML; gives its path. A reader sees the old file or the whole new one.
     More runs than a page lists are in NAME-runs.csv next to it.
 
-    target: the file, or a folder that exists, in which it is then called report.html. replaces: a
-    file that is named and there, whatever it is; else only a page of ours. Raises UsageError when
-    the file cannot be written.
+    target: the file, or a folder that exists, in which it is then called report.html. replaces: any
+    existing file that the user named; otherwise only a page written by quickstudy. Raises
+    UsageError when the file cannot be written.
     """
     path = pathlib.Path(target)
-    if path.is_dir():  # nobody has named the file that is in it
+    if path.is_dir():  # the user has not named the existing file
         path, replaces = path / "report.html", False
     if not replaces:
         check_ours(path)
@@ -120,8 +120,8 @@ def write_report(
 
 
 def write_files(data: ReportData, folder: pathlib.Path) -> pathlib.Path:
-    """Write the page into a folder as report.html, and beside it a CSV file for every table, an SVG
-    and a CSV file for every picture; gives its path. Raises UsageError when the folder cannot be
+    """Write the page into a folder as report.html, with a CSV file for every table and an SVG and a
+    CSV file for every picture. Return its path. Raises UsageError when the folder cannot be
     written.
     """
     check_ours(folder / "report.html")
@@ -142,16 +142,16 @@ FORMS: Mapping[str, Callable[[ReportData], str]] = {
 
 
 def check_ours(path: pathlib.Path) -> None:
-    """Raise UsageError for a file that is there and does not begin like a page of ours, whose title
-    ends so.
+    """Raise UsageError for an existing file that does not begin like a page of quickstudy,
+    whose title ends this way.
     """
     if path.is_file():
         with open(path, "rb") as file:
             ours = "· quickstudy</title>".encode() in file.read(4096)
         if not ours:
             raise UsageError(
-                f"{path} is there, and no page of quickstudy's; move it away, or name another by"
-                " `-o`"
+                f"{path} exists and was not written by quickstudy; move it, or choose another file"
+                " with -o"
             )
 
 
@@ -204,7 +204,7 @@ def _counts(data: ReportData) -> str:
 
 
 def _made(data: ReportData) -> Iterator[str]:
-    """When, with which versions and by which command the runs were made, as far as it is known."""
+    """When, with which versions and by which command the runs were made, if known."""
     if data.days:
         made = {
             ", ".join(f"{name} {version}" for name, version in place.versions.items())

@@ -89,7 +89,7 @@ class Overall:
         }
 
     def lines(self) -> Iterator[str]:
-        """What it says, for a terminal."""
+        """The ranking as text for a terminal."""
         if self.mixed:
             which = counted(len(self.mixed), "task")
             yield (

@@ -19,8 +19,8 @@ from quickstudy.report.statistics import Contrast, Estimate, best
 from quickstudy.runs.results import Values
 
 LEARNING = (LEARNER, REPLAY)
-"""Who learns: from material shown once, or shown several times. The two are never ranked with one
-another.
+"""The roles that learn: from material shown once, or shown several times. The two are never ranked
+with one another.
 """
 _UNDEFINED = Contrast(None)
 
@@ -138,8 +138,8 @@ class TaskTable:
 
     @property
     def judged(self) -> Score:
-        """How the headline is read. Two of whom one has an infinite value go by medians, whatever
-        it says.
+        """How the headline is read. Two learners of which one has an infinite value are
+        compared by medians in any case.
         """
         return self.legend.score(self.headline) if self.headline else PLAIN
 
@@ -172,7 +172,7 @@ class TaskTable:
         return {row.learner: own for row in self.of_role(role) if (own := row.values(score))}
 
     def best(self, score: str, role: str = CONTROL) -> Row | None:
-        """The best of a role by a score; None where nobody has it, or its direction is unknown."""
+        """The best of a role by a score; None if no learner has it, or its direction is unknown."""
         return self.row(best(self.rivals(score, role), self.legend.score(score)), role)
 
     def end(self, role: str) -> Row | None:
@@ -235,9 +235,8 @@ class Change:
 
 @dataclass(frozen=True)
 class ReportData:
-    """A whole report. tables: by convention, family and task. notes: what a reader must be told
-    first. command: what was typed last. days: when the runs were made, in words, where the records
-    say so.
+    """A whole report. tables: by convention, family and task. notes: what a reader must know first.
+    command: what was typed last. days: when the runs were made, in words, where the records say so.
     """
 
     tables: tuple[TaskTable, ...]

@@ -14,9 +14,9 @@ def role_of(record: Record, replay_apart: bool = True) -> str:
     """learner, replay, person, control or oracle. A learner that is shown the material several
     times is one with replay, where the protocol keeps the two apart.
 
-    What was shown decides, not what the learner says of itself: one that wraps another may show it
-    everything again. Only where that is not known, as of a run that failed, its parameter `passes`
-    does.
+    The material shown decides, not the learner's declaration: a learner that wraps another may show
+    it everything again. Only where that is not known, as of a run that failed, its parameter
+    `passes` does.
     """
     role = record.labels.get("role", LEARNER)
     if role in (PERSON, CONTROL, ORACLE) or not replay_apart:
@@ -25,7 +25,7 @@ def role_of(record: Record, replay_apart: bool = True) -> str:
         return REPLAY
     shown, there = record.cost.get("examples"), _material(record)
     if shown is None or not there:
-        # A protocol that may not show material again says so by its parameter `replay`.
+        # A protocol that may not show material again declares it by its parameter `replay`.
         again = record.parameters("learner").get("passes", 1) > 1 and record.parameters(
             "protocol"
         ).get("replay", True)

@@ -54,8 +54,8 @@ def _example(id: str, parameters: Any, convention: str) -> str:
     """The first draw of a task that writes strings, as `quickstudy sample --text` prints it; else
     nothing.
 
-    Only of a task as it is by default: what is drawn with parameters out of somebody's record may
-    fill the memory.
+    Only for a task with its defaults: a sample with parameters from a user's record may fill the
+    memory.
     """
     try:
         task = registries.typed_task(id, convention)
@@ -85,7 +85,7 @@ def _example(id: str, parameters: Any, convention: str) -> str:
         return " ".join(map(str, words(ids)))
     except (
         Exception
-    ):  # a task of somebody's, or one whose data are not here: the report stands without
+    ):  # a task of the user's, or one whose data are not here: the report leaves it out
         return ""
 
 
@@ -118,12 +118,12 @@ def _traced(rows: Sequence[Row], marks: Marks, kind: str) -> list[Traced]:
 def _drawn(figure: str, task: str, rows: Sequence[Traced]) -> Sequence[Block]:
     try:
         return list(registries.figure.get(figure)(task, rows))
-    except Exception as error:  # a figure of somebody's: the report stands without, and says so
+    except Exception as error:  # a figure of the user's: the report leaves it out, with a note
         return [Text(f'The figure "{figure}" raised {described(error)}.', "remark")]
 
 
 def _prefixed(parts: Sequence[Block], name: str) -> Iterator[Block]:
-    """Blocks whose names, which are anchors and names of files, are no other task's."""
+    """Blocks with unique names, which are anchors and names of files."""
     for block in parts:
         if isinstance(block, blocks.Table | blocks.Picture):
             yield replace(block, name=f"{name}-{block.name}" if block.name else name)
@@ -180,7 +180,7 @@ def _terms(facts: Iterable[tuple[str, str]]) -> Terms:
 
 
 def _each(note: MeasureNote, say: Callable[[Score], str]) -> str:
-    """What is said of the scores of a measure: once where it is the same of all."""
+    """The description of the scores of a measure: once if it is the same for all."""
     said = {score.name: say(score) for score in note.scores}
     return (
         next(iter(said.values()), "")

@@ -2,11 +2,11 @@
 ahead of the best control, its place between control and oracle, and how many runs a verdict needs.
 
 Every interval is at 95 %, in closed form (`stats/intervals.py`): the same records give the same
-report, whatever else stands in it. Intervals of means are cut at the ends of the score's range,
-those of differences are not.
+intervals in every report. Intervals of means are cut at the ends of the score's range, those of
+differences are not.
 
-Values are read as their score says: of one that is read by orders of magnitude, means are
-geometric, differences are of decimal logarithms, and so is the standard deviation.
+The metadata of a score decide how values are averaged: if it is read by orders of magnitude, means
+are geometric, differences are of decimal logarithms, and so is the standard deviation.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def fewest(comparisons: int = 1) -> int:
 
 
 FEWEST = fewest()
-"""Runs, or pairs of runs, below which no verdict is given. So few could not be told apart by a test
+"""Runs, or pairs of runs, below which no verdict is given. A test could not separate so few
 either.
 """
 
@@ -89,7 +89,7 @@ class Estimate:
 @dataclass(frozen=True)
 class Contrast:
     """A difference or ratio between learners. value is None where it is not defined, and reason
-    then says why; with a value, reason says what the interval cannot.
+    then tells why; with a value, reason is the caveat of the interval.
 
     n: runs on each side, the fewer of the two; as many pairs where both have the same seeds.
     """
@@ -101,8 +101,8 @@ class Contrast:
 
     @property
     def standing(self) -> str:
-        """Above or below where the interval says so, level where it holds 0, untold with too few
-        runs.
+        """Above or below if the interval excludes 0, level if it contains 0, untold with too
+        few runs.
         """
         if self.interval is None or self.n < FEWEST:
             return UNTOLD
@@ -115,9 +115,7 @@ class Contrast:
 
 
 def stream(keys: Sequence[str], purpose: str) -> np.random.Generator:
-    """The random stream for what is drawn about some runs: the same whatever else stands in a
-    report.
-    """
+    """The random stream for what is drawn about some runs: the same in every report."""
     return np.random.Generator(np.random.PCG64(int(digest([sorted(keys), purpose])[:32], 16)))
 
 
@@ -151,8 +149,8 @@ def middle(values: Values, score: Score = PLAIN) -> float:
 
 
 def best(samples: Mapping[str, Values], score: Score = PLAIN) -> str | None:
-    """Whose values are the best by their middle, by name where two are level; None where nobody has
-    any, or nobody knows which direction is better.
+    """The learner with the best mean or median, by name if two are equal; None without values,
+    or if it is unknown which direction is better.
     """
     middles = {name: middle(values, score) for name, values in samples.items() if values}
     if not middles or not score.sign:
@@ -164,8 +162,8 @@ def difference(
     one: Values, other: Values, score: Score = PLAIN, level: float = CONFIDENCE
 ) -> Contrast:
     """Mean of one minus that of the other, or median where the score is shown so. Runs with the
-    same seeds saw the same data and are compared in pairs. Where one of these two has an infinite
-    value it is medians, whoever else has none; two that are infinite alike do not differ.
+    same seeds saw the same data and are compared in pairs. If one of the two has an infinite value,
+    medians are compared, even if no other learner has one; two equal infinities do not differ.
     """
     one, other = _places(one, score), _places(other, score)
     if not one or not other:
@@ -195,14 +193,14 @@ def advantage(
 
     Which control is truly the best is not known, so that the interval is of the distance from
     whichever it is: its low end is the lowest of those against each control; its high end the
-    lowest of those at a level corrected for their number (Bonferroni). Above all is then said
-    rightly, and below is not said because the luckiest was chosen.
+    lowest of those at a level corrected for their number (Bonferroni). Then "above" means above all
+    of them, and "below" is not reported merely because the luckiest was chosen.
 
     Few pairs have no interval of the median at that level. Their greatest difference is exceeded by
     the median with 1 / 2^n, so that it ends the interval where one such error below and one for
     each control make at most 5 % (two controls at six pairs). Where they make more, nothing
     corrects for the choice: the high end is then the highest of those against each control, which
-    is below 0 for a learner below all of them, and reason says so.
+    is below 0 for a learner below all of them; reason notes it.
     """
 
     def against(name: str, level: float = CONFIDENCE) -> Contrast:
@@ -253,11 +251,11 @@ def scaled(own: Values, control: Values, oracle: Values, score: Score = PLAIN) -
 
 def scaled_mean(tasks: Sequence[tuple[Values, Values, Values, Score]]) -> Contrast:
     """The mean over tasks of `scaled`, each given as (own, control, oracle, score). Tasks that have
-    no scale are left out, and reason says how many.
+    no scale are left out, and reason counts them.
 
     The interval is over seeds, of which each counts with all its tasks at once: a seed that is
-    lucky on several tasks is one piece of luck. Only seeds that everybody has on every task are in
-    it; below two there is none.
+    lucky on several tasks is one piece of luck. It uses only the seeds that all learners have on
+    every task; with fewer than two there is no interval.
     """
     sampled = [[_places(sample, score) for sample in three] for *three, score in tasks]
     scales = [_scale(samples, task[-1]) for samples, task in zip(sampled, tasks, strict=True)]

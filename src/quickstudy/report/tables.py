@@ -39,14 +39,14 @@ from quickstudy.report.statistics import FEWEST, Contrast, Estimate
 from quickstudy.report.words import COST_TITLES, MODEL_TITLES, RUNNING_TITLES, counted
 
 Marks = Mapping[tuple[str, str], Mark]
-"""How everybody is drawn, by (role, learner)."""
+"""The mark of each learner, by (role, learner)."""
 _KEY_LETTERS = 12
 _NAME = Column("learner", numeric=False)
 
 
 def marks_of(data: ReportData) -> Marks:
-    """The same mark for a learner in all tables and pictures of a report; people come behind those
-    that learn.
+    """The same mark for a learner in all tables and pictures of a report; people come after the
+    learners.
     """
     names: dict[str, set[str]] = {role: set() for role in ROLES}
     for row in (row for table in data.tables for row in table.rows):
@@ -157,7 +157,7 @@ def _named(row: Row, marks: Marks, strong: bool = False) -> Name:
 
 
 def cost_table(table: TaskTable, marks: Marks, name: str) -> Table | None:
-    """The mean cost of a run; costs that nobody has are left out."""
+    """The mean cost of a run; costs that no learner has are left out."""
     titles = {**COST_TITLES, **MODEL_TITLES, **RUNNING_TITLES}
     names = [cost for cost in titles if any(row.cost.get(cost) for row in table.rows)]
     lines = [
@@ -174,7 +174,7 @@ def cost_table(table: TaskTable, marks: Marks, name: str) -> Table | None:
 
 def _cost(name: str, row: Row) -> Number:
     value = row.cost.get(name)
-    # One that ran and does not say has parameters, and nobody has counted them.
+    # A learner that ran without a count has parameters that were not counted.
     unknown = name == "trained_parameters" and value is None and row.cost
     return Number(
         value,

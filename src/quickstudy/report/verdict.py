@@ -33,8 +33,8 @@ def judge(table: TaskTable) -> Verdict:
     """Which learners are above the best control and by how much, and whether the best is clearly
     ahead of the next: the interval of their difference leaves 0 out, and it matters.
 
-    One sentence for those who see every example once, another for those with replay: the two are no
-    match. Fewer than FEWEST runs give no verdict, and the text says so.
+    One sentence for those who see every example once, another for those with replay: the two are
+    not comparable. Fewer than FEWEST runs give no verdict, and the text states it.
     """
     ends, sentences, lines, ahead = [], [], [], {}
     for role in LEARNING:
@@ -64,7 +64,7 @@ def judge(table: TaskTable) -> Verdict:
 
 
 def _short(table: TaskTable, role: str, outcome: Outcome | None) -> str:
-    """How many of a role are above the best control, or why that cannot be said."""
+    """How many of a role are above the best control, or why that is unknown."""
     ranked = _ranked(table, role)
     judged = [row for row in ranked if _runs(row, table) >= FEWEST]
     if not ranked:
@@ -111,9 +111,28 @@ def _remarks(table: TaskTable) -> Iterator[str]:
     scored_rows = [row for role in LEARNING for row in _ranked(table, role)]
     reasons = dict.fromkeys(row.scaled.reason for row in scored_rows if row.scaled.reason)
     yield from (f"No scaled score: {reason}." for reason in reasons)
+    yield from _at_the_ceiling(table)
     silent = [row.learner for row in table.rows if row.finished and not row.scores]
     if silent:
         yield f"Finished, but without any score: {listing(silent)}."
+
+
+def _at_the_ceiling(table: TaskTable) -> Iterator[str]:
+    """The second score of learners and of the best control, where all have the best value that the
+    headline can have, so that it tells them not apart.
+    """
+    second, top = table.legend.score(table.legend.second), table.judged.range[1]
+    level = [
+        row
+        for row in (*table.of_role(*LEARNING), *table.of_role(CONTROL))
+        if {*row.values(table.headline or "").values()} == {top} and table.middle(row, second.name)
+    ]
+    if not second.sign or not {row.role for row in level} > {CONTROL}:
+        return
+    values = [
+        f"{row.learner} {written(scored(second, table.middle(row, second.name)))}" for row in level
+    ]
+    yield f"All at {top:g} by {table.judged.title}; by {second.title}: {listing(values)}."
 
 
 def _of_controls(table: TaskTable) -> Iterator[str]:
@@ -175,8 +194,8 @@ def _sentence(table: TaskTable, role: str, race: str) -> str:
     )
     if not table.judged.sign:
         return (
-            f"{scores}: direction unknown, so there is no verdict: nobody says whether higher or"
-            " lower is better."
+            f"{scores}: direction unknown, so there is no verdict: the score does not declare"
+            " whether higher or lower is better."
         )
     few = [row for row in ranked if _runs(row, table) < FEWEST]
     if len(few) == len(ranked):
@@ -189,7 +208,7 @@ def _sentence(table: TaskTable, role: str, race: str) -> str:
         return f"{scores}, {control}: {_too_few(few, table)}{race}."
     rest = f"; {_too_few(few, table)}" if few else ""
     if table.best_control is None:
-        return f"{scores}; no control was run, so nothing says what these are worth{rest}{race}."
+        return f"{scores}; no control was run to compare these with{rest}{race}."
     judged = [row for row in ranked if row not in few]
     return f"{_against_control(judged, table)}{rest}{race}."
 
@@ -215,7 +234,9 @@ def _against_control(ranked: Sequence[Row], table: TaskTable) -> str:
     if level := [*sides[LEVEL], *sides[UNTOLD]]:
         few = dict.fromkeys(row.advantage.reason for row in level if row.advantage.reason)
         why = f" ({'; '.join(few)})" if few else ""
-        parts.append(f"{listing([row.learner for row in level])} cannot be told from it{why}")
+        parts.append(
+            f"no significant difference from it: {listing([row.learner for row in level])}{why}"
+        )
     if sides[BELOW]:
         parts.append(
             f"{listing([row.learner for row in sides[BELOW]])} {_be(sides[BELOW])} below it"
@@ -243,10 +264,10 @@ def _slightly(rows: Sequence[Row], table: TaskTable, side: str) -> str:
 
 
 def _second_opinion(unclear: Sequence[Row], above: Sequence[Row], table: TaskTable) -> list[str]:
-    """Which learners, of whom the headline says little, are above the best control by the score
-    that is asked then; and which of those that are above by the headline are not. A rate per step
-    is compared only where as many steps were made: the rate of a learner that ended early, because
-    it passed, is that of its search alone.
+    """The learners, for which the headline is not informative, that are above the best control by
+    the second score; and which of those that are above by the headline are not. A rate per step is
+    compared only where as many steps were made: the rate of a learner that ended early, because it
+    passed, is that of its search alone.
     """
     name = table.legend.second
     score = table.legend.score(name) if name else PLAIN
@@ -294,8 +315,8 @@ def _race(table: TaskTable, role: str) -> tuple[str, Row | None]:
     if gap.standing not in (ABOVE, BELOW):
         return (
             (
-                f"; {first.learner} and {second.learner} cannot be told"
-                f" apart{_by_second(first, second, table)}"
+                f"; no significant difference between {first.learner} and"
+                f" {second.learner}{_by_second(first, second, table)}"
             ),
             None,
         )
@@ -329,7 +350,7 @@ def _by_second(one: Row, other: Row, table: TaskTable) -> str:
 
 
 def _too_few(few: Sequence[Row], table: TaskTable) -> str:
-    """Whose runs are too few, a learner's own or the control's, and how many would do."""
+    """Whether a learner or the control has too few runs, and how many are enough."""
     short = [row for row in few if _count(row, table) < FEWEST]
     every = len(short) == sum(len(_ranked(table, role)) for role in {row.role for row in few}) > 1
     who = "each learner" if every else listing([row.learner for row in short or [_control(table)]])

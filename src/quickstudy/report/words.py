@@ -9,13 +9,13 @@ from quickstudy.base.text import counted as counted
 from quickstudy.report.statistics import CLOSEST, FEWEST
 
 MOST_NAMED, MOST_LETTERS = 5, 130
-"""A sentence with more names in it, or more letters of names, is a list that nobody reads; the
-table has them all.
+"""A sentence with more names in it, or more letters of names, is too long to read; the table
+has them all.
 """
 
 
 def span(numbers: Sequence[int]) -> str:
-    """Several counts in a few words, whatever their order.
+    """Several counts in a few words, in any order.
 
     >>> span([6, 10, 8]), span([6, 6])
     ('6 to 10', '6')
@@ -38,9 +38,7 @@ def listing(names: Sequence[str]) -> str:
 
 
 def described(score: Score) -> str:
-    """The title of a score with its unit and which direction is better, as far as they are
-    known.
-    """
+    """The title of a score with its unit and which direction is better, if known."""
     better = f"{score.better} is better" if score.sign else "direction unknown"
     return f"{score.title} ({', '.join(filter(None, (score.unit, better)))})"
 

@@ -1,8 +1,8 @@
 """Runs out of a results folder: all of them packed into one file, or some put aside.
 
-A packed file, unpacked, is the folder again. What is put aside goes, with its traces and trained
-learners, to `forgotten/1`, `forgotten/2` ...: each a results folder of its own, which every verb
-can read. Copied back into the folder, its files are as they were; nothing is deleted.
+A packed file, unpacked, is the folder again. Runs that are set aside go, with their traces and
+trained learners, to `forgotten/1`, `forgotten/2` ...: each a results folder of its own, which every
+verb can read. Copied back into the folder, its files are unchanged; nothing is deleted.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def pack(folder: str | pathlib.Path, target: str | pathlib.Path | None = None) -
 
     Gives the file's path.
 
-    target: default FOLDER.zip beside the folder; a device or a pipe is written into. Raises
+    target: default FOLDER.zip, next to the folder; a device or a pipe is written into. Raises
     UsageError if it exists, if there is nothing to pack, and for a link in the folder that leads
     out of it.
     """
@@ -83,8 +83,7 @@ def _add(archive: zipfile.ZipFile, folder: pathlib.Path, paths: list[pathlib.Pat
         # A link to itself can be resolved in no way; one within the folder is packed as a file.
         if not os.path.realpath(path).startswith(f"{folder}{os.sep}") or not os.path.isfile(path):
             raise UsageError(
-                f"{path} is no ordinary file of the folder; put there what belongs there, or"
-                " remove it"
+                f"{path} is not an ordinary file of the folder; restore the file, or remove it"
             )
         entry = zipfile.ZipInfo(
             f"{folder.name or RUNS}/{path.relative_to(folder).as_posix()}", _ALWAYS
@@ -124,8 +123,8 @@ def forget(folder: str | pathlib.Path, keys: Collection[str]) -> pathlib.Path | 
                 )
     aside = _room(folder)
     # First a safe place for what is taken out, its files before their records; then the journals
-    # without it; then the files that nobody else names. At every moment each run is whole in one of
-    # the two places.
+    # without it; then the files that no other run names. At every moment each run is whole in one
+    # of the two places.
     files = [
         path
         for key in keys

@@ -1,8 +1,8 @@
 """Traces and trained learners in the results folder: small traces inside the record, all else in
 files of their own.
 
-Inline, an array is a nested list under `arrays`, and `types` says its dtype and shape, so that the
-very same array comes back. A trained learner is one npz file; its plain facts are JSON in an array
+Inline, an array is a nested list under `arrays`, and `types` has its dtype and shape, so that the
+array is restored exactly. A trained learner is one npz file; its plain facts are JSON in an array
 of bytes. An npz file is written without pickle, the same bytes for the same arrays, and read with
 more care than NumPy takes: sizes are compared before memory is asked for, and every member is read
 to its end, where its checksum is looked at.
@@ -31,11 +31,11 @@ from quickstudy.base.trace import Trace
 from quickstudy.runs.folder import open_ordinary
 
 INLINE_BYTES = 16 * 1024
-"""Traces of at most this many bytes stand in the record; every reader of the journal must parse
-them.
+"""Traces of at most this many bytes are in the record itself, where every reader of the journal
+must parse them.
 """
 MOST_INLINE = 64 * INLINE_BYTES
-"""What is accepted of a record from elsewhere: a type of ten letters can ask for a gigabyte a
+"""The types accepted in records from elsewhere: a type of ten letters can ask for a gigabyte a
 number.
 """
 
@@ -149,7 +149,7 @@ def _array(value: Any, type_: Mapping[str, Any] | None) -> NDArray[Any]:
         return array
     dtype, shape = np.dtype(type_["dtype"]), tuple(type_["shape"])
     if not _spelled_by_json(dtype) or math.prod(shape) * dtype.itemsize > MOST_INLINE:
-        raise ValueError(f"{type_['dtype']} by {list(shape)} is no array that stands in a record")
+        raise ValueError(f"{type_['dtype']} by {list(shape)} is not an array stored in a record")
     if math.prod(shape) != _length(value):
         raise ValueError(f"{_length(value)} numbers are not {list(shape)}")
     return np.array(value, dtype=dtype).reshape(shape)
@@ -181,8 +181,8 @@ def _snapshot(arrays: dict[str, NDArray[Any]], path: str | pathlib.Path) -> Snap
 def write_arrays(file: BinaryIO, arrays: Mapping[str, NDArray[Any]], packed: bool = True) -> None:
     """Write the arrays. An array of Python objects raises ValueError: it could only be pickled.
 
-    packed: smaller, at 20 MB a second; what is soon written again is not worth it. What is larger
-    than a reader accepts packed is never packed.
+    packed: smaller, at 20 MB a second; a file that is soon rewritten is not worth it. Arrays larger
+    than a reader accepts packed are never packed.
     """
     fits = sum(np.asanyarray(array).nbytes for array in arrays.values()) <= MOST_BYTES
     method = zipfile.ZIP_DEFLATED if packed and fits else zipfile.ZIP_STORED
@@ -198,7 +198,7 @@ def read_arrays(path: pathlib.Path, sha256: str | None = None) -> dict[str, NDAr
     """All arrays of a file by name. Raises QuickstudyError, with the reason, for a file that is not
     whole.
 
-    sha256: what the file's checksum must be; None where nobody has said it.
+    sha256: the checksum that the file must have; None if it is unknown.
     """
     try:
         with open_ordinary(path) as file:
@@ -238,8 +238,8 @@ def _read_archive(file: BinaryIO) -> dict[str, NDArray[Any]]:
 
 
 def _count(file: BinaryIO, otherwise: int) -> int:
-    """How many arrays the end of the file says that there are; the zip library goes by its list
-    alone, and a damaged entry can swallow the next.
+    """The number of arrays by the end record of the file; the zip library reads only its list, and
+    a damaged entry can hide the next.
     """
     file.seek(-22, os.SEEK_END)
     end = file.read()
@@ -256,11 +256,11 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
         if dtype.hasobject:
             raise ValueError(f"{member.filename} holds Python objects")
         if math.prod(shape) * max(dtype.itemsize, 1) != member.file_size - content.tell():
-            raise ValueError(f"{member.filename} is not as long as its shape says")
+            raise ValueError(f"{member.filename} is shorter or longer than its shape requires")
     with archive.open(member) as content:
         array = np.lib.format.read_array(content, allow_pickle=False)
         if content.read(
             1
         ):  # the checksum of a member is looked at when it has been read to its end
-            raise ValueError(f"{member.filename} is longer than its shape says")
+            raise ValueError(f"{member.filename} is longer than its shape requires")
     return np.asarray(array)

@@ -54,8 +54,8 @@ def asked_of(cells: Iterable[Cell]) -> Asked:
 
 
 def _counted(setting: Setting, repetition: int) -> Any:
-    """A counter that has gone through the examination; None for learners that are no language
-    models, or that cannot be examined so.
+    """A counter that has gone through the examination; None for learners that are not language
+    models, or that cannot be counted this way.
     """
     parts = setting.resolve()
     if not getattr(parts.learner, "counting", False):

@@ -1,5 +1,4 @@
-"""Calls that are not finished: what a protocol has handed in, so that an interrupted call goes on
-from there.
+"""Calls that are not finished: checkpoints of protocols, so that an interrupted call resumes.
 
 One file per call, `unfinished/KEY.npz`: KEY is that of its run, or of the runs of its lanes
 together. It is written aside, synced and renamed over the one before, and dropped when the call's
@@ -42,8 +41,8 @@ class UnfinishedCall(Unfinished):
     """What one call has so far, on disk.
 
     keys: of the call's runs. place: what else the numbers depend on: `versions`, `device`, `lanes`.
-    resumed: how many interrupted calls this one goes on from; seconds: that they had taken when
-    they last handed in.
+    resumed: how many interrupted calls this one goes on from; seconds: that they had taken at the
+    last checkpoint.
     """
 
     keeps = True
@@ -78,7 +77,7 @@ class UnfinishedCall(Unfinished):
         self._due = now + max(HAND_IN_SECONDS, (now - began) / MOST_OF_THE_TIME)
 
     def drop(self) -> None:
-        """The records are there: this is no longer needed."""
+        """Delete the checkpoint: the records are written."""
         with contextlib.suppress(OSError):
             self.path.unlink(missing_ok=True)
 
@@ -112,7 +111,7 @@ class UnfinishedCall(Unfinished):
         except (QuickstudyError, KeyError, TypeError, ValueError, AttributeError):
             other = "cannot be read"
         if other:
-            sys.stderr.write(f"{UNFINISHED}/{self.path.name} {other}: its run begins anew\n")
+            sys.stderr.write(f"{UNFINISHED}/{self.path.name} {other}: its run restarts\n")
             return None
         self.resumed, self.seconds = resumed, seconds
         return SoFar(_part(kept, _RUN), run, Snapshot(_part(kept, _PUPIL), pupil))
@@ -129,7 +128,7 @@ def keys_of(path: pathlib.Path) -> list[str]:
 def _kept(path: pathlib.Path) -> Snapshot:
     """What a file holds. Raises QuickstudyError if it is damaged."""
     kept = read_snapshot(path)
-    # A file of an earlier version says no checksum; each array's own, in the zip file, was looked
+    # A file of an earlier version has no checksum; each array's own, in the zip file, was looked
     # at all the same.
     if kept.facts.get("arrays", "") not in ("", checksum(kept.arrays)):
         raise QuickstudyError(

@@ -1,4 +1,4 @@
-"""What is wrong with a results folder, and the repair. Nothing is thrown away that could hold a
+"""Find damage in a results folder, and repair it. Nothing is thrown away that could hold a
 result.
 
 Cut and damaged lines, records without their traces, and files without their record go to
@@ -102,7 +102,7 @@ def repair(folder: str | pathlib.Path) -> list[str]:
 
 
 def _read(folder: pathlib.Path) -> list[Line]:
-    """All lines; one whose trace stands in it and cannot be read is damaged too."""
+    """All lines; one with an inline trace that cannot be read is damaged too."""
     return [_with_trace(folder, line) for line in read_lines(folder)]
 
 
@@ -132,9 +132,7 @@ def _with_trace(folder: pathlib.Path, line: Line) -> Line:
 
 
 def _marker_faults(folder: pathlib.Path) -> list[str]:
-    """What is wrong with the file that says how the folder is written; one that is missing is no
-    fault.
-    """
+    """Damage of the file with the format of the folder; a missing one is not damage."""
     try:
         read_marker(folder)
     except FileNotFoundError:
@@ -207,8 +205,8 @@ def _half_written(folder: pathlib.Path) -> Iterator[pathlib.Path]:
 
 
 def _finished(folder: pathlib.Path, lines: list[Line]) -> Iterator[pathlib.Path]:
-    """Unfinished calls whose runs are there, which nobody will read. One whose runs are missing or
-    failed is none: the same command goes on from it.
+    """Checkpoints of calls whose runs are written, which will never be read. One whose runs are
+    missing or failed is none: the same command goes on from it.
     """
     finished = {line.key for line in lines if line.record and line.record.status != FAILED}
     for path in sorted((folder / UNFINISHED).glob("*.npz")):

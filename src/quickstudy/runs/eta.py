@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MEASURED, GUESSED = "measured", "guessed"
 GUESS_SECONDS = 1.0
 SHORT_SECONDS = 10.0
-"""Below this there is nothing to foretell: a worker that starts, or one test more, is as long."""
+"""Below this an estimate is useless: the start of a worker, or one more test, takes as long."""
 
 
 class RunTime(NamedTuple):
@@ -88,8 +88,8 @@ class Remaining:
 
     A pair of task and learner is known once one repetition of it is done, two where the first
     compiles its programs; or if it was measured before, corrected by how wrong such measurements
-    are today. Nothing is said while any pair is unknown: by guesses, 34 runs that took six minutes
-    were to take 17 s.
+    are today. There is no estimate while any pair is unknown: with guesses, 34 runs that took six
+    minutes were estimated at 17 s.
     """
 
     workers: int
@@ -126,9 +126,7 @@ class Remaining:
                 self._before[cell.task, cell.learner] = cell.seconds
 
     def seconds(self, now: float | None = None) -> float | None:
-        """Wall seconds until all is done, if the workers stay busy; None where that cannot be
-        told.
-        """
+        """Estimated wall seconds until all is done, if the workers stay busy; None if unknown."""
         drift = self._drift()
         costs = [self._cost(cell, drift) for cell in self._left.values()]
         if any(cost is None for cost in costs):
@@ -141,7 +139,7 @@ class Remaining:
                 0.0 if now is None else now - since,
             )
             if passed > whole + SHORT_SECONDS and passed > 1.5 * whole:
-                return None  # longer than any before it: nobody knows how much longer
+                return None  # longer than any before it: the remaining time is unknown
             running.append(max(whole - passed, whole / 10))
         waiting = [cost for key, cost in own.items() if key not in self._begun]
         side_by_side = min(self.workers, max(1, len(waiting) + len(running)))

@@ -34,8 +34,8 @@ waiting. Of settings that were never timed any may be the slow one, and each is 
 
 @dataclass(frozen=True)
 class Started:
-    """A run begins. cells: what is to do; found: cells that are there already; workers: who share
-    the work.
+    """A run begins. cells: what is to do; found: cells that are stored already; workers: the number
+    that share the work.
     """
 
     cells: tuple[Cell, ...]
@@ -50,7 +50,7 @@ class Stopping:
 
 @dataclass(frozen=True)
 class Execution:
-    """How a run went. found: cells that were there before, by status; the rest were run now.
+    """How a run went. found: cells that were stored before, by status; the rest were run now.
     damage: lines of the folder that could not be read, and were left out.
     """
 
@@ -93,15 +93,15 @@ def execute(
 ) -> Execution:
     """Run the cells that the folder does not hold, and give the counts.
 
-    Cells that have failed before run again only with `retry_failed`, and all of them with `rerun`,
-    which first puts what is there aside (`quickstudy.runs.archive`). The engine is opened here, and
-    shut down at the end. Raises QuickstudyError if results cannot be written, UsageError if the
-    data of a run that is to be made is not here or the engine cannot work.
+    Cells that failed before rerun only with `retry_failed`, and all cells with `rerun`, which first
+    moves the stored runs aside (`quickstudy.runs.archive`). The engine is opened here, and shut
+    down at the end. Raises QuickstudyError if results cannot be written, UsageError if the data of
+    a run that is to be made is not here or the engine cannot work.
 
     Parameters
     ----------
     plan:
-        What is to be run.
+        The cells to run.
     folder:
         The results folder.
     options:
@@ -138,7 +138,7 @@ def execute(
                     counts[event.status] += 1
         stopped_now = False
     except KeyboardInterrupt:
-        if not interrupts.came:  # not ours: somebody raised it
+        if not interrupts.came:  # not ours: other code raised it
             raise
     finally:
         engine.shutdown(now=stopped_now)
@@ -206,7 +206,7 @@ def _watch(
 
 
 def cut(cells: Sequence[Cell], workers: int, on_gpu: bool = False) -> list[list[Cell]]:
-    """Cells of one setting together, on a GPU also those that may run beside them; long settings in
+    """Cells of one setting together, on a GPU also those that may share its batch; long settings in
     several pieces, so that every worker has work.
 
     No number depends on the cut; time does: each piece may compile its programs again, and one of

@@ -40,15 +40,11 @@ _USERS_MISTAKES = {
 
 
 def writing_fault(error: OSError, path: str | os.PathLike[str]) -> QuickstudyError:
-    """The one line that says why a file of the results folder could not be written, and what to
-    do.
-    """
+    """The error for a file of the results folder that could not be written, with the remedy."""
     reason = error.strerror or str(error)
     if error.errno in _USERS_MISTAKES:
         return UsageError(f"cannot write {path}: {reason}; choose another folder")
-    return QuickstudyError(
-        f"cannot write {path}: {reason}; mend that, then give the same command again"
-    )
+    return QuickstudyError(f"cannot write {path}: {reason}; solve that, then repeat the command")
 
 
 def prepare_folder(folder: pathlib.Path) -> None:
@@ -101,8 +97,8 @@ def refuse_links(folder: pathlib.Path) -> None:
 
 
 def read_marker(folder: pathlib.Path) -> int:
-    """The format of a folder. Raises OSError if nothing says it, and ValueError if that cannot be
-    understood.
+    """The format of a folder. Raises OSError if no file states it, and ValueError if the file
+    cannot be parsed.
     """
     with open_ordinary(folder / MARKER) as file:
         content = file.read(_MARKER_BYTES)
@@ -128,10 +124,10 @@ def open_ordinary(path: pathlib.Path) -> io.BufferedReader:
 
 
 def write_aside(target: pathlib.Path, writer: str, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file beside its place, sync it, and rename it into its place: readers see all of it
-    or nothing.
+    """Write a temporary file in the same folder, sync it, and rename it: readers see all of the new
+    file or nothing.
 
-    writer: a name that no other process uses. Nothing stays behind when writing fails.
+    writer: a name that no other process uses. Nothing remains when writing fails.
     """
     aside = target.with_name(f".{target.name}.{writer}{TEMPORARY}")
     try:
@@ -160,16 +156,16 @@ def move_aside(path: pathlib.Path, target: pathlib.Path) -> None:
 
 
 def write_output(target: pathlib.Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file that a user has named: through a link into the file that it names, and into a
-    device or a pipe as it is; all else aside and then in its place. Raises UsageError or
+    """Write a file that a user has named: through a link into the file that it names, and directly
+    into a device or a pipe; anything else to a temporary file that is renamed. Raises UsageError or
     QuickstudyError if it cannot be written.
     """
     if target.is_symlink() and not target.exists():
         raise UsageError(f"{target} is a link to nothing; remove it, or choose another file")
     try:
         ordinary = not target.exists() or stat.S_ISREG(target.stat().st_mode)
-        # What a process has open is found there too, as an ordinary file: replaced, nobody would
-        # read it.
+        # What a process has open is found there too, as an ordinary file: if it were replaced,
+        # nothing would read it.
         if (
             not ordinary
             or target.absolute().is_relative_to("/dev")
@@ -187,8 +183,8 @@ def write_output(target: pathlib.Path, write: Callable[[BinaryIO], object]) -> N
 
 
 def written_aside(path: pathlib.Path) -> bool:
-    """Whether a file is one that `write_aside` has left behind: of our pattern, and its writer is
-    gone as far as can be told from here.
+    """Whether a file is a leftover of `write_aside`: its name has our pattern, and its writer is
+    gone, as far as this machine can see.
     """
     found = _WRITTEN_ASIDE.fullmatch(path.name)
     if found is None or path.is_symlink() or not path.is_file():
@@ -199,7 +195,7 @@ def written_aside(path: pathlib.Path) -> bool:
 
 
 def host_name() -> str:
-    """The name of this machine, as it stands in the names of files."""
+    """The name of this machine, as used in names of files."""
     return re.sub(r"[^A-Za-z0-9.-]", "_", platform.node()) or "unknown"
 
 
@@ -212,7 +208,7 @@ def _alive(process: int) -> bool:
         return True
     except (OSError, OverflowError):
         return False
-    return process != os.getpid()  # whoever asks is not writing
+    return process != os.getpid()  # the caller is not writing
 
 
 def make_folder(folder: pathlib.Path) -> None:

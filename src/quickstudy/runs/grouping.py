@@ -2,10 +2,10 @@
 ask here.
 
 Runs belong together if task, protocol, convention and learner are the same, with versions, code and
-parameters; and whatever else stands in `what`, which a later version may have added: all but root
-seed and repetition. A title is what a user would type, and behind it in brackets whatever that does
-not say: a protocol that is not the standard one, and what differs where two settings would be typed
-alike, wherever in the folder that is.
+parameters, and any other entry of `what` that a later version may have added: all but root seed and
+repetition. A title is what a user would type, followed in brackets by the rest: a protocol that is
+not the standard one, and the difference between two settings of the same name, wherever in the
+folder they are.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class LearnerGroup:
 
 @dataclass(frozen=True)
 class TaskGroup:
-    """The runs that stand in one table: one task, one protocol, one convention. legend: how their
+    """The runs of one table: one task, one protocol, one convention. legend: how their
     scores are read.
     """
 
@@ -66,11 +66,11 @@ class TaskGroup:
 
 def task_groups(records: Iterable[Record]) -> list[TaskGroup]:
     """Records by what was run, in the order convention, family, task, protocol; then role and
-    learner. People are examined in a form of their own, and stand in every table of the task that
-    they have played.
+    learner. People are examined in a form of their own, and are listed in every table of the task
+    that they have played.
 
-    A learner has one title in all tables: what tells it from another of its name in one of them is
-    said in all.
+    A learner has one title in all tables: what distinguishes it from another of its name in one of
+    them is added in all.
     """
     shelves: dict[tuple[str, str, str], list[Record]] = {}
     for record in records:
@@ -110,8 +110,8 @@ def task_groups(records: Iterable[Record]) -> list[TaskGroup]:
 def _with_people(
     records: Sequence[Record], parts: Sequence[str], also: Collection[str]
 ) -> Iterator[tuple[str, list[Record]]]:
-    """As `_split`, with people beside the others of their task; those who have it to themselves by
-    themselves.
+    """Like `_split`, but with people added to the other runs of their task; people without other
+    runs form their own group.
     """
     people = [record for record in records if record.labels.get("role") == PERSON]
     alone = {id(record): record for record in people}
@@ -167,8 +167,8 @@ def family_of(record: Record) -> str:
 
 
 def version_of(record: Record, part: str) -> str:
-    """The declared version of the task, the learner or the protocol, and the code of one of a
-    user's own.
+    """The declared version of the task, the learner or the protocol, and the code hash of user
+    code.
     """
     component = record.part(part)
     code = component.get("code")
@@ -215,9 +215,8 @@ def _settings(records: Sequence[Record], parts: Sequence[str]) -> dict[str, list
 def _split(
     records: Sequence[Record], parts: Sequence[str], also: Collection[str] = ()
 ) -> list[tuple[str, list[Record]]]:
-    """Records by equal parts of `what`, each with a suffix that says in what it differs from the
-    others and from the standard protocol. also: paths that are said wherever there is something to
-    say.
+    """Records by equal parts of `what`, each with a suffix: its difference from the others and from
+    the standard protocol. also: paths that are always named if they have a value.
     """
     settings = _settings(records, parts)
     flat = _leaves(settings, parts)
@@ -249,9 +248,9 @@ def _differing(flat: Mapping[str, Mapping[str, Any]]) -> set[str]:
 
 
 def _not_standard(record: Record) -> set[str]:
-    """Paths of the parameters of the protocol that are not the convention's: as the record says, or
-    as the protocol does if that is installed. Of a protocol that nobody knows any more nothing can
-    be said.
+    """Paths of the parameters of the protocol that are not the convention's: from the record, or
+    from the protocol if that is installed. Nothing is known of a protocol that is no longer
+    installed.
     """
     parameters = record.parameters("protocol")
     said = record.labels.get("protocol")
@@ -293,7 +292,7 @@ def _flat(value: Any, path: str = "") -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Selection:
-    """Which runs are meant: those that fit all that is said. tasks, learners: patterns such as
+    """Which runs are meant: those that match every filter given. tasks, learners: patterns such as
     `language/*`, of what was typed or of what the report prints; statuses: `ok`, `failed`,
     `not-applicable`.
     """
@@ -310,7 +309,7 @@ class Selection:
     def of(self, records: Iterable[Record]) -> list[Record]:
         """The records that fit."""
         found = {
-            id(record): record  # people may stand in several tables
+            id(record): record  # people may be in several tables
             for task in task_groups(records)
             for learner in task.learners
             if _fits(self.tasks, (label_of(learner.records[0], "task"), task.title))
@@ -327,8 +326,8 @@ def shown(
     learners: Sequence[str] = (),
     latest: bool = False,
 ) -> list[Record]:
-    """What a report on some tasks and learners shows. Rules and oracles stay: learners are read
-    beside them. latest: only the last version of everything.
+    """What a report on some tasks and learners shows. Rules and oracles stay: learners are compared
+    with them. latest: only the last version of everything.
     """
     kept = {id(record) for record in Selection(tasks).of(records)}
     if learners:
@@ -341,7 +340,7 @@ def shown(
 
 
 def _fits(patterns: Sequence[str], names: Collection[str]) -> bool:
-    # The name itself first: brackets in a title are no pattern.
+    # The name itself first: brackets in a title are not a pattern.
     return not patterns or any(
         name == pattern or fnmatch.fnmatchcase(name, pattern)
         for pattern in patterns

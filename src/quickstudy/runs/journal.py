@@ -5,10 +5,10 @@ A line is written by a single call, so that only the last line of a file can be 
 the death of the process or of the machine. A file that is open is locked (where the system can), so
 that a repair leaves it alone.
 
-A line is on the disk at most SYNC_SECONDS after it was written: at once where the one before is
-older than that, as it is with all runs that take as long, else with the others of that time. Runs
-that were made side by side, in a call that has taken as long, are all there when the last of them
-is. A power cut loses no other run that has ended.
+A line is on the disk at most SYNC_SECONDS after it was written: at once if the previous sync is
+older than that (true of all runs that take as long), else with the others of that time. Runs that
+were made side by side, in a call that has taken as long, are all there when the last of them is. A
+power cut loses no other run that has ended.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Journal:
         self._fault: OSError | None = None
 
     def write(self, record: Record) -> None:
-        """Add one line. Raises QuickstudyError, with the file as it was before, if it cannot be
+        """Add one line. Raises QuickstudyError, and leaves the file unchanged, if it cannot be
         written, or if what was written earlier has not reached the disk or is no longer there.
         """
         line = (record.to_line() + "\n").encode()
@@ -107,13 +107,13 @@ class Journal:
         """Write an outcome down: trace and trained learner first, then the line that names them.
         Gives the record.
 
-        An outcome that cannot be written (an unknown status, values that are no plain numbers or
-        words) becomes a failed record that says so.
+        An outcome that cannot be written (an unknown status, values other than plain numbers or
+        words) becomes a failed record with the reason.
         """
         with self.busy:
             try:
-                # Locked before the first file is written aside: a repair sees by it that somebody
-                # is at work.
+                # Locked before the first file is written aside: a repair sees by it that another
+                # process is at work.
                 self._open()
                 record = self._with_files(outcome)
                 if record.status not in STATUSES:
@@ -197,7 +197,7 @@ class Journal:
         content = made.getbuffer()
         found = hashlib.sha256(content).hexdigest()
         name = f"{room}/{key}.npz"
-        # Another run of the same key, on another machine perhaps, has a record that says what is in
+        # Another run of the same key, on another machine perhaps, has a record of what is in
         # its file.
         if (self.folder / name).exists() and checksum_of(self.folder / name) != found:
             name = f"{room}/{key}.{found[:12]}.npz"
@@ -226,7 +226,7 @@ class Journal:
             if self._file is not None:
                 try:
                     self._sync(self._file)
-                except OSError as error:  # said by the next line, or by the end
+                except OSError as error:  # reported by the next line, or by the end
                     self._fault = error
 
     def _drop_if_empty(self) -> None:

@@ -51,7 +51,7 @@ class Line:
 
 
 def write_lines(path: pathlib.Path, writer: str, lines: Iterable[Line]) -> None:
-    """Write lines as they were, whole or not at all."""
+    """Write lines unchanged, all of them or none."""
     content = b"".join(line.content + b"\n" for line in lines)
     write_aside(path, writer, lambda file: file.write(content))
 
@@ -80,7 +80,7 @@ def expect_results(folder: pathlib.Path) -> None:
 
 
 class _Known:
-    """What is known of a folder while its lines are read.
+    """The state of a folder while its lines are read.
 
     Traces and learners are listed once, and looked for again before one is called missing, since a
     run that goes on writes a trace, and then the line that names it, after the listing. Parts that
@@ -240,7 +240,7 @@ def _is_beginning(content: bytes) -> bool:
 def _line(name: str, number: int, content: bytes, known: _Known) -> Line:
     try:
         facts = json.loads(content.decode())
-    except (ValueError, RecursionError) as error:  # includes bytes that are no text
+    except (ValueError, RecursionError) as error:  # includes bytes that are not text
         return Line(name, number, content, problem=f"{_NOT_JSON} ({error})")
     if not isinstance(facts, dict):
         return Line(name, number, content, problem="not a record (not a mapping)")

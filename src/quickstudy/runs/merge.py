@@ -2,9 +2,9 @@
 
 All journals are merged by key. Of several records of one run `ok` comes before `not-applicable`
 before `failed`, then the one that was started last; so runs that were repeated, by two processes or
-on two machines, are never shown twice. Records of one and the same run, which stands there again
-because its trace was scored again, are one: of every measure the scores of the highest version, of
-equal versions those that were made last.
+on two machines, are never shown twice. Several records of one run, which a later scoring of its
+trace adds, are merged into one: of every measure the scores of the highest version, of equal
+versions those that were made last.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Reading:
     lines: int = 0
 
     def statuses(self) -> dict[str, str]:
-        """Status by key; without the runs that failed for want of what may be there the next
-        time.
+        """Status by key; without the runs that failed because something is missing that may be
+        installed next time.
         """
         return {key: record.status for key, record in self.records.items() if not record.passing}
 

@@ -1,5 +1,5 @@
-"""How a plan is carried out, as one value: from Python and from the command line, handed on as it
-is.
+"""How a plan is carried out, as one value: from Python and from the command line, passed on
+unchanged.
 
 Every option is declared once, by `option`: its default, what it means, how the command line spells
 it, and the verbs that have it. The command line and the documentation of the Python functions are
@@ -55,27 +55,27 @@ def option(
 
 @dataclass(frozen=True, kw_only=True)
 class ExecuteOptions:
-    """How a plan is carried out. Raises UsageError for a value that cannot be."""
+    """How a plan is executed. Raises UsageError for an invalid value."""
 
     engine: str | EngineSpec | None = option(
         None,
-        "Who does the work: process (default), serial, or NAME://ADDRESS?parameter=value.",
+        "Where runs are executed: process (default), serial, or NAME://ADDRESS?parameter=value.",
         "--engine",
         typed=str | None,
     )
     workers: int | None = option(
         None,
-        "Processes; 0 for none. Default: one per core, three on a GPU.",
+        "Number of worker processes; 0: run in this process. Default: one per core, 3 on a GPU.",
         "--workers",
         "-j",
     )
     limit_seconds: float | None = option(
-        None, "Seconds, not samples: a run that takes longer fails.", "--limit"
+        None, "Time limit of a run in seconds; a run that takes longer fails.", "--limit"
     )
-    retry_failed: bool = option(False, "Run again what has failed before.", "--retry-failed")
+    retry_failed: bool = option(False, "Rerun the runs that failed before.", "--retry-failed")
     rerun: bool = option(
         False,
-        "Run again what is there already; the old is put aside.",
+        "Rerun stored runs; the old ones are moved aside.",
         "--rerun",
         verbs=("run",),
     )
@@ -124,7 +124,7 @@ class ExecuteOptions:
 
     @property
     def report(self) -> Report:
-        """What is called with every event of a run."""
+        """The function to call with every event of a run."""
         from quickstudy.runs.progress import follow
 
         return follow(self.progress)

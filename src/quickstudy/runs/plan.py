@@ -1,4 +1,4 @@
-"""What is to be run: cells in a fixed order, each with its key. Making a plan runs nothing.
+"""The plan: cells in a fixed order, each with its key. Making a plan runs nothing.
 
 More seeds, tasks or learners only add cells; a cell's key, and so its numbers, depend on nothing
 but itself.
@@ -194,8 +194,8 @@ def make_plan(
 
 
 def check_data(cells: Iterable[Cell]) -> None:
-    """Raise UsageError, which says what to do, if the data that a task of these cells is made of is
-    not here, or if something is missing that a learner needs.
+    """Raise UsageError, with the remedy, if the data of a task of these cells is not on this
+    machine, or if something is missing that a learner needs.
     """
     tasks: dict[tuple[str, str], Setting] = {}
     learners: dict[tuple[str, str], Setting] = {}

@@ -1,4 +1,4 @@
-"""What is seen while a run goes on: nothing, plain lines, or bars. Each is a function of the events
+"""Progress while a run goes on: nothing, plain lines, or bars. Each is a function of the events
 of `execute`.
 """
 
@@ -25,7 +25,7 @@ STOPPING = "stopping after the runs in progress; Ctrl-C again stops now"
 
 def choose_progress(*, quiet: bool = False, stream: TextIO | None = None) -> Report:
     """Only what goes wrong, bars on a terminal, or plain lines into a file or a pipe. On standard
-    error unless said otherwise.
+    error by default.
     """
     stream = stream or sys.stderr
     if quiet:
@@ -35,7 +35,7 @@ def choose_progress(*, quiet: bool = False, stream: TextIO | None = None) -> Rep
 
 def follow(progress: bool | Report | None) -> Report:
     """What Python shows: plain lines on standard error (True), nothing (False), or what a function
-    makes of the events. None: lines where somebody looks, at a terminal or in a notebook.
+    makes of the events. None: lines at a terminal or in a notebook.
     """
     if callable(progress):
         return progress
@@ -103,7 +103,7 @@ class Tally:
         return f"failed: {cell.task} {cell.learner} repetition {cell.repetition}: {event.reason}"
 
     def left(self) -> str:
-        """How much longer, for people; nothing where that cannot be told."""
+        """The remaining time, for people; empty if it is unknown."""
         seconds = self.remaining.seconds(self._clock())
         if seconds is None or self.done >= len(self.cells):
             return ""
@@ -129,9 +129,7 @@ class Tally:
 
 
 class _Progress:
-    """Hears the events, and says what each has to say; the kinds differ in how, and in what else is
-    seen.
-    """
+    """Receives the events and reports them; subclasses differ in how, and what else they show."""
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream, self._clock, self._tally = stream, clock, Tally(clock)
@@ -194,7 +192,7 @@ class PlainProgress(_Progress):
         tally, now = self._tally, self._clock()
         if isinstance(event, Started):
             self._last = now
-        # The first that begins is told at once: it may compile for long, and without workers
+        # The first that begins is reported at once: it may compile for long, and without workers
         # nothing is heard by then.
         due = now - self._last >= LINE_SECONDS or (isinstance(event, Begun) and not self._said)
         if tally.cells and due and not isinstance(event, Execution):
@@ -202,7 +200,7 @@ class PlainProgress(_Progress):
             running = f"now {tally.running()}" if tally.running() else ""
             counts = f"{tally.done} of {counted(len(tally.cells), 'run')}"
             line = ", ".join(filter(None, (counts, failed, tally.left(), running)))
-            if line != self._said:  # a log is no place for the same words again and again
+            if line != self._said:  # a log should not repeat the same words
                 self._say(f"{duration(now - self._began)}: {line}")
             self._said, self._last = line, now
 
@@ -250,8 +248,8 @@ class RichProgress(_Progress):
             self._open_bars(event.cells)
         elif isinstance(event, Done) and event.key in self._tally.cells:
             self._progress.advance(self._bars[self._tally.cells[event.key].family])
-        # What is left and what runs: here and not when the bars are drawn, which another thread
-        # does.
+        # Compute what is left and what runs here, and not when the bars are drawn, which another
+        # thread does.
         now = self._clock()
         if isinstance(event, Begun) or now - self._last >= NOTE_SECONDS:
             self._last = now
@@ -299,9 +297,7 @@ def found_line(event: Started) -> str:
 
 
 def end_line(event: Execution, seconds: float) -> str:
-    """What was run now, how it went, and how long it took from the start on; nothing if nothing was
-    run.
-    """
+    """Summary of the runs just made, their status, and the total time; empty if nothing was run."""
     counts = {"ok": event.ok, "failed": event.failed, "not applicable": event.not_applicable}
     words = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
     if not words and not event.interrupted:

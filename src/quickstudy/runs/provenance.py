@@ -1,8 +1,8 @@
 """What runs rest on besides their identity: the machine, what is installed, and the code of users'
 own components.
 
-Of a run it goes into `where` of its record: it says how a number came about, and is no part of what
-was run.
+Of a run it goes into `where` of its record: it records how a number was made, and is not part of
+the identity of a run.
 """
 
 from __future__ import annotations
@@ -61,9 +61,7 @@ def _version(library: str) -> str:
 
 @functools.cache
 def machine() -> dict[str, str]:
-    """The machine: its name, its system, the kind of its processor and, where that can be told, the
-    model.
-    """
+    """The machine: its name, its system, the kind of its processor and, if known, the model."""
     found = {
         "host": platform.node(),
         "system": platform.platform(),
@@ -132,8 +130,8 @@ def compiled_on(records: Iterable[Record]) -> dict[str, dict[str, int]]:
 
 
 def fingerprints(components: Mapping[str, Any], measures: Iterable[Any]) -> dict[str, str]:
-    """The code of built-in components by `kind id`, and of the measures that are applied: what a
-    declared version should stand for (`quickstudy.base.fingerprint`).
+    """The code of built-in components by `kind id`, and of the measures that are applied: which a
+    declared version should represent (`quickstudy.base.fingerprint`).
     """
     own = {f"measure {measure.id}": measure for measure in measures if is_ours(measure)}
     return {name: fingerprint(one.__module__) for name, one in {**components, **own}.items()}

@@ -30,11 +30,10 @@ def recorded_lines(
     protocol: Mapping[str, Any],
     learner: str = "",
 ) -> list[dict[str, Any]]:
-    """A run of a task as the lines of a recording; without answers if nobody is named who gives
-    them.
+    """A run of a task as the lines of a recording; without answers if no learner is named.
 
-    Raises UsageError where nobody but a learner that answers can say what is asked: a world, a test
-    that ends at the first mistake, a system that reads its own answers.
+    Raises UsageError where the questions depend on the answers of a learner: a world, a test that
+    ends at the first mistake, a system that reads its own answers.
     """
     task = make_task(name, convention)
     examiner = configure(
@@ -66,8 +65,8 @@ def recorded_lines(
     try:
         begun, *rest = told_to(inner)
         if inner is None:
-            # To who is always wrong, whatever it is that he says, and to who knows all answers, the
-            # same must be said.
+            # A learner that is always wrong, with any answer, and one that knows all answers must
+            # get the same input.
             right = oracle_of(task, convention)
             others = [told_to(None, 1.0), *([told_to(right)] if right else [])]
             if any(
@@ -134,9 +133,7 @@ def _noted(
 
 
 class _Noted:
-    """A host that writes down what it is told; `inner` answers, or `filler` where there is
-    nobody.
-    """
+    """A host that records its input; `inner` answers, or `filler` if there is no inner learner."""
 
     def __init__(
         self, inner: Any, filler: Callable[[str, Any], Any], lines: list[dict[str, Any]]

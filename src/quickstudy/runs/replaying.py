@@ -23,7 +23,7 @@ def lines_of(file: pathlib.Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
             "\n"
         )  # other ends of lines are bytes of a recording
     except UnicodeDecodeError as error:
-        raise UsageError(f"{file} is no text: {error.reason} at byte {error.start}") from error
+        raise UsageError(f"{file} is not text: {error.reason} at byte {error.start}") from error
     if not any(line.strip() for line in lines):
         raise UsageError(f"{file} is empty; it must have one JSON object a line")
     for number, text in enumerate(lines, start=1):

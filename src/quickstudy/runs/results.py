@@ -2,8 +2,9 @@
 
 Report, study pages, card, site, comparison, ranking and SQL read it. A run belongs to a cell of a
 study when its identity, apart from the repetition, is the one that the study asks for: the same
-ids, versions and parameters of task, learner and protocol, the same convention and root seed. How
-many repetitions are asked for says what is run, not what is shown: a cell has all that there are.
+ids, versions and parameters of task, learner and protocol, the same convention and root seed. The
+number of repetitions asked for decides what is run, not what is shown: a cell has all that there
+are.
 
 A score of an older version of its measure than the newest in the table, or than the installed one,
 has no place in it.
@@ -278,7 +279,7 @@ class ResultsFolder:
         return self.made(("table", tuple(measures)), make)
 
     def made(self, name: Hashable, make: Callable[[], T]) -> T:
-        """What is made of the folder as it is now: made once as long as it stays the same."""
+        """A result computed from the folder, computed once until the folder changes."""
         self._renew()
         if name not in self._made:
             self._made[name] = make()
@@ -362,7 +363,7 @@ def _protocol(record: Record) -> str:
 
 
 def _subject(what: Mapping[str, Any]) -> str:
-    """What is learned, and how: the identity without learner and seeds."""
+    """Task, protocol and convention: the identity without learner and seeds."""
     return spelled([what[name] for name in ("task", "protocol", "convention")])
 
 

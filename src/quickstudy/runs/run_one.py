@@ -46,8 +46,8 @@ class Outcome:
     """A finished repetition: its record without the trace, the trace, and the trained learner if it
     was asked for.
 
-    unfinished: with the last repetition of a call, what it has handed in; to be dropped when all is
-    written down.
+    unfinished: with the last repetition of a call, its checkpoint; to be deleted when all records
+    are written.
     """
 
     record: Record
@@ -71,7 +71,7 @@ def examine(
 
     wanted: how many repetitions of the setting there are in all, by which lanes are chosen;
     default: these. A call that does not fit the memory of the device is made again with fewer
-    lanes. journal: whose folder keeps what protocols hand in; default: nothing is kept.
+    lanes. journal: whose folder keeps the checkpoints of protocols; default: none are kept.
     keep_answers: traces have every answer of the last test. beside: the setting of each repetition,
     where they are several that may run side by side. measure_cost: what the trained learner costs
     to run is measured too (`quickstudy.learners.footprint`). A learner that raises or breaks the
@@ -92,7 +92,7 @@ def examine(
             left = left[lanes:]
         except TooManyLanes as error:
             lanes = fewer_lanes(lanes, error.fit)
-            # Frames of the error may still hold what is on the device; nothing of it may stand in
+            # Frames of the error may still hold what is on the device; nothing of it may stay in
             # the way.
             error.__cause__ = error.__traceback__ = None
             gc.collect()
@@ -145,7 +145,7 @@ def _call(
     try:
         made = parts.learner.make_beside([seat.parts.learner for seat in filled], parts.task)
         learner = _Remembering(made, parts.brought and parts.learner.role == "learner")
-        # A protocol that does not know of it hands in nothing.
+        # A protocol without checkpoints stores none.
         known = "unfinished" in inspect.signature(parts.protocol.examine).parameters
         offered = {"unfinished": unfinished} if known else {}
         examination = parts.protocol.examine(parts.task, learner, streams, **offered)
@@ -167,7 +167,7 @@ def _call(
     except (LearnerFault, UsageError) as error:
         status, reason, traceback = FAILED, words_of(error), whole_traceback(error)
         passing = isinstance(error, Unavailable | MissingExtra)
-    except Exception as error:  # whatever a learner does, the run goes on
+    except Exception as error:  # whichever exception a learner raises, the run goes on
         if lanes > 1 and _no_memory(error):
             raise TooManyLanes(described(error)) from error
         status, reason, traceback = FAILED, described(error), whole_traceback(error)
@@ -176,7 +176,7 @@ def _call(
             learner.close()
     measures = find_measures(parts.protocol.measures) if traces else []
     legend = Legend.of(parts.protocol, measures).as_facts() if traces else {}
-    # Libraries that were loaded on the way are there now.
+    # Libraries that were loaded during the run are known now.
     place = {**place, "versions": provenance.versions(origins), **provenance.code(origins, journal)}
     place["fingerprints"] = provenance.fingerprints(built_in(parts), measures)
     place |= provenance.compiled_since(compiled_before)
@@ -223,9 +223,9 @@ def _no_memory(error: Exception) -> bool:
 
 
 class _Remembering:
-    """A learner that remembers the pupils it begins, so that what they have opened is closed
-    whatever happens, and so that those from outside (watched) can be asked whether they look ahead;
-    ours are held to it by tests.
+    """A learner that remembers the pupils it begins, so that what they opened is always closed, and
+    so that user code (watched) can be checked for looking ahead; built-in learners are checked by
+    tests.
     """
 
     def __init__(self, learner: Learner, watched: bool) -> None:
@@ -241,21 +241,21 @@ class _Remembering:
         return self._pupils[-1]  # type: ignore[no-any-return]
 
     def look_ahead(self) -> str:
-        """What was found out about the pupils from outside. Raises LearnerFault if one looks
+        """The result of the look-ahead check of user code. Raises LearnerFault if one looks
         ahead.
         """
         found = {pupil.look_ahead() for pupil in self._pupils} if self._watched else set[str]()
         return min(found - {""}, default="")  # "cannot be told" comes before "nothing found"
 
     def remark(self) -> str:
-        """What the last learner says of its run, such as that it was hardly trained."""
+        """The last learner's remarks on its run, such as that it was hardly trained."""
         return str(getattr(self._pupils[-1], "remark", lambda: "")()) if self._pupils else ""
 
     def close(self) -> None:
         for pupil in self._pupils:
             with contextlib.suppress(
                 Exception
-            ):  # the outcome stands, however its learner says goodbye
+            ):  # the outcome is valid even if closing the learner fails
                 getattr(pupil, "close", lambda: None)()
 
     def __getattr__(self, name: str) -> Any:

@@ -1,5 +1,5 @@
-"""A setting: what is run, as a user types it; the task, learner and protocol that it stands for;
-and its identity.
+"""A setting: a run as the user types it; the task, learner and protocol that it resolves to; and
+its identity.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from quickstudy.learners.resolved_learner import Choice
 
 @dataclass(frozen=True)
 class Setting:
-    """What is run, apart from the repetition; as a user types it, so that it travels to workers as
-    plain text.
+    """A run without its repetition, as a user types it, so that it is sent to workers as plain
+    text.
 
     task: `language/qa` or `language/qa:verbs=1`; learner: `esn`, `esn+rls:units=200`, `majority`,
     `file.py:Class`; protocol: parameters of the protocol that differ from its convention's.
@@ -79,7 +79,7 @@ def make_task(name: str, convention: str) -> Any:
     exist, or whose data is not here.
     """
     task = registries.typed_task(name, convention)
-    # A task on data that is not here says so before anything is run.
+    # A task whose data are not on this machine is reported before anything is run.
     getattr(task, "ready", lambda: None)()
     return task
 

@@ -1,5 +1,5 @@
-"""Numbers out of traces: when a run ends, and again whenever somebody has a new measure for what is
-stored.
+"""Numbers out of traces: when a run ends, and again when the user applies a new measure to stored
+traces.
 
 A record never changes. Scoring again writes the record once more, with more scores, into a journal
 of its own; the reader puts the two together (`quickstudy.runs.merge`).
@@ -56,8 +56,8 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True)
 class Scoring:
-    """What was scored again, or in a dry run would be. runs: finished runs that were looked at;
-    scored: those that have new scores now; measures: by id, the version and how many runs;
+    """The runs that were rescored, or in a dry run would be. runs: finished runs that were looked
+    at; scored: those that have new scores now; measures: by id, the version and how many runs;
     left_out: what was not scored.
     """
 
@@ -138,7 +138,7 @@ def score_again(
         if one.status == OK and (keys is None or key in keys)
     }
     kinds = {str(record.trace.get("kind")) for record in runs.values() if record.trace}
-    # Nobody has asked for what is installed and fits nothing; what was named is answered for.
+    # Report measures that fit nothing only if they were named, not if they are merely installed.
     left_out = [
         LeftOut(
             "",

@@ -2,10 +2,10 @@
 time.
 
 `sealed/runs.parquet` has a row per run, `scores.parquet` one per score, `traces.parquet` one per
-number of a trace, of whatever kind. `sealed.json` says from which journals they were made, how many
-damaged lines were left out, and whether the traces are there: they are large, and empty until a
-query first asks for them; and the checksum of every table. All are made again when the journals
-have changed, or what is sealed. A value that its column cannot hold is NULL.
+number of a trace, of any kind. `sealed.json` lists the journals they were made from, the number of
+damaged lines left out, whether the traces are included (they are large, and empty until a query
+first asks for them), and the checksum of every table. All are made again when the journals have
+changed, or what is sealed. A value that its column cannot hold is NULL.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class QueryResult(NamedTuple):
 
 
 def seal(folder: str | pathlib.Path) -> list[pathlib.Path]:
-    """Make the Parquet files, whatever is there. Gives their paths."""
+    """Make the Parquet files, even if they exist. Gives their paths."""
     folder = pathlib.Path(folder)
     refuse_links(folder)
     with tempfile.TemporaryDirectory(prefix="quickstudy-") as aside:
@@ -149,7 +149,7 @@ def query(folder: str | pathlib.Path, sql: str) -> QueryResult:
                 )
                 if (
                     name == "traces" and not asked_for_traces
-                ):  # nobody has looked whether they are whole
+                ):  # their checksums have not been compared yet
                     source = _NOTHING
                 joined = (
                     f"SELECT own.*, {_OF_A_RUN} FROM {source} AS own JOIN runs AS run USING (key)"
@@ -183,7 +183,7 @@ def _rows(answer: Any, connection: Any, sql: str) -> list[tuple[Any, ...]]:
     """
     if not any("TIME ZONE" in str(column[1]) for column in answer.description):
         return list(answer.fetchall())
-    found = connection.cursor().sql(sql)  # the answer that is there already is still open
+    found = connection.cursor().sql(sql)  # the previous answer is still open
     kinds = zip(found.columns, map(str, found.types), strict=True)
     texts = (
         f'CAST("{name}" AS VARCHAR)' if "TIME ZONE" in kind else f'"{name}"' for name, kind in kinds
@@ -365,7 +365,7 @@ def _trace(folder: pathlib.Path, key: str, record: Record, damaged: list[str]) -
 
 
 def _state(folder: pathlib.Path) -> dict[str, list[int]]:
-    """Name, size and time of every journal, which says whether anything has changed."""
+    """Name, size and time of every journal, to detect changes."""
     found = {path.name: path.stat() for path in sorted((folder / RUNS).glob("*.jsonl"))}
     return {name: [facts.st_size, facts.st_mtime_ns] for name, facts in found.items()}
 
@@ -412,7 +412,5 @@ def _quoted(text: str) -> str:
 
 
 def _pattern(path: pathlib.Path) -> str:
-    """A path for DuckDB's readers, which take it for a pattern: every special letter stands for
-    itself.
-    """
+    """A path for DuckDB's readers, which expect a pattern: special characters are escaped."""
     return _quoted("".join(f"[{letter}]" if letter in "[*?" else letter for letter in str(path)))

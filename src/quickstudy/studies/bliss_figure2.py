@@ -1,5 +1,5 @@
-"""What is read, what may come next and what counts, step by step through a string; and what a
-learner says there.
+"""The input, the valid next symbols and the scored steps, step by step through a string; and
+the predictions of a learner.
 """
 
 from __future__ import annotations
@@ -83,11 +83,11 @@ class Steps(Beside):
         known = {symbol: number for number, symbol in enumerate(task.vocabulary)}
         if not set(word) <= set(known) - {"#"}:
             raise UsageError(
-                f'"{word}" is no word of {task.id}: its letters are {" ".join(task.vocabulary[1:])}'
+                f'"{word}" is not a word of {task.id}; its letters: {" ".join(task.vocabulary[1:])}'
             )
         string = wrapped([known[letter] for letter in word])
         if not task.grammar.contains(string):
-            raise UsageError(f'"{word}" is no word of {task.id}')
+            raise UsageError(f'"{word}" is not a word of {task.id}')
         return string
 
     @staticmethod

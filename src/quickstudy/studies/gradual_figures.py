@@ -70,7 +70,7 @@ def _stream() -> Iterator[Block]:
     }
     yield Text("\n".join(f"{label:12}{row}" for label, row in rows.items()), "example")
     yield Text(
-        f"{len(life.actions)} steps of {STREAM}, with somebody who is shown the answers; ␣ is a"
+        f"{len(life.actions)} steps of {STREAM}, with an agent that is shown the answers; ␣ is a"
         " space. Nothing marks where an instance or a task ends.",
         "remark",
     )
@@ -159,7 +159,7 @@ def _fifth(name: str, found: FiniteMachine) -> list[Block]:
     drawn, true = found.hidden, found.machine
     return [
         Text(
-            "After an instance is solved nothing in the output says which one is next. As drawn,"
+            "After an instance is solved the output does not show which one is next. As drawn,"
             " that arrow leads to any of them, and state, reply and output do not fix the next"
             " state; the transducer has states in which both are still possible."
         ),

@@ -155,7 +155,7 @@ def _picture(
     return [
         Plot(
             f"{request.name}-shared-and-gained",
-            "What was gained, against the share of the target's states that look like states of the"
+            "The gain, against the share of the target's states that look like states of the"
             " task before it.",
             "Transfer gain against resemblance of machines.",
             Axis("resemblance", range=(0.0, 1.0)),

@@ -100,8 +100,7 @@ class NarmaProxy:
             " 0: none is."
         )
         said = (
-            "All learners have the same largest order or the same capacity: nothing can be said of"
-            " an order of them."
+            "All learners have the same largest order or the same capacity: they cannot be ordered."
             if math.isnan(tau)
             else (
                 f"Kendall's tau of capacity and largest order, {len(found)} learners: {tau:.2f} (p"

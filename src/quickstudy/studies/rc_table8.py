@@ -63,8 +63,8 @@ class ErrorMeasures(Drawn):
         )
         made = table(f"{request.name}-errors", caption, heading, lines, data)
         said = Text(
-            f"{inside} of {told} published numbers lie where 95 of 100 sets do. What is not"
-            " normalised grows with the deviation of the targets; what is, does not."
+            f"{inside} of {told} published numbers lie where 95 of 100 sets do. Errors that"
+            " are not normalised grow with the deviation of the targets; normalised ones do not."
         )
         return Made([made, said], {"errors": facts, "inside": inside, "published": told})
 

@@ -90,7 +90,7 @@ def scores(trace: Trace) -> dict[Choice, float]:
         grids = [np.arange(not strict, count + (not strict)) / count for count in COUNTS]
         thresholds = np.concatenate([chance + (1 - chance) * heights for heights in grids])
         # Rounding must not decide about an accuracy that lies on a threshold; k/n from 0 is exact
-        # as it is.
+        # without rounding.
         thresholds += 0.0 if chance == 0 else _ROUNDING if strict else -_ROUNDING
         times = threshold_times(
             trace.arrays["step"], trace.arrays["accuracy"], thresholds, strict=strict, time=time

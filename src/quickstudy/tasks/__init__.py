@@ -1,1 +1,1 @@
-"""What is to be learned, one folder a family."""
+"""The tasks, one folder per family."""

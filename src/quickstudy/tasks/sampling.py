@@ -50,7 +50,7 @@ def pick(uniform: float, choices: Sequence[T]) -> T:
 
 
 class Split(NamedTuple):
-    """What is learned from and what is held out."""
+    """The training data and the held-out data."""
 
     train: Examples
     test: Examples

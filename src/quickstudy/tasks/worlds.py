@@ -68,7 +68,8 @@ def open_world(task: Any, streams: Streams) -> World:
     if isinstance(task, PureWorldTask):
         return PureWorld(task, streams)
     raise UsageError(
-        f"{getattr(task, 'id', type(task).__name__)} is no world: it has neither `open` nor `reset`"
+        f"{getattr(task, 'id', type(task).__name__)} is not a world: it has neither `open` nor"
+        " `reset`"
     )
 
 

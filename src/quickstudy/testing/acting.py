@@ -22,14 +22,14 @@ from quickstudy.testing.fixtures import Examinee
 from quickstudy.testing.worlds import leading
 
 STEPS = 40
-"""Of a life, over as many episodes as that makes."""
+"""Steps of a rollout, over as many episodes as that makes."""
 
 EPISODES = 6
 
 
 class _Checks(ABC):
-    """What both have in common: a learner, and a task in which it acts. What is not repeatable
-    cannot be compared.
+    """What both have in common: a learner, and a task in which it acts. Without repeatable actions
+    nothing can be compared.
 
     Raises NotApplicable for a learner that lacks the face.
     """
@@ -92,7 +92,7 @@ class ActingChecks(_Checks):
         return [
             ("acts within its space", self._acts),
             ("same seed, same actions", self._same_actions),
-            ("holds still when it is told not to learn", self._holds_still),
+            ("does not learn when learning is off", self._holds_still),
             ("starts afresh with an episode", self._starts_afresh),
             ("does not change what it is shown", self.examinee.check_unchanged),
             *self.keeps(),
@@ -110,7 +110,7 @@ class ActingChecks(_Checks):
 
     def _holds_still(self) -> str:
         return self._twins(
-            "acts otherwise since it was told other rewards, though it was told not to learn",
+            "acts differently after other rewards, though learning is off",
             (lambda pupil: self.life(pupil, 1, learning=False)),
             (lambda pupil: self.life(pupil, 1, learning=False, told=lambda reward: -1 - reward)),
         )
@@ -153,7 +153,9 @@ class ActingChecks(_Checks):
         learning: bool = True,
         told: Callable[[Any], Any] = lambda reward: reward,
     ) -> list[Any]:
-        """The actions of a life in the world of that number; told: what it hears of a reward."""
+        """The actions of a rollout in the world of that number; told: the rewards that it
+        receives.
+        """
         place = self.task.open(replace(self.streams, repetition=world))
         getattr(pupil, "watch", lambda world: None)(place)  # a control may look inside
         observation, reward, first, actions = (

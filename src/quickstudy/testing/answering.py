@@ -19,7 +19,7 @@ GAIN = 0.15
 standard errors of about 200 questions.
 """
 
-LEARNS, LEARNS_NOTHING = "learns from what it is told", "learns from nothing"
+LEARNS, LEARNS_NOTHING = "learns from targets", "learns from nothing"
 
 
 class AnsweringChecks:
@@ -50,7 +50,7 @@ class AnsweringChecks:
             ("learns the same in two calls as in one", self._two_calls),
             ("does not change its inputs", self._inputs_unchanged),
             ("counts what it was shown", self._cost),
-            ("says how its scores are to be read", self._scale),
+            ("declares how its scores are to be read", self._scale),
         ]
 
     def _answers(self) -> None:
@@ -119,7 +119,7 @@ class AnsweringChecks:
     def _cost(self) -> str:
         (cost,), items = self.pupil.cost(), self.material.lesson.items
         if cost.examples != items:
-            raise Broken(f"{items} items were shown, cost().examples says {cost.examples}")
+            raise Broken(f"{items} items were shown, cost().examples is {cost.examples}")
         known = cost.trained_parameters is not None
         count = (
             f"{cost.trained_parameters} trained parameters"
@@ -170,7 +170,7 @@ class AnsweringChecks:
         return pupil
 
     def answered(self, pupil: Any, exam: Exam) -> NDArray[Any]:
-        """Its scores, as they were when it gave them."""
+        """Its scores, copied when it returned them."""
         return np.array(pupil.answer(exam))
 
     def _quality(self, scores: NDArray[Any]) -> float:

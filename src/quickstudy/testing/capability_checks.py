@@ -82,7 +82,7 @@ class FaceChecks:
         scores = self._stepped(pupil.start(self._examples.count, len(self._inputs)), self._inputs)[
             1
         ]
-        complaint = "what is said at a step is not what is answered there"
+        complaint = "the output at a step is not the answer there"
         check_equal(scores[:, times, rows], wanted, STEPPED, complaint)
         check_equal(
             self._class.answered(pupil, exam), wanted, 0.0, "stepping has changed the answers"
@@ -96,8 +96,7 @@ class FaceChecks:
         one, other = self._inputs[half:], self._inputs[half:][::-1]
         once, _, again = (self._stepped(state, inputs)[1] for inputs in (one, other, one))
         complaint = (
-            "a state that is gone on from twice leads to two places; leave the one handed in as"
-            " it is"
+            "two continuations of one state differ; do not change the state that is passed in"
         )
         check_equal(again, once, 0.0, complaint)
 
@@ -164,8 +163,8 @@ class FaceChecks:
         check_equal(self._class.answered(fresh, exam), self._class.scores, 0.0, complaint)
 
     def _stepped(self, state: Any, inputs: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
-        """The state after some steps, and (lane, time, row, width) scores; after none the state as
-        it is.
+        """The state after some steps, and (lane, time, row, width) scores; after none the
+        unchanged state.
         """
         said = []
         for now in inputs:

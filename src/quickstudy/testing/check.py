@@ -1,6 +1,4 @@
-"""From a name to the checker that fits it; and from sequences in a file to what their task says of
-them.
-"""
+"""From a name to its checker; and from sequences in a file to the task's judgement of them."""
 
 from __future__ import annotations
 
@@ -119,8 +117,8 @@ def _check_spans(task: Axis) -> tuple[list[Finding], Sequence[RuleSpan]]:
 
 
 def _check_control(id: str) -> list[Finding]:
-    """On a task that names it: many rules know the words of their task. That a rule learns nothing
-    is no fault.
+    """On a task that names it: many rules know the words of their task. A control that learns
+    nothing is not a fault.
     """
     chosen = None
     for entry in registries.task.entries():

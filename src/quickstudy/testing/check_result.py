@@ -1,4 +1,4 @@
-"""What a checker says, one finding per promise, and what all need: values of spaces, a watch on
+"""Results of a checker, one finding per promise, and shared helpers: values of spaces, a watch on
 shared generators.
 """
 
@@ -70,14 +70,14 @@ def examine(what: str, check: Callable[[], str | None]) -> Finding:
         detail = check()
     except Broken as fault:
         return Finding(False, what, str(fault))
-    except Exception as error:  # whatever a component does, its report goes on
+    except Exception as error:  # whichever exception a component raises, its report goes on
         return Finding(False, what, describe(error))
     return Finding(True, what, detail or "")
 
 
 def describe(error: BaseException) -> str:
-    """An unexpected exception in one line, with the place where it was raised; what we say
-    ourselves, as it is.
+    """An unexpected exception in one line, with the line that raised it; an error of quickstudy
+    unchanged.
     """
     return str(error).partition("\n")[0] if isinstance(error, QuickstudyError) else described(error)
 
@@ -210,6 +210,6 @@ def report_touched(touched: list[str]) -> None:
     """Broken if any shared generator was touched."""
     if touched:
         raise Broken(
-            f"the state of {' and '.join(touched)} changed; draw from the generator that is"
-            " handed in"
+            f"the state of {' and '.join(touched)} changed; sample from the generator that"
+            " is passed in"
         )

@@ -38,8 +38,8 @@ SPACES: tuple[Space, ...] = (
 
 
 def check_core(spec: Any, seed: int = 0) -> list[Finding]:
-    """One finding per promise of a core, given its frozen parameters; a class stands for its
-    defaults.
+    """One finding per promise of a core, given its frozen parameters; a class is checked with
+    its defaults.
     """
     spec = spec() if isinstance(spec, type) else spec
     with undisturbed() as watch:
@@ -59,7 +59,7 @@ class _Checks:
         self._seed = seed
 
     def papers(self) -> list[Promise]:
-        """What can be said before it reads anything."""
+        """The promises that can be checked before it reads anything."""
         return [
             ("its parameters survive JSON", lambda: check_parameters(self._spec)),
             ("its conventions can be made", lambda: check_conventions(type(self._spec))),
@@ -71,8 +71,8 @@ class _Checks:
         """The table."""
         gradients = [("unroll's gradients agree with those of the scan", self.gradients)]
         return [
-            ("reads tokens, reals, bits and fields, or says why not", self.reads),
-            ("trains what it says", self.trainable),
+            ("reads tokens, reals, bits and fields, or gives a reason why not", self.reads),
+            ("trains what it declares", self.trainable),
             ("unroll agrees with the scan of step", self.unroll),
             ("examples of a batch do not meet", self.batch),
             ("does not look ahead", self.causal),
@@ -93,13 +93,14 @@ class _Checks:
         first, second = (self._build(SPACES[0]) for _ in range(2))
         if not eqx.tree_equal(first, second):
             raise Broken(
-                "two cores from equal streams differ; draw from the generator that is handed in"
+                "two cores from equal streams differ; sample from the generator that is passed in"
             )
         other = self._spec.build(SPACES[0], np.random.default_rng([self._seed, 1]))
         draws = bool(getattr(self._spec, "draws", True))
         if draws and eqx.tree_equal(first, other):
             raise Broken(
-                "cores from different streams are equal; draw from the generator that is handed in"
+                "cores from different streams are equal; sample from the generator that is"
+                " passed in"
             )
         if not draws and not eqx.tree_equal(first, other):
             raise Broken("draws is False, but cores from different streams differ")
@@ -111,7 +112,7 @@ class _Checks:
             try:
                 core = self._build(space)
             except NotApplicable as refusal:
-                if space is SPACES[0]:  # symbols are for everybody
+                if space is SPACES[0]:  # every core must read symbols
                     raise
                 refusals.append(str(refusal))
                 continue

@@ -1,5 +1,5 @@
-"""Who is checked, behind glass, and with what: a lesson, the same with shuffled answers, and exams
-made from one.
+"""The learner under test, in a recording wrapper, and its material: a lesson, the same with
+shuffled answers, and exams made from one.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Shield:
 
     def _guarded(self, name: str, method: Any, *given: Any, **named: Any) -> Any:
         copies = [_copied(value) for value in given]
-        # The host may give back the very array it was handed.
+        # The host may return the array that it was given.
         result = _copied(method(*copies, **named))
         if as_bytes(copies) != as_bytes(given):
             self.changed = name
@@ -120,7 +120,7 @@ class Examinee:
     def close(self) -> None:
         """Let all host learners close what they have opened."""
         for shield in self.shields:
-            with contextlib.suppress(Exception):  # what was found stands, however it says goodbye
+            with contextlib.suppress(Exception):  # the findings are valid even if closing fails
                 getattr(shield.host, "close", lambda: None)()
 
     def check_unchanged(self) -> None:
@@ -128,7 +128,7 @@ class Examinee:
         changed = sorted({shield.changed for shield in self.shields} - {""})
         if changed:
             raise Broken(
-                f"{' and '.join(changed)} wrote into the arrays handed in; copy them first"
+                f"{' and '.join(changed)} wrote into the arrays passed in; copy them first"
             )
 
 
@@ -179,8 +179,8 @@ class CheckMaterial:
         return exam, early[0]
 
     def reversed(self) -> tuple[Exam, NDArray[np.int64]]:
-        """The exam with its examples in reverse order, and where each of its questions stands
-        there.
+        """The exam with its examples in reverse order, and the position of each of its
+        questions there.
         """
         test = self.exam.examples[0]
         exam = Exam([test.take(np.arange(test.count)[::-1]).padded(test.steps)])

@@ -38,11 +38,11 @@ def check_learner(
     learner: a name as on the command line, a `Choice`, a learner with `begin`, or a host class made
     by make(brief, seed). task: what it is checked on; unless given, small ones of our own, one for
     each way of being asked (symbols, real numbers, a world, episodes of a pure world), on which
-    everything that learns should learn something. One that a learner is not for is no fault, and is
-    said. sequences: how many examples it is shown. Rules that never learn break the last promise,
-    rightly. A registered learner, by its name alone, is taken in the form that its class names for
-    this: `small`, parameters by which it takes seconds, and `checked_on`, a task, where it is bound
-    to an alphabet.
+    everything that learns should learn something. A task that a learner does not support is not a
+    fault, and is reported. sequences: how many examples it is shown. Rules that never learn break
+    the last promise, rightly. A registered learner, by its name alone, is taken in the form that
+    its class names for this: `small`, parameters by which it takes seconds, and `checked_on`, a
+    task, where it is bound to an alphabet.
     """
     learner, task = _small_form(learner, task)
     rooms = [_Room(*row) for row in (_ROOMS if task is None else _rooms_of(task))]
@@ -84,8 +84,8 @@ _ROOMS: Sequence[tuple[str, Any, str]] = (
 
 
 def _rooms_of(task: Any) -> list[tuple[str, Any, str]]:
-    """The ways in which a given task asks; one that is no task at all is found out when it is asked
-    about.
+    """The ways in which a given task asks; anything but a task is found out when its questions
+    are read.
     """
     answers = isinstance(task, ExampleTask | SeriesTask)
     acts, rehearses = isinstance(task, WorldTask), isinstance(task, PureWorldTask)
@@ -154,7 +154,7 @@ class _Room:
             return ActingChecks(examinee, self.task, seed)
         if self.face == "rehearses":
             return RehearsingChecks(examinee, self.task, seed)
-        # Who is shown its material 200 times learns enough from little of it.
+        # A learner that is shown its material 200 times learns enough from little of it.
         few = max(8, min(sequences, 10 * sequences // examinee.passes))
         return AnsweringChecks(examinee, CheckMaterial.of(self.task, examinee.passes, few, seed))
 
@@ -163,7 +163,7 @@ class _Room:
 
 
 def _described(rooms: Sequence[_Room]) -> str:
-    """What was found, and what was not, with the reason."""
+    """The findings, and the skipped checks, with the reason."""
     opened = [room for room in rooms if room.opened]
     found = dict.fromkeys(face for room in opened for face in room.faces)
     further = ("steps", "shows", "keeps") if "answers" in found else ("keeps",)

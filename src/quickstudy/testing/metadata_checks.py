@@ -1,6 +1,4 @@
-"""What a component says of itself: its spec sheet, its parameters, its conventions, the rules that
-stand beside it.
-"""
+"""The metadata of a component: its spec sheet, its parameters, its conventions, its controls."""
 
 from __future__ import annotations
 
@@ -18,15 +16,17 @@ from quickstudy.testing.check_result import Broken, Promise
 
 
 class Papers:
-    """The promises about a task's papers, in three tables: read before, beside and after what it
-    gives.
+    """The promises about a task's papers, in three tables: read before, during and after its
+    output.
     """
 
     def __init__(self, task: Any) -> None:
         self._task = task
 
     def declared(self) -> list[Promise]:
-        """A task that is no frozen dataclass would break all others too, in words that say less."""
+        """A task that is not a frozen dataclass would break all other checks too, with less helpful
+        messages.
+        """
         return [("is a frozen dataclass", self._frozen)]
 
     def sheet(self) -> list[Promise]:
@@ -38,7 +38,7 @@ class Papers:
         ]
 
     def company(self) -> list[Promise]:
-        """Who examines it, and what stands beside a score."""
+        """The protocol that examines it, and the metadata of a score."""
         protocol = [("has a protocol", self._protocol)]
         return [
             *(protocol if getattr(self._task, "id", "") in registries.task else []),
@@ -94,9 +94,7 @@ class Papers:
 
     def _oracle(self) -> str:
         if not getattr(self._task, "oracle", None):
-            raise Broken(
-                'give oracle="its name", or in a few words why nobody knows the best answer'
-            )
+            raise Broken('give oracle="its name", or in a few words why the best answer is unknown')
         if self.oracle:
             _check_rule(self.oracle, "oracle")
             if self.oracle in getattr(self._task, "controls", ()):

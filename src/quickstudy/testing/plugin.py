@@ -36,7 +36,9 @@ class NotShown(UserWarning):
 
 @dataclass(frozen=True)
 class Learned:
-    """What was found: who, on what, the demand, the spans by seed, the decision, and the time."""
+    """A result: the learner, the task, the demand, the spans by seed, the decision, and the
+    time.
+    """
 
     learner: str
     item: str

@@ -1,4 +1,4 @@
-"""Whether a learner still learns, decided seed by seed: stop as soon as it is clear."""
+"""Whether a learner still learns, decided seed by seed: stop as soon as the result is clear."""
 
 from __future__ import annotations
 

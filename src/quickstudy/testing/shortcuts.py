@@ -3,10 +3,10 @@ what.
 
 Two families of features are looked at, of all that is read before a question: the n-grams of one to
 three tokens with their numbers; and the same n-grams with a link: a token that is one of the last
-eight is written as its distance from the question, so that "the token asked for stood behind a NOT"
-is a feature whatever token it is. On each a linear classifier and a small tree are fitted, on many
-more draws than a learner is shown. What they reach on draws that none of them has seen is the
-ceiling of shallow statistics; the controls of the task stand beside it.
+eight is written as its distance from the question, so that "the token asked for came after a NOT"
+is a feature for any token. On each a linear classifier and a small tree are fitted, on many more
+draws than a learner is shown. Their score on samples that none of them has seen is the ceiling of
+shallow statistics; it is listed next to the controls of the task.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ class Shortcut:
 
 @dataclass(frozen=True)
 class Shortcuts:
-    """What was found about a task: the rules, how many draws they were tested on, and the standard
-    error of the difference between the best fitted rule and the best control, which answer the same
-    draws.
+    """The shortcuts of a task: the rules, how many samples they were tested on, and the
+    standard error of the difference between the best fitted rule and the best control, which answer
+    the same samples.
     """
 
     rules: tuple[Shortcut, ...]
@@ -118,7 +118,7 @@ def find_shortcuts(task: Any, root: int = 0) -> Shortcuts:
         isinstance(space, Tokens) for space in spaces_of(task)
     ):
         raise UsageError(
-            f"{id} is no task of sequences of tokens; shortcuts are looked for in such tasks only"
+            f"{id} is not a task of token sequences; shortcuts can be searched for in those only"
         )
     streams = Streams(root, id, 0)
     shown, fresh = _draws(task, streams.numpy("shortcuts"))
@@ -174,8 +174,8 @@ def _draws(task: ExampleTask, rng: np.random.Generator) -> tuple[Asked, Asked]:
 
 
 _Said = tuple[str, NDArray[np.int64], bool, str]
-"""What a rule says of the fresh draws: its name, its answers, whether it was fitted, and what it
-goes by.
+"""A rule's answers on fresh samples: its name, its answers, whether it was fitted, and the
+features it uses.
 """
 
 
@@ -206,7 +206,7 @@ Gram = tuple[int, ...]
 
 
 def _grams(read: Sequence[int]) -> Iterator[Gram]:
-    """N-grams; a number below zero stands for the distance of a linked token."""
+    """N-grams; a number below zero is the distance of a linked token."""
     for length in range(1, LONGEST + 1):
         yield from (tuple(read[place : place + length]) for place in range(len(read) - length + 1))
 
@@ -222,7 +222,7 @@ def _linked_grams(read: Sequence[int]) -> Iterator[Gram]:
         yield (link, token)
     rest = read[:-1]
     common = Counter(read)
-    # A token that comes again and again says nothing by being linked: it is kept as it is.
+    # A token that recurs often carries no information by being linked: it is kept unchanged.
     tied = [
         links[token] if token in links and common[token] <= 1 + len(read) // LINKS else token
         for token in rest
@@ -243,7 +243,7 @@ class _Table:
         self._columns = {gram: column for column, gram in enumerate(chosen)}
 
     def rows(self, read: Sequence[Sequence[int]]) -> Any:
-        """A sparse table of how often each feature is there: once counts 1, twice or more 2."""
+        """A sparse table of the counts of each feature: 1, or 2 for twice or more."""
         from scipy.sparse import csr_matrix
 
         places, columns, values = [0], list[int](), list[float]()
@@ -320,8 +320,8 @@ class _Node(NamedTuple):
 def _fit_tree(
     known: Any, answer: NDArray[np.int64], unknown: Any, table: _Table
 ) -> tuple[NDArray[np.int64], str]:
-    """A tree that asks which features are there, once or twice; the best of TREES, cut at the best
-    of DEPTHS, on draws that it was not fitted to.
+    """A decision tree on these counts; the best of TREES, cut at the best of DEPTHS, on samples
+    that it was not fitted to.
     """
     kinds, targets = np.unique(answer, return_inverse=True)
     fitted = known[:FITTED].tocsc()

@@ -22,7 +22,7 @@ class Partners:
 
     Sees: letters, each followed by its partner (`b B d D a A`), 2 to 5 letters a sequence, uniform.
     Answers: the partner, after every letter. Chance 1/letters; a table of the last token is enough
-    for 1, so that a learner that fails here has learned nothing from what it was told.
+    for 1, so that a learner that fails here has learned nothing from its targets.
     """
 
     letters: int = 6
@@ -51,7 +51,7 @@ class Echo:
 
     Sees: normal numbers u(t). Answers: y(t) = 0.8 u(t) + 0.2 u(t-1), at every step. A linear rule
     of the last number explains 94 % of the variance, so that a learner that explains nothing has
-    learned nothing from what it was told.
+    learned nothing from its targets.
     """
 
     steps: int = 8
@@ -94,7 +94,7 @@ class LeverWorld(World):
         return self._shown
 
     def check(self, action: Any) -> None:
-        """Refuse what is no lever."""
+        """Refuse an action that is not a lever."""
         if not 0 <= int(action) < self.task.levers:
             raise LearnerFault(f"an action must be 0..{self.task.levers - 1}, got {action}")
 

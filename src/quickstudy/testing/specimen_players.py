@@ -1,5 +1,5 @@
-"""Faulty learners that play whole episodes of a pure world, one fault each, as they are written by
-mistake. None is registered.
+"""Faulty learners that play whole episodes of a pure world, with one typical mistake each. None is
+registered.
 
     quickstudy check src/quickstudy/testing/specimen_players.py:SharesItsKeyPlayer
 
@@ -104,7 +104,7 @@ class NeverTaughtPlayer(HonestPlayer):
     breaks = "episodes: is taught if it learns"
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> Player:
-        """A pupil that learns, and says that it does not."""
+        """A pupil that learns, and declares that it does not."""
         pupil: Any = super().begin(brief, streams)
         pupil.learns = False
         return pupil  # type: ignore[no-any-return]

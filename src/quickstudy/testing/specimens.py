@@ -1,9 +1,9 @@
-"""A shelf of faulty learners, in plain NumPy, one fault each, as they are written by mistake. None
+"""A collection of faulty learners, in plain NumPy, with one typical mistake each. None
 is registered.
 
     quickstudy check src/quickstudy/testing/specimens.py:PeeksAhead
 
-`breaks` says which promise of the checkers is broken. It is the only one, but of answers that
+`breaks` names the promise of the checkers that is broken. It is the only one, but of answers that
 cannot be repeated: they are not the same in two calls as in one either. Those that end in `Numbers`
 answer with real numbers, those that end in `Actor` act in a world; `Honest`, `HonestNumbers` and
 `HonestActor` have no fault. `specimen_players` has learners that play whole episodes.
@@ -39,7 +39,7 @@ class Honest(KeptAttributes):
         self.table[inputs[asked]] = targets[asked]
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """What the table says."""
+        """The entry of the table."""
         return np.asarray(self.table[inputs])
 
 
@@ -54,7 +54,7 @@ class PeeksAhead(Honest):
 
 
 class IgnoresItsSeed(Honest):
-    """Draws its weights from a generator of its own that nobody seeded."""
+    """Samples its weights from an unseeded generator."""
 
     breaks = "same seed, same answers"
     kept: ClassVar[tuple[str, ...]] = ("table", "noise")
@@ -69,8 +69,8 @@ class IgnoresItsSeed(Honest):
 
 
 class TouchesGlobalRandomness(Honest):
-    """Seeds NumPy's shared generator: its answers can be repeated, and everybody else's numbers
-    change.
+    """Seeds NumPy's shared generator: its answers can be repeated, but the numbers of other
+    code change.
     """
 
     breaks = "touches no global randomness"
@@ -141,7 +141,7 @@ class FailsToRestore(Honest):
 
 
 class HonestNumbers(KeptAttributes):
-    """A line through what it was told, by steps of gradient."""
+    """A line fitted to its targets by gradient steps."""
 
     reads = gives = (Reals,)
     breaks: ClassVar[str] = ""
@@ -233,7 +233,7 @@ class ActsOutOfRangeActor(HonestActor):
 
 
 class IgnoresItsSeedActor(HonestActor):
-    """Explores by a generator that nobody seeded."""
+    """Explores with an unseeded generator."""
 
     breaks = "a world: same seed, same actions"
 
@@ -245,10 +245,10 @@ class IgnoresItsSeedActor(HonestActor):
 class LearnsWhenToldNotActor(HonestActor):
     """Goes on learning in the test."""
 
-    breaks = "a world: holds still when it is told not to learn"
+    breaks = "a world: does not learn when learning is off"
 
     def act(self, observation: int, reward: float, first: bool, learning: bool = True) -> int:
-        """Learns from the reward whatever it is told."""
+        """Learns from the reward even when learning is off."""
         if self.last is not None and not learning:
             self.values[tuple(self.last)] += reward
         return super().act(observation, reward, first, learning)

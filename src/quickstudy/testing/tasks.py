@@ -40,7 +40,7 @@ COUNT = 40
 
 
 def check_task(task: Any) -> list[Finding]:
-    """One finding per promise of a task; a class stands for itself with its default parameters.
+    """One finding per promise of a task; a class is checked with its default parameters.
 
     A task of several kinds (one that draws examples and is a world as well) keeps the promises of
     each.
@@ -82,7 +82,7 @@ class Kind(ABC):
 
     title: what its findings stand under where a task is of several kinds. same, other: its words
     for them. doors: how many promises must hold before the others are worth a look; what is not
-    repeatable cannot be compared. A task says by `draws = False` that its data are fixed.
+    repeatable cannot be compared. A task declares by `draws = False` that its data are fixed.
     """
 
     title: ClassVar[str]
@@ -108,7 +108,7 @@ class Kind(ABC):
         """All that the task gives for a repetition, to the last bit."""
 
     def promises(self) -> list[Promise]:
-        """The table; a kind puts its doors in front and its own promises behind."""
+        """The table; a kind adds its entry checks before and its own promises after."""
         return [
             (self.same, self._same),
             (self.other, self._other),
@@ -120,7 +120,7 @@ class Kind(ABC):
         return Streams(0, getattr(self.task, "id", type(self.task).__name__), repetition)
 
     def hashed(self) -> None:
-        """Broken unless the task can be a key, as it is where programs are compiled for it."""
+        """Broken unless the task is hashable, as the cache of compiled programs requires."""
         if hash(self.task) != hash(pickle.loads(pickle.dumps(self.task))):
             raise Broken("equal tasks have different hashes")
 
@@ -149,10 +149,10 @@ class Kind(ABC):
             raise Broken("draws is False, but two repetitions differ")
         if equal and not fixed:
             raise Broken(
-                "two repetitions give equal data; draw from the generator that is handed in, or say"
-                " draws = False"
+                "two repetitions give equal data; sample from the generator that is passed in, or"
+                " set draws = False"
             )
-        return "its data are fixed, and it says so" if fixed else ""
+        return "its data are fixed, as declared" if fixed else ""
 
     def _pickled(self) -> None:
         again = pickle.loads(pickle.dumps(self.task))
@@ -249,7 +249,7 @@ class _OfSeries(Kind):
         inputs = inputs[:steps]
         targets = self._response(inputs)
         for cut in (1, steps // 3, 2 * steps // 3):
-            # The same inputs in another order: whatever values a system takes, it takes these.
+            # The same inputs in another order: every system takes these values.
             changed = np.concatenate([inputs[:cut], inputs[cut:][::-1]])
             found = self._response(changed)[:cut]
             if not np.array_equal(found, targets[:cut]):
@@ -305,7 +305,7 @@ def _oracle_is_right(task: Any) -> str:
         return f"{task.oracle} acts, and is not asked"
     scores, targets = oracle.answer(exam)[:, asked], exam.targets[:, asked]
     wrong = np.argwhere(scores[0].argmax(axis=-1) != targets[0])
-    # A task that gives wrong labels of its own says how high the best can get, and an oracle that
+    # A task with label noise declares how high the best learner can get, and an oracle that
     # gives probabilities how often it will be right; four standard errors are allowed them.
     sure = np.full(len(asked), float(getattr(task, "ceiling", 1.0)))
     if oracle.scale == "probabilities":

@@ -15,7 +15,7 @@ from quickstudy.testing.check_result import Broken, Promise, as_bytes, check_nam
 from quickstudy.testing.tasks import Kind
 
 STEPS = 300
-"""Of a life that is looked at; a longer horizon is seen in part."""
+"""Steps of a rollout that are checked; a longer horizon is checked in part."""
 
 WORLDS = 4
 """Opened for every repetition, each for one episode: short ones may be alike by chance."""
@@ -35,7 +35,7 @@ class Episode(NamedTuple):
 
     @property
     def over(self) -> bool:
-        """Whether the world said that it is over."""
+        """Whether the world reported the end."""
         return bool(self.turns[-1].done)
 
 
@@ -166,7 +166,9 @@ class OfWorlds(Kind):
             )
 
     def _live(self) -> None:
-        """Three episodes in a row, each lived in two calls, against `reset` and `step`."""
+        """Three episodes in a row, each rolled out in two calls, compared with `reset` and
+        `step`.
+        """
         stepped, world, rng = (
             self._open(self.task),
             self._open(self.task),
@@ -194,7 +196,7 @@ class OfWorlds(Kind):
             later = [(step + steps // 2, info) for step, info in rest.events]
             for what, found, wanted in (
                 (
-                    "act is told",
+                    "act receives",
                     told,
                     list(zip(episode.observations, [before, *rewards], strict=False))[:steps],
                 ),

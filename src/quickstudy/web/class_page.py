@@ -31,7 +31,7 @@ _RESTING = 120.0
 
 
 def class_route(room: Room, word: str, code: str) -> Route:
-    """The address of the teacher's page. word: what it begins with, which nobody can guess."""
+    """The address of the teacher's page. word: its random first part."""
     shelf = ResultsFolder(room.folder) if room.folder else None
 
     async def page(request: Request) -> Response:
@@ -47,7 +47,7 @@ def class_route(room: Room, word: str, code: str) -> Route:
 
 
 def class_page(room: Room, code: str) -> Page:
-    """Who plays now, and the chart of all sessions that were kept."""
+    """The present players, and the chart of all stored sessions."""
     places = room.places()
     blocks: list[Block] = [Text(f"Room code: {code}"), *_chart(room)]
     if places:
@@ -67,7 +67,7 @@ def class_page(room: Room, code: str) -> Page:
         ]
         blocks.append(Table("players", "Sessions of now.", columns, [Group(lines)]))
     else:
-        blocks.append(Text("Nobody plays yet."))
+        blocks.append(Text("There are no players yet."))
     where = f"kept in {room.folder}" if room.folder else "not kept: start with --out to keep them"
     under = [f"{counted(len(places), 'session')} now, {where}"]
     return Page(f"Class on {room.invitation.task}", blocks, under, "quickstudy play")

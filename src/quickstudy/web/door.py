@@ -1,7 +1,7 @@
-"""The door of a class: whoever types the room code is given the address of the page to play on.
+"""The door of a class: a player who types the room code gets the address of the page to play on.
 
 A code has six signs of thirty, so there are 7.3e8. Five wrong ones in a minute from one address,
-or sixty from all, and the door stays shut for the rest of that minute: somebody who tries for
+or sixty from all, and the door stays shut for the rest of that minute: an attacker who tries for
 eight hours finds the code with a chance of 4 in 100,000.
 """
 
@@ -47,7 +47,7 @@ class Door:
 
     @property
     def shown(self) -> str:
-        """The code in two halves, as it is read aloud."""
+        """The code in two halves, to read aloud."""
         half = len(self.code) // 2
         return f"{self.code[:half]}-{self.code[half:]}"
 

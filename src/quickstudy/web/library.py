@@ -22,7 +22,7 @@ SHOWN = {
 }
 """Files directly in a folder that may be looked at, and what they are."""
 _FRESH = 120.0
-"""Seconds after which a call that hands in every half minute is held for interrupted."""
+"""Seconds after which a call that stores a checkpoint every half minute counts as interrupted."""
 
 
 class Unknown(Exception):
@@ -37,7 +37,7 @@ class Library:
     _shelves: dict[pathlib.Path, ResultsFolder] = field(default_factory=dict)
 
     def shelves(self) -> dict[str, ResultsFolder]:
-        """By name: the folder's own, with a number behind it where two have the same."""
+        """By name: the folder's own, followed by a number if two have the same."""
         found: dict[str, ResultsFolder] = {}
         for folder in dict.fromkeys(
             inside for place in self.places for inside in folders_in(place)
@@ -110,9 +110,9 @@ class Library:
 
 @dataclass(frozen=True)
 class Standing:
-    """How a folder stands. counts: runs by status. going_on: calls that have handed in something
-    lately; interrupted: those that have not. last: when anything was written, in seconds since the
-    epoch; 0 where nothing was.
+    """How a folder stands. counts: runs by status. going_on: calls with a recent checkpoint;
+    interrupted: those without one. last: when anything was written, in seconds since the epoch; 0
+    where nothing was.
     """
 
     counts: Counter[str]

@@ -166,7 +166,7 @@ def run_page(shelf: ResultsFolder, key: str, record: Record) -> Page:
     if scores := list(_scores(record)):
         parts.append(Section("All scores", scores, "all-scores"))
     if record.traceback:
-        parts.append(Details("What Python said", [Text(record.traceback, "command")], open=True))
+        parts.append(Details("Traceback", [Text(record.traceback, "command")], open=True))
     parts.append(Details("The record as it is stored", [Stored({"key": key, **_facts(record)})]))
     title = f"{label_of(record, 'learner')} on {label_of(record, 'task')}"
     return Page(title, parts, [key], EYEBROW)
@@ -262,7 +262,7 @@ def _pictures(shelf: ResultsFolder, record: Record) -> Iterator[Block]:
             yield from registries.figure.get(kind)(*given) if kind in registries.figure else ()
         except (
             Exception
-        ) as error:  # a figure of somebody's, or a trace that is odd: the page stands without
+        ) as error:  # a figure of the user's, or a damaged trace: the page leaves it out
             yield Text(f'The figure "{kind}" raised {described(error)}.', "remark")
 
 

@@ -58,7 +58,7 @@ def play_page(nonce: str, consent: str = "", named: bool = False) -> str:
             tag("button", "Stop", type="button", id="stop"),
             class_="bar",
         ),
-        tag("pre", "", id="board", tabindex=0, aria_label="What is shown"),
+        tag("pre", "", id="board", tabindex=0, aria_label="Shown"),
         tag("div", "", id="picture"),
         form,
         tag("div", "", id="end", tabindex=-1, hidden=True),
@@ -80,7 +80,7 @@ def play_page(nonce: str, consent: str = "", named: bool = False) -> str:
 
 
 def _join(consent: str, named: bool) -> Markup:
-    """What is asked of a new player before the first session."""
+    """The questions to a new player before the first session."""
     name = (
         tag("label", "Your name (or leave it empty, and get a number)", for_="name"),
         tag("div", _field("name", maxlength=40), class_="typed"),

@@ -1,10 +1,10 @@
 """Playing in the browser, as a web application: which address does what, and what none does.
 
 This server writes: answers change a session, and a session that ends is kept as a run. So it is
-apart from the dashboard, which reads only. It is for those who were told its address: the address
-begins with words that nobody can guess; it answers to the names that it was given alone; and an
-answer is taken from its own page only, which the browser vouches for (`Origin`). A class has a
-room code as well (`quickstudy.web.door`).
+apart from the dashboard, which reads only. It is for people who know its address, which begins with
+random words; it answers only to the names that it was given; and an answer is taken from its own
+page only, which the browser vouches for (`Origin`). A class has a room code as well
+(`quickstudy.web.door`).
 """
 
 from __future__ import annotations
@@ -39,8 +39,7 @@ def player(
     """The page of a room as a web application.
 
     Args:
-        room: who plays, and what.
-        word: what the address begins with, which nobody can guess.
+        room: the players and the task. word: the random first part of the address.
         hosts: names by which the server may be called.
         more: further addresses of the same server.
 

@@ -1,4 +1,4 @@
-"""A room: all who play what an invitation says, and the session of each."""
+"""A room: the players of an invitation, and the session of each."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ kept.
 
 @dataclass(frozen=True)
 class Rules:
-    """Who may play, and what is asked of them first.
+    """The rules for players, and the questions to them.
 
     consent: the text that a player must agree to before the first session; "": nothing is asked.
     named: players may type a name, by which their runs are then kept.
@@ -47,7 +47,7 @@ class Rules:
 
 @dataclass
 class Place:
-    """One session. log: what was shown and said so far. kept: what became of it, in words;
+    """One session. log: what was shown and answered so far. kept: what became of it, in words;
     scores: by name. touched: when it was last asked for, by the clock of this process.
     """
 
@@ -158,7 +158,7 @@ class Place:
 
 
 class Room:
-    """All who play what an invitation says. folder: where sessions are kept; None: nowhere.
+    """The players of an invitation. folder: where sessions are kept; None: nowhere.
 
     Every browser is a person with an id of its own, by which sessions are kept, and with a secret
     ticket, by which the browser is known again. Without a name, the first person has that of the

@@ -1,4 +1,4 @@
-"""The dashboard, and the page to play on, behind a port."""
+"""The server of the dashboard and of the page to play on."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def serve_forever(
         address = f"http://{shown}:{bound}/"
         say(f"Dashboard: {address}  (Ctrl-C ends it)")
         if not _is_loopback(host):
-            say(f"Everybody who reaches {host} can read: {', '.join(map(str, places))}")
+            say(f"Anybody who reaches {host} can read: {', '.join(map(str, places))}")
         if open_it:
             webbrowser.open(address)
         # Elsewhere it may be called by any name; here only by those of this machine.
@@ -59,7 +59,7 @@ def play_forever(
     """Let people play until interrupted, on this machine alone. Raises UsageError for what cannot
     be played.
     """
-    invitation.seat()  # what is wrong is said here, not in the browser
+    invitation.seat()  # report the error here, not in the browser
     word, room = secrets.token_urlsafe(12), Room(invitation, folder)
     with contextlib.closing(_listening(LOOPBACK[0], port)) as listener:
         address = f"http://{LOOPBACK[0]}:{listener.getsockname()[1]}/{word}/"
@@ -79,8 +79,8 @@ def teach_forever(
     open_it: bool,
     say: Callable[[str], None],
 ) -> None:
-    """Let a class play until interrupted: everybody who reaches an address of this machine and has
-    the room code. Raises UsageError for what cannot be played, and for an address that is none.
+    """Let a class play until interrupted: anybody who reaches an address of this machine and
+    has the room code. Raises UsageError for what cannot be played, and for an address that is none.
     """
     invitation.seat()
     names, room, door = names_of(host), Room(invitation, folder, rules), Door()
@@ -125,7 +125,9 @@ class _Hasty(H11Protocol):
         self.loop.call_later(REQUEST_SECONDS, self._close_if_silent)
 
     def _close_if_silent(self) -> None:
-        waiting: Any = self.cycle  # None until the first request has come, whatever its type says
+        waiting: Any = (
+            self.cycle
+        )  # None until the first request has come, against its declared type
         if waiting is None and not self.transport.is_closing():
             self.transport.close()
 

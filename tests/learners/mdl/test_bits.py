@@ -88,16 +88,16 @@ def test_a_network_comes_back_from_its_row_and_from_its_file(name, tmp_path):
             {"forward": [[6, 5, 1, 1, 1], [5, 6, 1, 1, 1]]},
             "forward edges make a cycle: 5 to 6 to 5",
         ),
-        # A cycle is what is said, even where an edge of it stands there twice.
+        # A cycle is what is said, even where an edge of it is there twice.
         (
             {"forward": [[6, 5, 1, 1, 1], [5, 6, 1, 1, 1], [6, 5, 1, 2, 1]]},
             "make a cycle: 5 to 6 to 5",
         ),
-        ({"forward": [[6, 5, 1, 1, 1]] * 2}, "forward edge 6 to 5 stands there twice"),
+        ({"forward": [[6, 5, 1, 1, 1]] * 2}, "forward edge 6 to 5 is there twice"),
         ({"recurrent": [[6, 6, 1, 1, 0]]}, "a denominator from 1"),
         ({"recurrent": [[6, 6, 1, 0, 1]]}, "a denominator from 1"),
         ({"recurrent": [[6, 6, 1, 1]]}, "recurrent edge must be 5 whole numbers, got [6, 6, 1, 1]"),
-        ({"recurrent": [[6, 6, 1, 1, 1]] * 2}, "stands there twice"),
+        ({"recurrent": [[6, 6, 1, 1, 1]] * 2}, "is there twice"),
         ({"activations": ["linear"] * 6}, "one for each of 7 units"),
         (
             {"activations": ["linear"] * 6 + ["reul"]},
@@ -105,7 +105,7 @@ def test_a_network_comes_back_from_its_row_and_from_its_file(name, tmp_path):
         ),
         ({"unit_types": ["sum"] * 6 + ["max"]}, 'no such unit type "max"'),
         ({"biases": [[7, 1, 1, 1]]}, "there is no unit 7"),
-        ({"biases": [[6, 1, 1, 1], [6, 1, 2, 1]]}, "bias of unit 6 stands there twice"),
+        ({"biases": [[6, 1, 1, 1], [6, 1, 2, 1]]}, "bias of unit 6 is there twice"),
         ({"n_outputs": 2}, "n_outputs must be n_inputs"),
         ({"n_units": 5}, "n_units must be from 6"),
     ],

@@ -87,7 +87,7 @@ def test_what_cannot_be_shown_is_said():
     shown = Network.read("bliss-an-bn-cn-2023").certificate("an-bn-cn", tried=5)
     assert shown.right is None
     assert "tanh of an input that varies" in str(shown)
-    with pytest.raises(UsageError, match='"dyck-2" is no language of counters over 5 symbols'):
+    with pytest.raises(UsageError, match='"dyck-2" is not a language of counters over 5 symbols'):
         Network.read("built-dyck-2").certificate("dyck-2")
 
 

@@ -26,7 +26,7 @@ def parts_of(symbols, names, products):
 
 def assert_sound(row, parts):
     network = Network.of_row(row, parts.symbols)
-    assert len(network.edges) == row[EDGES] <= MOST_EDGES, "an edge stands there twice"
+    assert len(network.edges) == row[EDGES] <= MOST_EDGES, "an edge is there twice"
     assert 2 * parts.symbols <= network.units <= MOST_UNITS
     assert network.cycle() == []
     for _, source, target in network.edges:

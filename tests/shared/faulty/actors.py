@@ -59,7 +59,7 @@ class FaultyPuller:
 ACTORS = {
     "outside": "acts within its space",
     "unseeded": "same seed, same actions",
-    "restless": "holds still when it is told not to learn",
+    "restless": "does not learn when learning is off",
     "carries over": "starts afresh with an episode",
     "forgets": "comes back from a snapshot",
 }

@@ -176,8 +176,8 @@ class FaultySpeaker:
 
 SPEAKERS = {
     "not finite": "answers in the right shape, all finite",
-    "scale": "says how its scores are to be read",
-    "sum": "says how its scores are to be read",
+    "scale": "declares how its scores are to be read",
+    "sum": "declares how its scores are to be read",
 }
 """Every fault of `FaultySpeaker`, and the finding that is about it; `sum` is one of probabilities
 only.

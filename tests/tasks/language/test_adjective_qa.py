@@ -316,8 +316,7 @@ def test_worked_examples(make_task):
         AdjectiveQa()
         .check(f"{SURE} WHAT COLOR IS THE PEAR I SEE ? RED")
         .reason.startswith(
-            "index 27: the noun of an affirmed thing with a COLOR that can be asked for must stand"
-            " here"
+            "index 27: expected the noun of an affirmed thing with a COLOR that can be asked for"
         )
     )
 
@@ -330,7 +329,7 @@ def test_vanished_things_may_be_asked_about_once_they_fit(make_task):
         task.check(f"{prompt} DO I SEE A BIG RED TRAIN ? YES").reason
         == 'index 17: the answer is "YES", right is "NO"'
     )
-    wrong = "a thing that goes with the verb must stand here"
+    wrong = "expected a thing that goes with the verb"
     for name in ("A SMALL TRAIN", "A TRAIN", "A BIG CAR", "A RED PEAR"):
         assert wrong in task.check(f"{prompt} DO I SEE {name} ? NO").reason
     # A fourth thing would be too many, and the same thing has one look only.
@@ -354,33 +353,33 @@ def test_vanished_things_may_be_asked_about_once_they_fit(make_task):
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        ("I SEE CAR", 'index 2: A or AN must stand here, not "CAR"'),
-        ("I SEE AN CAR", 'index 2: "A" must stand before "CAR", not "AN"'),
-        ("I SEE A APPLE", 'index 2: "AN" must stand before "APPLE", not "A"'),
-        ("I SEE A RED BIG CAR", 'index 4: a noun not yet mentioned must stand here, not "BIG"'),
+        ("I SEE CAR", 'index 2: expected A or AN, got "CAR"'),
+        ("I SEE AN CAR", 'index 2: "A" must come before "CAR", not "AN"'),
+        ("I SEE A APPLE", 'index 2: "AN" must come before "APPLE", not "A"'),
+        ("I SEE A RED BIG CAR", 'index 4: expected a noun not yet mentioned, got "BIG"'),
         (
             "I SEE A CAR AND A RED CAR",
-            'index 7: a noun not yet mentioned must stand here, not "CAR"',
+            'index 7: expected a noun not yet mentioned, got "CAR"',
         ),
         (
             "I SEE A RED CAR . WHAT SIZE IS THE CAR I SEE ? BIG",
-            "index 10: the noun of an affirmed thing with a SIZE",
+            "index 10: expected the noun of an affirmed thing with a SIZE",
         ),
         (
             "I DO NOT SEE A RED CAR . WHAT COLOR IS THE CAR",
-            "index 12: the noun of an affirmed thing with a COLOR",
+            "index 12: expected the noun of an affirmed thing with a COLOR",
         ),
         (
             "I SEE A RED CAR . WHAT COLOR IS THE CAR I HEAR ? RED",
-            'index 12: "SEE" must stand here, not "HEAR"',
+            'index 12: expected "SEE", got "HEAR"',
         ),
         (
             "I SEE A RED CAR . WHAT COLOR IS THE CAR I SEE ? BIG",
-            "index 14: RED or GREEN or BLUE or YELLOW must stand",
+            "index 14: expected RED or GREEN or BLUE or YELLOW",
         ),
         (
             "I SEE A CAR . HOW MANY THINGS DO I SEE ? ONE",
-            "index 5: DO must stand here: no affirmed thing has an",
+            "index 5: expected DO: no affirmed thing has an",
         ),
     ],
 )
@@ -401,7 +400,7 @@ def test_balanced_prompts_need_their_sure_statement():
     assert (
         AdjectiveQa()
         .check(f"{SURE[:-1]}. I HEAR A TRAIN . DO I HEAR A TRAIN ? YES")
-        .reason.startswith("index 30: a verb")
+        .reason.startswith("index 30: expected a verb")
     )
 
 

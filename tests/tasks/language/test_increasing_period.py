@@ -161,7 +161,7 @@ def test_what_is_not_asked_must_be_right_all_the_same():
     sequence = [int(bit) for bit in written_out("10", 20)]
     sequence[17] = 1 - sequence[17]
     verdict = IncreasingPeriod(shortest=2, longest=2, length=20, turns=True).check(sequence)
-    assert verdict.reason == 'index 17: "0" must stand here, not "1"'
+    assert verdict.reason == 'index 17: expected "0", got "1"'
     assert not verdict.well_formed
 
 

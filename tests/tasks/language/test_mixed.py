@@ -164,7 +164,7 @@ def test_verdicts_of_a_mixture():
     assert task.check("A x A 1 .").masks == ((3,),)
     assert task.check("A x A y 1 .").masks == ((4,),)
     assert task.check("A x A y 2 .").reason == 'index 4: the answer is "2", right is "1"'
-    assert task.check("A .").reason == 'index 1: "x" must stand here, not "."'
+    assert task.check("A .").reason == 'index 1: expected "x", got "."'
     # A constant sequence may be of either, and asked from wherever either asks.
     both = Mixed(("periodic", "increasing-period"))
     starts = {mask[0] for mask in both.check([0] * 100).masks}

@@ -162,14 +162,14 @@ def test_worked_example():
     [
         ("", "index 0: at least 1 symbols must come first, got 0"),
         ("x A 0 .", "index 0: at least 1 symbols must come first, got 0"),
-        ("A " * 11 + "x A 1 1 .", "index 10: symbol 11 stands here, at most 10 are allowed"),
-        ("A B", 'index 2: "x" must stand here, but the sequence ends'),
-        ("A B .", 'index 2: "x" must stand here, not "."'),
-        ("A x A 1", 'index 4: "." must stand here, but the sequence ends'),
-        ("A x A 1 x A 1 .", 'index 5: a symbol not yet asked for must stand here, not "A"'),
-        ("A x A .", 'index 3: a digit must stand here, not "."'),
-        ("A x A 1 . .", 'index 5: the sequence must end here, not "."'),
-        ("A x A 1 B .", 'index 4: "." must stand here, not "B"'),
+        ("A " * 11 + "x A 1 1 .", "index 10: symbol 11 found, but at most 10 are allowed"),
+        ("A B", 'index 2: expected "x", but the sequence ends'),
+        ("A B .", 'index 2: expected "x", got "."'),
+        ("A x A 1", 'index 4: expected ".", but the sequence ends'),
+        ("A x A 1 x A 1 .", 'index 5: expected a symbol not yet asked for, got "A"'),
+        ("A x A .", 'index 3: expected a digit, got "."'),
+        ("A x A 1 . .", 'index 5: expected the end of the sequence, got "."'),
+        ("A x A 1 B .", 'index 4: expected ".", got "B"'),
         ("A x D 1 .", 'index 2: "D" is not in the vocabulary: A B C x . 0 1 2 3 4 5 6 7 8 9'),
         ([0, 3, 0, 15, 4], "index 3: id 15 is not in 0..14"),
     ],
@@ -186,7 +186,7 @@ def test_limits_of_queries():
     assert task.check("A x A 1 .").reason == "index 4: at least 2 queries must be made, got 1"
     assert (
         task.check("A x A 1 x B 0 x C 0 .").reason
-        == "index 8: query 3 stands here, at most 2 are allowed"
+        == "index 8: query 3 found, but at most 2 are allowed"
     )
 
 

@@ -228,31 +228,31 @@ def test_worked_examples(make_task):
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        ("I SEE TOM", 'index 3: "." must stand here, but the sequence ends'),
+        ("I SEE TOM", 'index 3: expected ".", but the sequence ends'),
         (
             "I SEE TOM . I SEE PAUL .",
-            "index 5: the verb HEAR or CALL or FEEL or SMELL or UNDERSTAND or TOUCH must",
+            "index 5: expected the verb HEAR or CALL or FEEL or SMELL or UNDERSTAND or TOUCH",
         ),
         (
             "I SEE TOM . I HEAR TOM .",
-            'index 6: a name not yet mentioned must stand here, not "TOM"',
+            'index 6: expected a name not yet mentioned, got "TOM"',
         ),
         (
             "I SEE TOM . DO I HEAR TOM ? NO",
-            'index 6: a verb of the prompt must stand here, not "HEAR"',
+            'index 6: expected a verb of the prompt, got "HEAR"',
         ),
         (
             "I SEE TOM . I HEAR PAUL . DO I HEAR TOM ? NO",
-            "index 11: a name that goes with the verb must stand here",
+            "index 11: expected a name that goes with the verb",
         ),
-        ("I SEE TOM . HOW MANY PEOPLE DO I SEE ? YES", "index 11: ZERO or ONE"),
-        ("I SEE TOM . DO I SEE TOM ? ONE", 'index 9: YES or NO must stand here, not "ONE"'),
+        ("I SEE TOM . HOW MANY PEOPLE DO I SEE ? YES", "index 11: expected ZERO or ONE"),
+        ("I SEE TOM . DO I SEE TOM ? ONE", 'index 9: expected YES or NO, got "ONE"'),
         (
             "I SEE TOM . DO I SEE TOM ? YES . DO I SEE TOM ? YES",
-            "index 11: question 2 stands here, at most 1 are",
+            "index 11: question 2 found, but at most 1 are",
         ),
-        ("I SEE TOM . DO I SEE TOM ? YES .", "index 11: question 2 stands here"),
-        ("I SEE TOM . DO I SEE TOM ? YES YES", 'index 10: "." must stand here, not "YES"'),
+        ("I SEE TOM . DO I SEE TOM ? YES .", "index 11: question 2 found"),
+        ("I SEE TOM . DO I SEE TOM ? YES YES", 'index 10: expected ".", got "YES"'),
         (
             f"I SEE {' AND '.join(NAMES.split())} . DO",
             "index 27: the statement ends here with 13 things in all, at most",
@@ -268,17 +268,14 @@ def test_malformed_published(make_task, words, reason):
 def test_more_ways_to_be_malformed(make_task):
     written = make_task("language/world-qa@1", "written")
     twice = "I SEE TOM . DO I SEE TOM ? YES . DO I SEE TOM ? YES"
-    assert (
-        written.check(twice).reason
-        == "index 11: a question that was asked before must not stand here"
-    )
+    assert written.check(twice).reason == "index 11: this question was asked before"
     balanced = WorldQa()
     reason = "index 3: the prompt ends here without a statement that affirms and denies"
     assert balanced.check("I SEE TOM . DO I SEE TOM ? YES").reason == reason
     single = "I SEE TOM . I HEAR PAUL BUT I DO NOT HEAR MARC . DO I"
     assert balanced.check(f"{single} HEAR PAUL ? YES").right
     assert balanced.check(f"{single} SEE TOM ? YES").reason.startswith(
-        "index 16: a verb of the prompt must stand here"
+        "index 16: expected a verb of the prompt"
     )
 
 

@@ -38,8 +38,8 @@ def score(
     file:
         The file, for a kind. The scores come back as a mapping.
     measures:
-        For a folder: ids of measures; by default all that can read its traces and are not there
-        yet. What was done comes back as a Scoring.
+        For a folder: ids of measures; by default all that can read its traces and have no score
+        yet. Returns a Scoring.
     options:
         Those of the kind: `help(quickstudy.api.score.wade.wade)`.
 

@@ -56,7 +56,7 @@ def capacity(
 
 
 def largest_delays(text: str) -> list[int] | None:
-    """`40,14,8,5` as numbers. Raises UsageError for anything that is no list of delays."""
+    """`40,14,8,5` as numbers. Raises UsageError for anything but a list of delays."""
     if not text:
         return None
     parts = text.split(",")

@@ -19,8 +19,8 @@ from quickstudy.stats.intervals import summarise
 
 
 def checklist(file: pathlib.Path) -> dict[str, Any]:
-    """What is not stated of an experiment (JSON), or of the runs in a folder; of these also the
-    spread of their scores, and how many have failed. `verdicts` is the same in words.
+    """List what an experiment (JSON) or the runs in a folder do not state; for runs also the spread
+    of their scores and the number of failures. `verdicts` is the same in words.
     """
     experiments, kinds, spreads = (
         _of_folder(file)
@@ -90,9 +90,7 @@ def _spread(runs: list[Record], failed: int) -> dict[str, Any]:
 
 
 def _stated(runs: list[Record], learners: Iterable[str]) -> dict[str, Any]:
-    """Of runs of one learner on one task. What a file of the user's does inside, nobody but its
-    author can state.
-    """
+    """Of runs of one learner on one task. Only its author can state what a user's file does."""
     first = runs[0]
     task, learner, facts = first.part("task"), first.part("learner"), _facts(first)
     id = str(task.get("id"))

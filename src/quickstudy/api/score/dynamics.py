@@ -40,8 +40,8 @@ def dynamics(
     missing: str = "refuse",
 ) -> dict[str, Any]:
     """Score recorded states on every task of a drive: a ridge readout for each, next to the mean,
-    the last value and a linear filter; and what the memory holds. `verdict` is what the checklist
-    says in words.
+    the last value and a linear filter; and what the memory holds. `verdict` is the checklist's
+    result in words.
 
     drive: what the device was driven with (`quickstudy.drive`). configuration, encoding, noise,
     precision: statements for the checklist. missing: what happens to samples that were dropped:
@@ -131,8 +131,8 @@ def dynamics(
 
 
 def _again(segment: Mapping[str, Any], seed: int, drive: pathlib.Path) -> tuple[Any, Any, Any]:
-    """The task, the series and the inputs of a part of a drive, drawn again. Raises UsageError if
-    they are others.
+    """The task, the series and the inputs of a part of a drive, resampled from the same seed.
+    Raises UsageError if they are others.
     """
     name, convention, repetition = (segment[key] for key in ("task", "convention", "repetition"))
     if segment["role"] == SEQUENCES:
@@ -175,7 +175,7 @@ def _told_apart(
 
 
 def _scores(task: Any, series: Any, states: Any, segment: Mapping[str, Any]) -> dict[str, Any]:
-    """What is scored of one series: the readout of the states, and the baselines."""
+    """The scores of one series: those of the readout of the states, and those of the baselines."""
     taps = states.shape[1]
     padded = np.concatenate([np.zeros((taps - 1, series.inputs.shape[1])), series.inputs])
     windows = np.lib.stride_tricks.sliding_window_view(padded, taps, axis=0).reshape(

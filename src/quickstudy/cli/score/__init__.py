@@ -1,9 +1,9 @@
-"""`quickstudy score`: a file from elsewhere by its kind, or the stored traces of a results folder
-again.
+"""`quickstudy score`: score a file of a given kind, or rescore the stored traces of a results
+folder.
 
-Kinds of file are one module each beside this one, with a function of its name: `quickstudy score
-KIND FILE` is in `KIND.py`, and no list names it. It is imported when its kind is asked for, or for
-the list in `quickstudy score --help`: whatever is heavy is imported when the command runs.
+Each kind of file has a module in this folder with a function of its name: `quickstudy score KIND
+FILE` is in `KIND.py`, and no list names it. The module is imported when its kind is asked for, or
+for the list in `quickstudy score --help`; heavy packages are imported when the command runs.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from quickstudy.base.errors import UsageError, nearest
 from quickstudy.cli.output import INCLUDE, JSON, MEASURE, include_files, print_json, say
 
 _FOLDER = "FOLDER"
-"""The name, in the help, of what is done with anything that is no kind of file."""
+"""The name in the help of the command for an argument that is not a kind of file."""
 
 
 class Kinds(TyperGroup):
-    """The kinds of file as commands, found by the names of their modules; whatever else comes first
-    is a folder's.
+    """The kinds of file as commands, found by the names of their modules; any other first argument
+    is a folder.
     """
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -54,20 +54,20 @@ score = typer.Typer(cls=Kinds, rich_markup_mode=None, subcommand_metavar="FOLDER
 
 @score.callback()
 def options() -> None:
-    """Score a file from elsewhere by its kind, or what is stored in a results folder again."""
+    """Score a file of a given kind, or rescore the stored traces of a results folder."""
 
 
 def again(
     folders: list[str] = typer.Argument(..., metavar=_FOLDER, help="A results folder."),
     measure: list[str] = MEASURE,
     dry_run: bool = typer.Option(
-        False, "--dry-run", help="Say what would be done, and do nothing."
+        False, "--dry-run", help="Print what would be done, and do nothing."
     ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
-    """Score the stored traces of a results folder again: every measure that can read them and is
-    not there yet.
+    """Score the stored traces of a results folder: every measure that can read them and has no
+    score yet.
     """
     from quickstudy.runs.scoring import score_again
 
@@ -76,7 +76,7 @@ def again(
         what = (
             f'cannot score "{folder}" from a file'
             if rest
-            else f'"{folder}" is no folder, and no kind of file'
+            else f'"{folder}" is neither a folder nor a kind of file'
         )
         raise UsageError(f"{what}; {nearest(folder, _names())}")
     if rest:

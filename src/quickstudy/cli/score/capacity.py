@@ -14,39 +14,39 @@ from quickstudy.cli.output import JSON, print_json, print_table, say
 
 def capacity(
     file: pathlib.Path = typer.Argument(
-        ..., help="States: CSV, NPY or Parquet, a row after each input."
+        ..., help="States: CSV, NPY or Parquet, one row per input step."
     ),
     inputs: pathlib.Path = typer.Option(
-        ..., "--inputs", help="What the system was driven with: one column."
+        ..., "--inputs", help="The inputs that drove the system: one column."
     ),
-    washout: int = typer.Option(200, "--washout", help="Rows at the start that are not measured."),
+    washout: int = typer.Option(200, "--washout", help="Number of rows at the start to leave out."),
     delays: str = typer.Option(
         "",
         "--delays",
         help=(
-            "Largest delay for degree 1, 2 ...: 40,14,8,5. As far as anything is found, if left"
-            " out."
+            "Largest delay for degree 1, 2 ...: 40,14,8,5. Default: as far as any capacity is"
+            " found."
         ),
     ),
     train: int | None = typer.Option(
         None,
         "--train",
-        help="Rows after the washout that the memory is fitted to; half of them, if left out.",
+        help="Number of rows after the washout to fit the memory to; default: half of them.",
     ),
     basis: str = typer.Option(
         "legendre", "--basis", help="legendre, hermite, walsh, trigonometric or moments."
     ),
     p: float = typer.Option(
-        1e-4, "--p", help="How rarely a capacity without memory may pass the threshold."
+        1e-4, "--p", help="Probability that a capacity of 0 passes the threshold."
     ),
-    factor: float = typer.Option(2.0, "--factor", help="The factor on top of it."),
+    factor: float = typer.Option(2.0, "--factor", help="Factor that multiplies the threshold."),
     json: bool = JSON,
 ) -> None:
     """Memory, processing capacity and ranks of recorded states.
 
     Delay 0 is the input just read. Capacities are in-sample, of centred states; `memory_split` is
-    fitted to the first rows and tested on the others. Singular values are those of the states as
-    they are, not centred. A constant state is left out of everything, and counted (`constant`).
+    fitted to the first rows and tested on the others. Singular values are those of the states
+    without centring. A constant state is left out of everything, and counted (`constant`).
     """
     from quickstudy.api.score.capacity import capacity as score
 
@@ -104,7 +104,7 @@ def _show(found: dict[str, Any]) -> None:
 
 
 def noise_floor(singular_values: Any) -> str:
-    """What a reader of a rank must know: noise counts as rank where it is above the threshold."""
+    """The caveat of a rank: noise above the threshold counts as rank."""
     share = float(singular_values[-1] / singular_values[0])
     return (
         f"smallest singular value {share:.2g} of the largest (noise above a threshold counts as"

@@ -1,5 +1,5 @@
-"""`quickstudy score checklist`: is everything stated that numbers need to be compared with
-others?
+"""`quickstudy score checklist`: does an experiment state everything that its numbers need to be
+compared with others?
 """
 
 from __future__ import annotations

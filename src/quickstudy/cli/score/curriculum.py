@@ -1,4 +1,4 @@
-"""`quickstudy score curriculum`: are tasks in the order of their complexity, and which order would
+"""`quickstudy score curriculum`: whether tasks are in order of complexity, and which order would
 be?
 """
 

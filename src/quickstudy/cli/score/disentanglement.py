@@ -1,4 +1,4 @@
-"""`quickstudy score disentanglement`: whether every number of a code stands for one factor."""
+"""`quickstudy score disentanglement`: whether each dimension of a code represents one factor."""
 
 from __future__ import annotations
 

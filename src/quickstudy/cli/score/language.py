@@ -1,4 +1,4 @@
-"""`quickstudy score language`: how much a language from elsewhere is made of parts."""
+"""`quickstudy score language`: how compositional a language from a file is."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def language(
 
     meanings: rows of attribute values. utterances: rows of whole numbers from 0; the first 0 ends
     an utterance. topsim, posdis and bosdis are those of Chaabouni et al. 2020; the authors'
-    variants stand beside them. topsim divides the edit distance of two utterances by their mean
-    length, topsim-plain takes it as it is: where all utterances are equally long, the two are the
-    same. topsim-indices, topsim-means and topsim-one-hot are the authors': by the cosine of the
-    attribute values (where they are numbers), of the rows of `means` (where these are given) or of
-    values one-hot, without the last item of the list; -fast: of items no further apart than a fifth
-    of the list. For 3 to 2,048 meanings.
+    variants are listed next to them. topsim divides the edit distance of two utterances by their
+    mean length, topsim-plain does not: for utterances of equal length the two are equal.
+    topsim-indices, topsim-means and topsim-one-hot are the authors' variants: they take the cosine
+    of the attribute values (if they are numbers), of the rows of `means` (if given) or of one-hot
+    values, without the last item of the list. The variants that end in -fast use only pairs at most
+    a fifth of the list apart. Accepts 3 to 2,048 meanings.
     """
     from quickstudy.api.score.language import language as score
 
@@ -33,7 +33,7 @@ def language(
 
 
 def show(scores: Mapping[str, float], json: bool) -> None:
-    """Print them."""
+    """Print scores, a line each or as JSON."""
     if json:
         print_json(dict(scores))
     else:

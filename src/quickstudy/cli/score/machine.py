@@ -1,4 +1,4 @@
-"""`quickstudy score machine`: the complexity of a machine from elsewhere."""
+"""`quickstudy score machine`: the complexity of a machine in a file."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def machine(
     ),
     json: bool = JSON,
 ) -> None:
-    """Score a machine: states, complexity and entropy rate of the smallest one that does the same.
+    """Score a machine: states, complexity and entropy rate of its minimal equivalent.
 
-    What is not unifilar is made so by beliefs, from the stationary distribution on or from `start`.
-    States that are left for ever do not count. A transducer is driven by uniform inputs without
-    memory.
+    A machine that is not unifilar is made so by belief states, from the stationary distribution or
+    from `start`. Transient states do not count. A transducer is driven by independent uniform
+    inputs.
     """
     from quickstudy.api.score.machine import machine as score
 
@@ -37,13 +37,13 @@ def machine(
     say_complexity(facts)
     if "channel_complexity" in facts:
         say(
-            f"inputs: uniform, without memory; at most {facts['channel_complexity']:.6f} bits over"
+            f"inputs: uniform, independent; at most {facts['channel_complexity']:.6f} bits over"
             " such inputs"
         )
 
 
 def say_complexity(facts: dict[str, Any]) -> None:
-    """The three numbers that machines have in common."""
+    """Print the three numbers that all machines have."""
     say(f"topological complexity  {facts['topological_complexity']:.6f} bits")
     say(f"statistical complexity  {facts['statistical_complexity']:.6f} bits")
     say(f"entropy rate            {facts['entropy_rate']:.6f} bits a symbol")
@@ -52,5 +52,5 @@ def say_complexity(facts: dict[str, Any]) -> None:
 def _made(facts: dict[str, Any]) -> str:
     left = facts["transient"]
     more = f" and {len(left) - 6} more" if len(left) > 6 else ""
-    said = f"; left for ever and not counted: {', '.join(left[:6])}{more}" if left else ""
-    return f"{'' if facts['unifilar'] else '; made unifilar by beliefs'}{said}"
+    said = f"; transient and not counted: {', '.join(left[:6])}{more}" if left else ""
+    return f"{'' if facts['unifilar'] else '; made unifilar by belief states'}{said}"

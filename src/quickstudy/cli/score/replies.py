@@ -1,4 +1,4 @@
-"""`quickstudy score replies`: answers to questions of the curriculum, judged one by one."""
+"""`quickstudy score replies`: judge answers to questions of the curriculum one by one."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def replies(
     """Judge replies to questions of the curriculum: whether each is finished and correct, and its
     reward.
 
-    A reply is heard byte by byte, as in a run: it is judged at its first period, in the tasks 1 to
-    5 as soon as it is as long as the expected one, and what comes behind is left out.
+    A reply is read byte by byte, as in a run. It is judged at its first period; in tasks 1 to 5 as
+    soon as it has the length of the expected answer. The bytes after that are ignored.
     """
     from quickstudy.api.score.replies import judged_replies
 

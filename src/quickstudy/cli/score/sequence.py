@@ -1,4 +1,4 @@
-"""`quickstudy score sequence`: the machine behind a sequence of symbols, and its complexity."""
+"""`quickstudy score sequence`: the epsilon-machine of a symbol sequence, and its complexity."""
 
 from __future__ import annotations
 
@@ -21,17 +21,19 @@ def sequence(
     history: int | None = typer.Option(
         None,
         "--history",
-        help="Symbols of the longest pasts; as many as there are data for, if left out.",
+        help="Length of the longest histories in symbols; default: as the data allow.",
     ),
     level: float | None = typer.Option(
-        None, "--level", help="Of the test by which pasts differ; default 0.001."
+        None,
+        "--level",
+        help="Significance level of the test that separates histories; default 0.001.",
     ),
     json: bool = JSON,
 ) -> None:
-    """Reconstruct the machine behind a sequence, or a transducer behind inputs and outputs.
+    """Reconstruct the epsilon-machine of a sequence, or the transducer of inputs and outputs.
 
-    Pasts with the same future are one state, as far as chi-squared tests can tell. Complexity and
-    entropy rate are of the data as they were, followed through the machine.
+    Histories with the same future form one state; chi-squared tests decide. Complexity and entropy
+    rate are those of the data, run through the machine.
     """
     from quickstudy.api.score.sequence import sequence as score
     from quickstudy.cli.score.machine import say_complexity
@@ -48,7 +50,7 @@ def sequence(
         return
     made = f"histories of {facts['history']}, level {facts['level']:g}"
     states = counted(facts["states"], "state")
-    say(f"{states} behind {facts['steps']:,} symbols  ({made})")
+    say(f"{states} from {facts['steps']:,} symbols  ({made})")
     say_complexity(facts)
     if facts["unexplained"]:
         say(

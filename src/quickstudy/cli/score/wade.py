@@ -1,4 +1,4 @@
-"""`quickstudy score wade`: score a learning curve from elsewhere."""
+"""`quickstudy score wade`: score a learning curve from a file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def wade(
     ),
     json: bool = JSON,
 ) -> None:
-    """Score a learning curve that was measured elsewhere.
+    """Score a learning curve from a file.
 
     What a run calls `wade` is `--preset paper --thresholds 100` under the conventions corrected and
     written; under published it is `--preset published-nets` for networks and `--preset

@@ -1,4 +1,4 @@
-"""What to answer where nobody says what is right, and where somebody does."""
+"""Answers to guess without feedback, and answers to infer from feedback."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ SYMBOLS = bytes(dict.fromkeys(ORDER + bytes(range(256))))
 
 
 class Guesses:
-    """What to answer to single symbols where nobody says what is right: what was right for this
-    symbol, the symbol itself, what was right for others, symbols that were seen, all symbols. Which
-    kind is tried first follows from what worked for symbols of its class.
+    """Answers to single symbols without feedback: the right answer for this symbol before, the
+    symbol itself, what was right for others, symbols that were seen, all symbols. Which kind is
+    tried first follows from what worked for symbols of its class.
     """
 
     def __init__(self) -> None:
@@ -51,8 +51,8 @@ class Guesses:
         return self._worked.get((_kind_of(key), kind), usual)
 
     def told(self, key: int, reply: int, right: bool) -> None:
-        """Whether a reply to a symbol was right. What was right and is not any more means that all
-        is new.
+        """Whether a reply to a symbol was right. A right answer that is now wrong means a new
+        instance.
         """
         if not right and self.known.get(key) == reply:
             self._begin_anew()
@@ -91,8 +91,8 @@ COMMON = "common end"
 
 
 class Hints:
-    """How the right answer stands in the feedback to a wrong one: which part of it, and whether a
-    period is missing.
+    """The position of the right answer in the feedback to a wrong one: which part of it, and
+    whether a period is missing.
     """
 
     def __init__(self) -> None:

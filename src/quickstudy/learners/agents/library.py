@@ -51,8 +51,8 @@ class Library:
     """Programs that have worked, and which of them to use for a question.
 
     It is shown questions with their answers. Where none of its programs has the answer, it looks
-    for one that explains at least two such questions, first as they are, then with words put in the
-    place of others.
+    for one that explains at least two such questions, first unchanged, then with words replaced by
+    others.
     """
 
     def __init__(self) -> None:
@@ -88,9 +88,7 @@ class Library:
         return best, most
 
     def shown(self, question: str, answer: str, said: str | None) -> None:
-        """A question with an answer that is right. said: what was answered wrongly before, if it
-        was.
-        """
+        """A question with an answer that is right. said: the wrong answer given before, if any."""
         explained = False
         marks = _marks(question)
         for view in list(self.views):

@@ -1,8 +1,8 @@
 """Yes or no: a version space over small membership grammars.
 
-A question has two parts: words that describe, and a text. What a description means depends on its
-small words, whatever these are: for each set of them there is a space of rules, and a rule that has
-been wrong once is dropped.
+A question has two parts: words that describe, and a text. The meaning of a description depends on
+its small words: for each set of them there is a space of rules, and a rule that has been wrong once
+is dropped.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ TESTS = ("every", "some", "covers", "no")
 
 
 class Rule(NamedTuple):
-    """The text must pass all of some tests: every capital word occurs, some do, they cover it, none
-    of those behind the word `behind` does. polarity: which of two answers, in their order, says
-    that it does.
+    """The text must pass all of some tests: every capital word occurs, some do, they cover it,
+    none of those after the word `behind` does. polarity: which of two answers, in their order,
+    affirms it.
     """
 
     tests: tuple[str, ...]
@@ -49,7 +49,7 @@ def _covered(parts: tuple[str, ...], text: str) -> bool:
 
 
 class Membership:
-    """What is left of each space of rules, by the small words of a description. Rules with fewer
+    """The rules left in each space, by the small words of a description. Rules with fewer
     tests weigh more, and those that hold with other small words too.
     """
 

@@ -1,6 +1,6 @@
 """Small string operations and their compositions: from the words of a question to an answer.
 
-A program has a view (the question as it is, or with one of its words put in the place of another),
+A program has a view (the question unchanged, or with one of its words replaced by another),
 a pick (some of its words, or its text), and a way of making one text of what was picked. None of
 them knows a word of any task.
 """
@@ -122,7 +122,7 @@ ALL = sorted(
 @lru_cache(maxsize=4096)
 def makers(text: str) -> dict[str, list[int]]:
     """By what can be made of a text, the places of the programs that make it. Shared parts are
-    worked out once.
+    computed once.
     """
     found: dict[str, list[int]] = {}
     made: dict[tuple[str, str], Made] = {}
@@ -166,7 +166,7 @@ def explaining(pairs: Sequence[tuple[str, str]], least: int) -> list[Program]:
 
 @dataclass(frozen=True)
 class Substitution:
-    """A view: in what follows the first so many words, one of these stands for another of them."""
+    """A view: after the first so many words, one of these replaces another of them."""
 
     instead: int
     of: int

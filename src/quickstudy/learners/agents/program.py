@@ -33,8 +33,8 @@ def check_bytes(brief: Brief) -> None:
 
 @learner("search", version=1)
 class Search:
-    """Tries one symbol after another, stays with one as long as it is rewarded, and then begins
-    anew.
+    """Tries one symbol after another, stays with one as long as it is rewarded, and then
+    restarts.
     """
 
     checked_on = CHECKED_ON
@@ -133,7 +133,7 @@ class ProgramAgent:
             feedback = feedback[:-1]  # its mark
         if self._wrong is not None and feedback:
             asked, said = self._wrong
-            # What follows the last whole sentence is said of the next question.
+            # Text after the last whole sentence belongs to the next question.
             before, sentence, _ = feedback.rpartition(". ")
             feedback = before if sentence else feedback
             self._heard.append((_body(asked), feedback))
@@ -178,14 +178,14 @@ class ProgramAgent:
             self._learn(question, said, None)
             return
         if self._looked_up and question in self._sure:
-            # What was right is not any more: this is another instance.
+            # A right answer is now wrong: this is another instance.
             self._table.clear()
             self._sure.clear()
             self._hints.forget()
         self._wrong = question, said
 
     def _learn(self, question: str, answer: str, said: str | None) -> None:
-        """A right answer; said: the wrong one that was given instead."""
+        """A right answer; said: the wrong one given instead."""
         self._given.append(_body(answer))
         if self.programs and (answers := self._two_answers()):
             self._rules.shown(*self._asked_sentence, _body(answer), answers)

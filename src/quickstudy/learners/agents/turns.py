@@ -1,7 +1,7 @@
 """When to speak. An agent finds out from rewards how a conversation is cut: where feedback ends,
 and where a question.
 
-What is taken for granted: who speaks out of turn is punished at once, and who is silent is not; an
+Assumptions: speaking out of turn is punished at once, and silence is not; an
 answer brings a reward that is not zero when it is complete, or the other side speaks up and the
 reward comes before its next question.
 """
@@ -74,15 +74,15 @@ def contradictions(format: Format, steps: list[Step], answered: bool) -> float:
             turn = format.cut(heard, answered) is not None
             wrong = False
             if not turn:
-                # Silence costs nothing and speaking always does; nobody is silent for ever.
+                # Silence costs nothing and speaking always does; no side is silent for ever.
                 wrong = (reward != 0) == (reply == SPACE) or reward > 0 or spaces > GAP
                 if waiting and reward >= 0 and spaces <= GAP:
                     wrong = False
                 if wrong and reward != 0:
                     heard, answered = bytearray(), True
         if turn:
-            # Who speaks up after an answer without a reward has heard it, and keeps the reward for
-            # later.
+            # A side that speaks after an answer without a reward has received it, and keeps the
+            # reward for later.
             late = reward == 0 and following != SPACE and reply != SPACE
             wrong = reward == 0 and following != SPACE and not late
             if wrong or reward != 0 or late:
@@ -95,11 +95,11 @@ def contradictions(format: Format, steps: list[Step], answered: bool) -> float:
 
 
 class Turns:
-    """Listens, and says when a question is complete.
+    """Listens, and reports when a question is complete.
 
     format: what it takes for granted at present. question, feedback: those heard last, once it is
-    one's turn. Whoever uses it calls `hear` with every byte and the reward for the last reply, and
-    `said` with the reply.
+    one's turn. Call `hear` with every byte and the reward for the last reply, and `said` with the
+    reply.
     """
 
     def __init__(self) -> None:
@@ -150,7 +150,7 @@ class Turns:
             return
         if (
             start is None
-        ):  # nobody says anything any more: then it is one's turn, whatever the format says
+        ):  # both sides are silent: then it is the agent's turn, even against the format
             del self._heard[-self._spaces :]
             start = 0
         self.feedback, self.question = bytes(self._heard[:start]), bytes(self._heard[start:])
@@ -195,5 +195,5 @@ class Turns:
         return True
 
     def said(self, byte: int, reply: int) -> None:
-        """What was replied to a byte."""
+        """The reply to a byte."""
         self._before = byte, reply

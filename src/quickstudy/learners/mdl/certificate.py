@@ -8,8 +8,8 @@ the state, by induction, with the same units on, up to the last few steps, which
 symbolically again. At every step that is scored, outputs are compared as functions of the
 variables. That is done for all values from some number on; the smaller ones are fixed, one after
 another, in the same way. All of it is in exact arithmetic without the limit of ±10^6 on values, and
-says from where on that limit is felt. It is no proof about rounded numbers. Brackets of one kind
-have a proof of their own (`quickstudy.learners.mdl.depths`).
+states from which string on that limit matters. It does not prove anything about rounded numbers.
+Brackets of one kind have a proof of their own (`quickstudy.learners.mdl.depths`).
 
 Where it does not apply: brackets of two kinds; curved activations (tanh, sigmoid ...) of an input
 that varies, unless their unit is an output that nothing else hears; products of two varying values.
@@ -70,7 +70,7 @@ def certified(network: Network, language: str, tried: int = TRIED) -> Certificat
     symbols = {name: len(grammar.symbols) if grammar else 3 for name, grammar in known.items()}
     fitting = [name for name in known if symbols[name] == network.symbols]
     if own not in fitting if own else not fitting:
-        what = f'"{language}" is no' if language else "there is no"
+        what = f'"{language}" is not a' if language else "there is no"
         raise UsageError(
             f"{what} language of counters over {network.symbols} symbols; {nearest(own, known)}"
         )
@@ -190,7 +190,7 @@ class _Proof:
         region: Region,
         least: int,
     ) -> tuple[dict[int, Form], str]:
-        """One letter again and again. after: what comes behind it, where that is scored."""
+        """One letter again and again. after: what comes after it, where that is scored."""
         same = None if after is None else letter
         if not any(length[1:]):
             for left in reversed(range(int(length[0]))):
@@ -237,7 +237,7 @@ class _Proof:
         state = {unit: added(form, between, change[unit][0]) for unit, form in state.items()}
         for left in reversed(range(tail)):
             state = self._step(state, letter, region, length, targets[0] if left else targets[1])
-        # What is said in between comes last: a step at the end that is wrong is known by then.
+        # The steps in between come last: a wrong step at the end is known by then.
         self._step(slope, letter, inside, length, targets[0])
         return state
 
@@ -249,7 +249,7 @@ class _Proof:
         like: Form,
         target: int | None,
     ) -> dict[int, Form]:
-        """The state after a symbol. target: what must be said, if anything must."""
+        """The state after a symbol. target: the required output, if any."""
         state, outputs = self._reading.step(state, symbol, region, len(like))
         if target is not None:
             judge(outputs, target, region)

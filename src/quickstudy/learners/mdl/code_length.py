@@ -36,7 +36,7 @@ class Desk(NamedTuple):
     """Room for a tree. wiring: of the network. moving: units whose values depend on more than the
     symbol just read, in an order in which they can be computed. fixed (unit,): whether it is none
     of them. parts (unit,): FORWARD, BEFORE and SUM. settled (symbol,): whether what depends on it
-    alone is known: in values, behind the nodes, that of fixed units; in sums (2, symbol, unit),
+    alone is known: in values, after the nodes, that of fixed units; in sums (2, symbol, unit),
     those over forward and over recurrent edges into moving ones. values (node, then symbol; unit).
     curve, logarithm (2, number): those looked up before, and what they gave.
     """
@@ -174,7 +174,7 @@ def evaluate(
 def code_data(
     count: int, parts: Parts, floor: float, tree: Tree, desk: Desk, bits: Numbers, limit: float
 ) -> None:
-    """The same of a network that is laid out on the desk already, whose |H| stands in bits. count:
+    """The same for a network that is in the buffers already, with its |H| in `bits`. count:
     of the units that are computed.
 
     It is one loop, since to hand a row of an array to a function takes as long as a step.

@@ -33,7 +33,7 @@ _END, _OPEN, _CLOSE = 0, 1, 2
 _WIDTH = 3
 """Of a form: a constant, the depth, and no step."""
 _MORE = 3
-"""Depths gone through one by one behind the one from which lines are taken."""
+"""Depths enumerated one by one after the one from which lines are fitted."""
 State = dict[int, Form]
 
 
@@ -60,14 +60,14 @@ def _valid(depth: int) -> set[int]:
 
 def _one_by_one(reading: SymbolicNetwork, deepest: int) -> dict[tuple[int, int], State]:
     """The state for every last symbol and depth. Raises Wrong, with the depth of a step that is,
-    the first there is by the number of symbols read; NotApplicable where one beginning and another
-    of the same depth are told apart.
+    the first there is by the number of symbols read; NotApplicable where two prefixes of the same
+    depth are distinguished.
     """
     region = Region(1)
     first, outputs = reading.step(None, _END, region, _WIDTH)
     _judged(outputs, 0, region)
     found, waiting = {(_END, 0): first}, [(_END, 0)]
-    for place in waiting:  # grows as it is gone through: the shortest beginnings first
+    for place in waiting:  # grows while it is enumerated: the shortest prefixes first
         depth = place[1]
         for symbol, then in ((_OPEN, depth + 1), (_CLOSE, depth - 1)):
             if not 0 <= then <= deepest:
@@ -89,7 +89,7 @@ def _judged(outputs: list[Form | Curve], depth: int, region: Region) -> None:
     except Wrong:
         raise Wrong(str(depth)) from None
     except Unknown:
-        raise NotApplicable(f"whether an output is 0 at depth {depth} cannot be told") from None
+        raise NotApplicable(f"whether an output is 0 at depth {depth} is undecided") from None
 
 
 def _lines(reading: SymbolicNetwork, states: dict[tuple[int, int], State], least: int) -> str:
@@ -110,11 +110,11 @@ def _lines(reading: SymbolicNetwork, states: dict[tuple[int, int], State], least
             state, outputs = reading.step(line, _OPEN, region, _WIDTH)
             judge_possible(outputs, _valid(least + 1), region)
             if state != _moved(lines[_OPEN], ONE):
-                return "states are no lines in the depth"
+                return "states are not linear in the depth"
             state, outputs = reading.step(line, _CLOSE, deeper, _WIDTH)
             judge_possible(outputs, _valid(least), deeper)
             if state != _moved(lines[_CLOSE], -ONE):
-                return "states are no lines in the depth"
+                return "states are not linear in the depth"
     except (Unknown, Wrong):
         return "units do not stay on or off, or outputs cannot be compared, however deep"
     return ""

@@ -1,4 +1,4 @@
-"""What a network says, step by step, and the tree of strings that it is asked about: compiled.
+"""The outputs of a network, step by step, and the tree of strings that it is asked about: compiled.
 
 Source: Lan, Geyer, Chemla and Katzir 2022, and the code of Lan, Chemla and Katzir 2023.
 """
@@ -230,8 +230,8 @@ def think(
     number: of the string. began: nothing was read before. values (unit,): room for them.
 
     count: of the units that are computed, as `connect` has laid them out. The arrays of a room are
-    handed in one by one, since to take them out of it at every step takes longer than the step.
-    Sums are in their precision.
+    passed one by one, since to take them out of it at every step takes longer than the step. Sums
+    are in their precision.
     """
     zero, one = values.dtype.type(0.0), values.dtype.type(1.0)
     for place in range(count):

@@ -61,7 +61,7 @@ class Memory(NamedTuple):
 
 @njit
 def look_up(row: Rows, memory: Memory) -> tuple[int, bool]:
-    """Where a network has its place, -1 for none, and whether it is there."""
+    """The position of a network, -1 for none, and whether it is stored."""
     now, networks = memory.now, memory.networks
     units, edges = row[UNITS], row[EDGES]
     length = 2 + 4 * (units + edges)

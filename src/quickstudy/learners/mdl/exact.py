@@ -28,7 +28,7 @@ value below 1.
 """
 _LIMIT, _NOTHING = Fraction(CLIP), Fraction(EMPTY)
 CURVED = ("tanh", "sigmoid")
-"""Rising activations whose values are no fractions."""
+"""Monotonic activations whose values are not fractions."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Span:
         return cls(value, value)
 
     def above(self, other: Span) -> bool | None:
-        """Whether it is larger than another; None where that cannot be told."""
+        """Whether it is larger than another; None if that is undecided."""
         if self.of and other.of and self.of[0] == other.of[0]:
             return self.of[1] > other.of[1]
         return True if self.low > other.high else False if self.high <= other.low else None
@@ -78,7 +78,7 @@ def activated(name: str, x: Span) -> Span:
         if name in ("linear", "relu", "floor", "step", ">>", *CURVED):  # they never fall
             return Span(activated(name, Span.at(x.low)).low, activated(name, Span.at(x.high)).high)
         raise NotApplicable(
-            f"exact arithmetic has no bounds for {name} of a value that is no fraction"
+            f"exact arithmetic has no bounds for {name} of a value that is not a fraction"
         )
     value = x.low
     if name == "tanh":
@@ -110,7 +110,7 @@ def _product(one: Span, other: Span) -> Span:
 
 def likeliest(values: list[Span]) -> int:
     """The symbol with the largest output, the first among equals, or the first of all where there
-    is nothing to tell them apart. Raises NotApplicable where it cannot be told.
+    is nothing to tell them apart. Raises NotApplicable if that is undecided.
     """
     shown, total = _shares(values)
     if total.high <= _NOTHING:
@@ -162,7 +162,7 @@ def possible(values: list[Span], margin: Fraction) -> list[bool]:
 
 
 class Automaton:
-    """A network as a pupil that goes step by step; a state is a number. What it says of the next
+    """A network as a pupil that goes step by step; a state is a number. Its output for the next
     symbol is 1 or 0: with a margin, of all symbols that have more probability than that; without,
     of the likeliest alone.
     """

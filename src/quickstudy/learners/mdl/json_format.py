@@ -4,8 +4,8 @@
 inputs, then outputs, then hidden ones. There are as many outputs as inputs, or one: its value, kept
 between 0 and 1, is the chance of the second of two answers.
 
-Up to 1,024 units, any number of edges, numerators and denominators of any size: |H| counts them as
-they are, values are computed with the nearest number of 64 bits (from 2^53 on not every whole
+Up to 1,024 units, any number of edges, numerators and denominators of any size: |H| counts them
+unreduced, values are computed with the nearest number of 64 bits (from 2^53 on not every whole
 number is one), and exact arithmetic (`score grammar --precision exact`) with the fractions
 themselves.
 """
@@ -25,7 +25,7 @@ LARGEST = 1024
 row of genes.
 """
 Weight = tuple[int, int]
-"""A signed numerator and a denominator, as they are: 2/2 is not 1/1."""
+"""A signed numerator and a denominator, unreduced: 2/2 is not 1/1."""
 Edges = Mapping[tuple[str, int, int], Weight]
 """By kind, source and target."""
 
@@ -81,7 +81,7 @@ def parts_of(facts: Any, named: str) -> dict[str, Any]:
     for entry in _list(facts["biases"]):
         (unit,), weight = read(entry, "bias", 1)
         if unit in biases:
-            raise refuse(f"bias of unit {unit} stands there twice")
+            raise refuse(f"bias of unit {unit} is there twice")
         biases[unit] = weight
     edges: dict[tuple[str, int, int], Weight] = {}
     twice = ""
@@ -89,16 +89,14 @@ def parts_of(facts: Any, named: str) -> dict[str, Any]:
         for entry in _list(facts[kind]):
             (source, target), weight = read(entry, f"{kind} edge", 2)
             if (kind, source, target) in edges:
-                twice = twice or f"{kind} edge {source} to {target} stands there twice"
+                twice = twice or f"{kind} edge {source} to {target} is there twice"
             edges[kind, source, target] = weight
     if found := cycle_in(edges):
         raise refuse(
             f"forward edges make a cycle: {' to '.join(map(str, found))}; one of them must be"
             " recurrent"
         )
-    if (
-        twice
-    ):  # said last: a file that has a cycle besides is refused for that, which is harder to see
+    if twice:  # reported last: a cycle in the same file is harder to see
         raise refuse(twice)
     products = tuple(one == "product" for one in facts["unit_types"])
     return {

@@ -38,7 +38,7 @@ DRAWS = 12
 
 @njit
 def copy(source: Rows, target: Rows) -> None:
-    """Make one row like another; what lies behind its units and edges stays as it is."""
+    """Make one row like another; entries after its units and edges are not changed."""
     units, edges = source[UNITS], source[EDGES]
     target[UNITS], target[EDGES] = units, edges
     for place in (ACTIVATION, TYPE, BIAS, BIAS_UNDER):
@@ -61,7 +61,7 @@ def drawn_weight(draws: Numbers, at: int) -> tuple[int, int]:
 
 @njit
 def append(row: Rows, source: int, target: int, kind: int, weight: int, under: int) -> None:
-    """Add an edge behind the others."""
+    """Add an edge after the others."""
     edge = row[EDGES]
     row[SOURCE + edge], row[TARGET + edge], row[KIND + edge] = source, target, kind
     row[WEIGHT + edge], row[WEIGHT_UNDER + edge] = weight, under

@@ -1,5 +1,5 @@
-"""A network as people have it: units, edges and weights as fractions; its bits, what it says, its
-picture.
+"""A network as people have it: units, edges and weights as fractions; its bits, its outputs,
+its picture.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class Network:
         )
 
     def spread(self) -> Network:
-        """What says the same with as many outputs as inputs: of a single output x, the first two
+        """An equivalent network with as many outputs as inputs: of a single output x, the first two
         are 1 - x and x, the shares of which are the chances, and the others are silent. Itself,
         where it has them already.
         """

@@ -7,7 +7,7 @@ and, the hotter, the more it mixes its network with a guesser, so that a wrong a
 not everything; neighbours change places by their bits (replica exchange: Swendsen and Wang 1986,
 Geyer 1991). To the published mutations come three more: an accumulator, a hidden unit that keeps
 what it gathers, fed by two inputs and heard by an output; an edge that is laid elsewhere; a weight
-that is drawn anew. Nothing in it knows a language.
+that is resampled. Nothing in it knows a language.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ REPLICAS, COLDEST, HOTTEST = 24, 4.0, 40.0
 GUESSER = 0.05
 """The guesser's share in the hottest replica; the coldest has none."""
 TWICE, ACCUMULATOR, REWIRED, REWEIGHED = 0.2, 0.04, 0.1, 0.1
-"""Shares of changes that are two mutations, an accumulator, an edge laid elsewhere, a weight drawn
-anew.
+"""Shares of changes that are two mutations, an accumulator, an edge laid elsewhere, a weight
+resampled.
 """
 ROUND = 100
 """Changes of every replica between two exchanges."""
@@ -119,7 +119,7 @@ def _rewire(row: Rows, symbols: int, draws: Numbers) -> None:
 
 @njit
 def _reweigh(row: Rows, symbols: int, draws: Numbers) -> None:
-    """Draw the weight of an edge, or a bias, anew."""
+    """Resample the weight of an edge, or a bias."""
     edges, units = row[EDGES], row[UNITS]
     chosen = int(draws[3] * (edges + units - symbols))
     weight, under = drawn_weight(draws, 4)
@@ -226,7 +226,7 @@ class Tempering(KeptAttributes):
     fewest: Numbers = field(init=False)
 
     def __post_init__(self) -> None:
-        # It begins where nothing is impossible: every output says 1, whatever is read.
+        # It begins where nothing is impossible: every output is 1 for any input.
         symbols = self.parts.symbols
         self.rows, self.bits = np.zeros((REPLICAS, WIDTH), np.int32), np.zeros((REPLICAS, 3))
         self.rows[:, UNITS] = 2 * symbols

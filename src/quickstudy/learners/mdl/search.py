@@ -30,7 +30,7 @@ ELITE = 0.001
 MIGRANTS = 0.01
 """Share of an island that an exchange sends on."""
 SPAN = 50
-"""Generations that are lived at a stretch: less than a second for each island."""
+"""Generations per call: less than a second for each island."""
 
 
 @njit
@@ -139,7 +139,7 @@ class Island:
         """Winners of as many tournaments as there are migrants, each network once.
 
         Rows of one network may differ: in the order of its edges, and in what mutations have left
-        behind them.
+        after them.
         """
         networks: list[Network] = []
         numbers: list[int] = []
@@ -189,7 +189,7 @@ class Archipelago:
 
     @property
     def done(self) -> bool:
-        """Whether all generations have lived, or patience is at its end."""
+        """Whether all generations are done, or the patience is used up."""
         return self.lived >= self.generations or 0 < self.patience <= self.lived - self.since
 
     @property
@@ -215,7 +215,7 @@ class Archipelago:
                 island.receive(*sent[(number - ahead) % self.islands])
 
     def snapshot(self) -> Snapshot:
-        """All islands as they are."""
+        """The present state of all islands."""
         arrays = {
             name: np.stack([getattr(island, name) for island in self.members])
             for name in ("rows", "bits")

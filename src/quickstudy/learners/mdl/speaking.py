@@ -29,7 +29,7 @@ def _read(
     room: Room,
 ) -> None:
     """Many steps (time, row) of read: values (row, unit) become those after them, said (time, row,
-    symbol) what comes next after each, as far as there is room for it, and likeliest (time, row)
+    symbol) the predictions after each, as far as there is room for it, and likeliest (time, row)
     the likeliest of it, the first among equals. count: of the units that are computed.
     """
     after, chances = room.values, np.zeros(symbols)
@@ -130,8 +130,8 @@ class NetworkHost:
     def _through(
         self, state: State, inputs: Any, kept: int
     ) -> tuple[State, Numbers, NDArray[np.int16]]:
-        """The state behind many symbols (time, row); what is said after each, of so many symbols;
-        the likeliest.
+        """The state after many symbols (time, row); the predictions after each, over so many
+        symbols; the likeliest.
         """
         read, values = np.asarray(inputs, np.int32), state.values.copy()
         said, likeliest = np.zeros((*read.shape, kept)), np.zeros(read.shape, np.int16)

@@ -25,7 +25,7 @@ class Certificate:
     that is wrong; of brackets, how deep it is wrong. limit: while all variables are below it, no
     value reaches ±10^6; None where none ever does. steps: of the proof: for which values, and of
     each block how many steps at its beginning and at its end were taken one by one. reason: why
-    nothing was shown. counted: what `fails` counts, where it is no variable.
+    nothing was shown. counted: what `fails` counts, if it is not a variable.
     """
 
     language: str
@@ -66,7 +66,7 @@ class SymbolicNetwork:
     ) -> tuple[dict[int, Form], list[Form | Curve]]:
         """The state after a symbol and the outputs: the same functions everywhere in a region.
         state: None before the first. width: numbers in a form. Raises Unknown where a unit is on in
-        one part of the region and off in another, and NotApplicable where its value is no such
+        one part of the region and off in another, and NotApplicable if its value is not such a
         function.
         """
         values: dict[int, Any] = {}

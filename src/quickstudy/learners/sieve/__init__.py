@@ -1,3 +1,3 @@
-"""A learner that weighs many simple hypotheses about a sequence by how well each has foretold the
-answers.
+"""A learner that weighs many simple hypotheses about a sequence by how well each has predicted
+the answers.
 """

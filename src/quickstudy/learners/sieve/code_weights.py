@@ -1,9 +1,9 @@
-"""The hypotheses behind `sieve`: tables of one code, tables of two, and copiers; how they are
+"""The hypotheses of `sieve`: tables of one code, tables of two, and copiers; how they are
 judged and heard.
 
 Every hypothesis is right or wrong as a whole, so that one question judges all of them. Their
-weights go by how likely each has made the answers, of late; and they have weights of their own
-behind gates: for each of the last symbols read, by what it is, and for nothing at all.
+weights go by how likely each has made the answers, of late; and they have separate weights per
+gate: for each of the last symbols read, by what it is, and for nothing at all.
 """
 
 from __future__ import annotations
@@ -149,9 +149,7 @@ def _level(codes: Any, gate: int) -> int:
 
 @njit
 def _weights(mind: Mind, gate: int, level: int, awake: Any) -> Any:
-    """(E,) weights behind a gate, of those that are awake; they sum to 1, or to 0 where nobody
-    is.
-    """
+    """(E,) weights of a gate, of those that are awake; they sum to 1, or to 0 if none is."""
     weights = np.zeros(len(awake))
     top = -1e30
     for number in range(len(awake)):
@@ -175,7 +173,7 @@ def _gates(mind: Mind) -> Any:
 
 @njit
 def learn(mind: Mind, codes: Any, target: int) -> None:
-    """One question: everybody who is awake is judged by it, then counts it."""
+    """One question: every awake hypothesis is scored by it, then counts it."""
     size, symbols, count = len(mind.answers), mind.hits.shape[2], mind.seen.shape[0]
     doubt, kept = mind.settings
     base, awake = _base(mind.answers), _awake(mind, codes, size)
@@ -230,7 +228,7 @@ def learn(mind: Mind, codes: Any, target: int) -> None:
 
 @njit
 def _prepare(mind: Mind, kept: Any, ready: Any, gate: int, level: int) -> None:
-    """Work out the weights behind one value of a gate, as long as nothing is learned."""
+    """Compute the weights of one value of a gate, as long as nothing is learned."""
     if not ready[gate, level]:
         ready[gate, level] = True
         behind = mind.evidence[gate, level] + mind.prior
@@ -241,8 +239,8 @@ def _prepare(mind: Mind, kept: Any, ready: Any, gate: int, level: int) -> None:
 def answer(
     mind: Mind, sequence: Any, known: Any, places: Any, codes: Any, kept: Any, ready: Any
 ) -> Any:
-    """(place, V) how likely each answer is after some places of a sequence. kept, ready: weights
-    that were worked out since something was learned last.
+    """(place, V) how likely each answer is after some places of a sequence. kept, ready:
+    weights that were computed since something was learned last.
     """
     rows = np.zeros((len(places), len(mind.answers)))
     for row in range(len(places)):

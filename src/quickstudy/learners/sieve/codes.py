@@ -1,4 +1,4 @@
-"""What is looked up in a sequence before a question: codes, whole numbers that are symbols or small
+"""Features of a sequence before a question: codes, whole numbers that are symbols or small
 numbers.
 
 A code is found by a fixed number of look-ups in what was kept of the sequence when it was read.
@@ -19,12 +19,12 @@ LAGS, HOPS = 8, 5
 places.
 """
 LEVELS, BACK = 24, 3
-"""Numbers are told apart up to this; symbols before a place among which one is sought that may be
-an answer.
+"""Numbers are distinct up to this; symbols before a position that are searched for a possible
+answer.
 """
 SEGMENTS, FEW = 4, 6
-"""Pairs behind whose last place symbols are counted; places of a symbol among which one with a mark
-is sought.
+"""Pairs after whose last position symbols are counted; positions of a symbol that are searched
+for one with a mark.
 """
 
 
@@ -83,7 +83,7 @@ def _at(sequence: Any, place: int, now: int, size: int) -> int:
 @njit
 def code(sequence: Any, known: Any, now: int, size: int, fitting: Any, out: Any) -> None:
     """Write the codes after `now`. fitting: (lag, symbol, answer) whether the answer has come with
-    the symbol there; size stands for no symbol.
+    the symbol there; size means no symbol.
     """
     before, behind, counts, pairs, stretches, matches, enclosed, guesses = known
     recent = np.full(LAGS, size, np.int32)
@@ -158,7 +158,7 @@ def code(sequence: Any, known: Any, now: int, size: int, fitting: Any, out: Any)
         out[k + 1] = _at(sequence, place - 1, now, size) if place >= 0 else size
         out[k + 2] = _at(sequence, since, now, size) if place >= 0 else size
         out[k + 3] = _at(sequence, place - 1 - since, now, size) if place >= 0 else size
-        # What stood behind and before the symbol that came after it; what it led to, and what that
+        # The symbols after and before the symbol that followed it; what it led to, and what that
         # led to.
         named = out[k]
         earlier = before[place, named] if place >= 0 and named < size else -1
@@ -231,8 +231,8 @@ def code(sequence: Any, known: Any, now: int, size: int, fitting: Any, out: Any)
 
 @njit
 def _linked(sequence: Any, before: Any, symbol: int, mark: int, now: int, size: int) -> int:
-    """What stood behind the last earlier place of a symbol that had a mark before it, among its
-    last FEW places; the first place of all counts as marked.
+    """The symbol after the last earlier position of a symbol that had a mark before it, among
+    its last FEW positions; the first position of all counts as marked.
     """
     if symbol >= size:
         return size

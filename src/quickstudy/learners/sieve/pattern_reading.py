@@ -1,4 +1,4 @@
-"""What is kept of a sequence that is read once, so that every look-up in it is a single step.
+"""The index of a sequence that is read once, so that every look-up in it is a single step.
 
 Where each symbol stood last before and first after every place, how often it stood before, where
 each pair and each longer stretch stood last: the cost is linear in the length of a sequence, and in
@@ -23,12 +23,12 @@ KEPT = 0.9
 
 @njit
 def read(sequence: Any, size: int) -> Any:
-    """All that is looked up in a sequence. before[p, v]: the last place of v before p, or -1;
-    behind[p, v]: its first place from p on, or the length; counts[p, v]: how often it stood before
-    p; pairs[p]: the last earlier place of the pair that ends at p; stretches[p, n]: that of the
-    last n+1 symbols; matches[p, n]: how many such places there are; enclosed[p, n]: how many that
-    have the last symbol before them as well; guesses[p]: what comes next by the guesser that has
-    been right most of late in this very sequence.
+    """All that is looked up in a sequence. before[p, v]: the last position of v before p, or -1;
+    behind[p, v]: its first position from p on, or the length; counts[p, v]: how often it came
+    before p; pairs[p]: the last earlier place of the pair that ends at p; stretches[p, n]: that of
+    the last n+1 symbols; matches[p, n]: how many such places there are; enclosed[p, n]: how many
+    that have the last symbol before them as well; guesses[p]: what comes next by the guesser that
+    has been right most of late in this very sequence.
     """
     length = len(sequence)
     before = np.full((length + 1, size), -1, np.int32)

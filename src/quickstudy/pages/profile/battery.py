@@ -51,7 +51,7 @@ class Battery:
         together, whole = facts["together"], facts["all"]
         words = (
             f"{together['pairs']} of {together['of']} pairs of the {len(facts['learners'])}"
-            " learners of the gallery are told apart by the number of a family: their 95 %"
+            " pairs of reference learners that the number of a family separates: their 95 %"
             f" intervals over seeds are disjoint. Of all {len(whole['learners'])} learners,"
             f" {whole['together']['pairs']} of {whole['together']['of']} pairs."
         )
@@ -81,15 +81,31 @@ def quick_items(request: Request) -> set[str]:
 
 
 def references(request: Request, found: Sequence[Profile]) -> list[Profile]:
-    """The learners that have all seeds of every quick item that they can take. An item of theirs
-    with fewer seeds counts as missing.
+    """The learners that have all seeds of every quick item that they can take, on the items that
+    are measured. An item of theirs with fewer seeds counts as missing.
     """
-    quick = quick_items(request)
+    quick, measured = quick_items(request), measured_items(request, found)
     return [
-        _finished_items(one, request.seeds)
+        _finished_items(part_of(one, measured), request.seeds)
         for one in found
         if complete(part_of(one, quick), request.seeds)
     ]
+
+
+def measured_items(request: Request, found: Sequence[Profile]) -> set[str]:
+    """The quick items, and those others that every learner of the gallery has all seeds of."""
+    known = [one for one in found if one.learner in gallery(request)]
+    others = [
+        own[0].name
+        for own in by_item(known)
+        if all(len(item.spans.values) == request.seeds or _cannot(item) for item in own)
+    ]
+    return quick_items(request) | set(others)
+
+
+def _cannot(item: Item) -> bool:
+    """Whether the learner cannot take the item."""
+    return item.why.startswith(NOT_APPLICABLE)
 
 
 def part_of(profile: Profile, names: Collection[str]) -> Profile:
@@ -114,10 +130,7 @@ def _finished_items(profile: Profile, seeds: int) -> Profile:
 
 def complete(profile: Profile, seeds: int) -> bool:
     """Whether a learner has all seeds of every item that it can take."""
-    return all(
-        len(item.spans.values) == seeds or item.why.startswith(NOT_APPLICABLE)
-        for item in profile.items
-    )
+    return all(len(item.spans.values) == seeds or _cannot(item) for item in profile.items)
 
 
 def facts_of(

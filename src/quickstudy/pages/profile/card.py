@@ -99,7 +99,9 @@ def _sections(
 
 
 def examined(request: Request) -> str:
-    """Who the card is of. Raises UsageError where the study was asked for without a learner."""
+    """The learner of the card. Raises UsageError where the study was asked for without a
+    learner.
+    """
     learner = request.study.settings.get("examined")
     if not learner:
         size = request.study.id.rpartition("-")[2]

@@ -185,7 +185,7 @@ def plane(found: Sequence[Profile], norms: Norms | None, name: str) -> Plot | No
     units = f"{axes[0].task.unit}, and {axes[1].task.unit}"
     caption = (
         f"Recall against state tracking: {units}. Whisker: 95 % interval of {found[0].learner} in"
-        " the latter"
+        " the latter."
     )
     words = "Every learner as a named point"
     rows = [

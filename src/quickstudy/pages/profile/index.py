@@ -1,6 +1,4 @@
-"""What a results folder of cards says of itself: which study and ruleset it is for, and who was
-examined.
-"""
+"""The index of a results folder of cards: its study and ruleset, and the learners examined."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from quickstudy.pages.profile.tuning import AS_GIVEN, RULESETS
 from quickstudy.report.words import listing
 
 INDEX = "profile.json"
-"""The file that says so."""
+"""The index file."""
 
 
 def one_ruleset(folders: Iterable[pathlib.Path], hint: str) -> str:
@@ -50,9 +48,7 @@ def _only(what: str, found: Mapping[str, Sequence[str]], hint: str) -> None:
 
 
 def read_index(folder: pathlib.Path) -> dict[str, Any]:
-    """What a folder of cards says of itself; empty where it is none, or says nothing that makes
-    sense.
-    """
+    """The index of a folder of cards; empty if it has none, or one that cannot be read."""
     try:
         found = json.loads((folder / INDEX).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -58,9 +58,7 @@ class ItemNorms:
 
     @property
     def other_marks(self) -> list[tuple[float, str]]:
-        """(span, name) of the oracle, the rote memoriser and an untrained network, as far as they
-        are known.
-        """
+        """(span, name) of the oracle, the rote memoriser and an untrained network, if known."""
         return [
             (one.span or 0.0, name)
             for name, one in self.marks.items()
@@ -165,7 +163,7 @@ def load_norms() -> Norms | None:
 
 
 def norms_from(stored: Mapping[str, Any]) -> Norms:
-    """From what the file says."""
+    """From the file."""
     items = {}
     for name, item in stored["items"].items():
         end = float(item["end"])
@@ -197,6 +195,5 @@ def norms_file(
             },
         }
         for item in profiles[0].items
-        if any(not own.why for one in profiles for own in one.items if own.name == item.name)
     }
     return json.dumps({"facts": facts, "items": items}, indent=1) + "\n"

@@ -96,8 +96,8 @@ class Rates:
         ]
         said = [
             Text(
-                "Where nobody learns in the budget of a task, all rates are about as good: a large"
-                " share says nothing."
+                "If no learner learns within the budget of a task, all rates are about as good: a"
+                " large share means nothing."
             )
         ]
         said += [Text(f"No share: {'; '.join(lacking)}.")] if lacking else []
@@ -106,7 +106,7 @@ class Rates:
 
 def filled(request: Request) -> tuple[Request, dict[str, str]]:
     """The request with all parameters of the protocols in its rows, and who learns, by column.
-    Raises UsageError where the settings name nobody.
+    Raises UsageError if the settings name no learner.
 
     The seeds have the root that the settings give, unless the user gives one: rates are not tried
     on seeds that are reported elsewhere.
@@ -174,7 +174,7 @@ def share_near(means: Mapping[float, float], sign: int, wanted: int) -> tuple[fl
     if not means:
         return None, "no run has a score"
     if not sign:
-        return None, "nobody says whether more or less of the score is better"
+        return None, "the score does not declare whether higher or lower is better"
     best = sign * max(sign * value for value in means.values())
     if not best > 0 or not math.isfinite(best):
         return None, f"the best is {best:g}, of which 5 % say nothing"

@@ -22,10 +22,12 @@ from quickstudy.runs.run_spec import Setting, make_task, protocol_of
 AS_GIVEN, TUNED = "as given", "tuned"
 RULESETS = (AS_GIVEN, TUNED)
 ROOT = 2**32
-"""Added to the root seed of what is reported: the seeds of the tuning are no others' either."""
+"""Added to the root seed of what is reported: the seeds of the tuning are used for nothing else
+either.
+"""
 FACTORS = (1.0, 0.3, 3.0)
-"""Of the usual learning rate, where the name of a learner says nothing of what is to be tried; the
-usual first, which stays where none is better.
+"""Factors of the usual learning rate, if the name of a learner lists no values to try; the
+usual rate comes first, and is kept if none is better.
 """
 COSTS = ("examples", "updates", "learn_seconds", "answer_seconds", "compile_seconds")
 
@@ -74,11 +76,11 @@ def asked_on(name: str, protocol: Mapping[str, Any], convention: str) -> str:
 
 
 def tuning_of(request: Request, family: str) -> Tuning:
-    """What the study says of the tuning of a family. Raises UsageError if it says nothing."""
+    """The study's settings for the tuning of a family. Raises UsageError if there are none."""
     said = request.study.settings.get("tuning", {})
     if family not in said:
         raise UsageError(
-            f"{request.study.id}: nothing is said of how {family} is tuned; leave out --tuned"
+            f"{request.study.id}: no settings on how {family} is tuned; leave out --tuned"
         )
     own = said[family]
     return Tuning(
@@ -90,9 +92,9 @@ def tuning_of(request: Request, family: str) -> Tuning:
 
 
 def candidates(typed: str, request: Request, family: str) -> list[str]:
-    """The settings of a learner that are tried in a family: those that its name stands for,
-    `lstm:rate=0.001|0.01`; of a name that stands for one, the usual learning rate and rates around
-    it, if it has one.
+    """The settings of a learner that are tried in a family: those that its name lists,
+    `lstm:rate=0.001|0.01`; of a name with a single learner, the usual learning rate and rates
+    around it, if it has one.
     """
     tuning = tuning_of(request, family)
     task = make_task(tuning.task, request.convention)
@@ -108,7 +110,7 @@ def candidates(typed: str, request: Request, family: str) -> list[str]:
             named = [with_parameters(named[0], f"rate={usual * factor:.6g}") for factor in FACTORS]
     if len(named) > tuning.most:
         raise UsageError(
-            f"{typed} stands for {len(named)} settings in {family}, and the budget is"
+            f"{typed} lists {len(named)} settings in {family}, and the budget is"
             f" {tuning.most}; name fewer"
         )
     return named

@@ -1,6 +1,4 @@
-"""What a card says in words: spans in natural units, where they stand among the norms, and nothing
-more.
-"""
+"""The sentences of a card: spans in natural units and their rank among the norms."""
 
 from __future__ import annotations
 
@@ -107,17 +105,19 @@ def clause(item: Item, norms: ItemNorms | None) -> str:
         parts.append(
             f"not distinguishable from the baseline {best[0]} ({span_text(best[1])}) with {seeds}"
         )
-    if beyond(item):
+    if beyond(item, norms):
         parts.append(f"beyond its data (up to {item.taught})")
     return ", ".join(parts)
 
 
-def beyond(item: Item) -> bool:
-    """Whether the interval of a span lies above what was taught."""
+def beyond(item: Item, norms: ItemNorms | None) -> bool:
+    """Whether the interval of a span lies above what was taught, and above the best baseline: a
+    rote memoriser ends a little above the last difficulty of its lesson.
+    """
     interval = item.spans.interval
-    return bool(
-        item.taught and interval and interval[0] > item.taught and len(item.spans.values) >= FEWEST
-    )
+    enough = len(item.spans.values) >= FEWEST
+    above = against_baseline(item, norms) in (ABOVE, "")
+    return bool(item.taught and interval and interval[0] > item.taught and enough and above)
 
 
 def in_short(found: Profile, norms: Norms | None) -> str:
@@ -147,7 +147,7 @@ def _claims(known: Sequence[Item], norms: Norms | None) -> Iterator[str]:
         if as_guessing(item) or against_baseline(item, own) in (LEVEL, BELOW)
     ]
     ahead = [item.label for item, own in pairs if item.label not in weak and _goes_far(item, own)]
-    further = [item.label for item in known if beyond(item) and item.label not in weak]
+    further = [item.label for item, own in pairs if beyond(item, own)]
     if ahead:
         yield f"exceeds most reference learners in {listing(ahead)}"
     if further:

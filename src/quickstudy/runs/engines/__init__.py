@@ -1,6 +1,6 @@
 """Engines: who does the work. `--engine NAME`, or `--engine NAME://ADDRESS?parameter=value`.
 
-An engine is one file with two classes. The first says what the user has typed: a frozen dataclass
+An engine is one file with two classes. The first holds what the user typed: a frozen dataclass
 whose fields are the parameters of the engine, with ranges as for any other component
 (`quickstudy.base.parameters`). It is registered by its decorator and found by its name, here, in an
 installed package (entry point group `quickstudy`) or in a file given by `--include`:
@@ -14,8 +14,9 @@ installed package (entry point group `quickstudy`) or in a file given by `--incl
         workers: int | None = parameter(None, at_least=1)     # what --workers gives
         here: ClassVar[bool] = False
 
-        def planned_workers(self) -> int: ...   # for --dry-run; asks nobody and starts nothing
-        def open(self) -> Engine: ...           # imports what it needs, and checks that it answers
+        def planned_workers(self) -> int: ...   # for --dry-run; makes no connection and starts
+        nothing def open(self) -> Engine: ...           # imports what it needs, and checks that it
+        answers
 
 `here` is True for an engine that runs everything in the driver's own process: only there can it run
 objects that were defined in a script or notebook. `version` is 1 for ever: no number depends on an
@@ -100,7 +101,7 @@ class Engine(Protocol):
         """Let calls in progress end and start no others. Safe in a signal handler."""
 
     def shutdown(self, now: bool = False) -> None:
-        """Let the workers go: when they are idle, or now, whatever they do."""
+        """Let the workers go: when they are idle, or at once."""
 
 
 class EngineSpec(Protocol):

@@ -1,10 +1,10 @@
 """The driver's side of a Dask cluster: bundles go out as jobs, messages and results come back.
 
 A job is a text of JSON: the bundle, the name of the run, the versions that the worker must have,
-and where the driver's folder is. The worker runs it by `quickstudy.runs.engines.remote`. What has
-begun and what is done is heard at once through an event topic of the scheduler; the answer of a job
-has it all once more, so that a lost event loses nothing. Jobs whose Dask worker dies are given to
-another one by the scheduler, and those that were not finished for any other reason by us.
+and where the driver's folder is. The worker runs it by `quickstudy.runs.engines.remote`. The driver
+learns through an event topic of the scheduler at once what has begun and what is done; the answer
+of a job repeats it all, so that a lost event loses nothing. Jobs whose Dask worker dies are given
+to another one by the scheduler, and those that were not finished for any other reason by us.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class _Job:
 class ClusterEngine:
     """Runs bundles on the workers of a Dask cluster.
 
-    connection: to the scheduler; given back at the end.
+    connection: to the scheduler; closed at the end.
     """
 
     def __init__(self, connection: Connection) -> None:

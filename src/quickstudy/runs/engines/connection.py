@@ -1,8 +1,8 @@
 """A connection to a Dask scheduler, and the cluster that we have started, if we have.
 
 A connection stays open for a minute after a run, for the next run of the same command: a page of
-several studies must not start a cluster for each. Whatever is wrong with a scheduler is reported
-within ten seconds.
+several studies must not start a cluster for each. A fault of the scheduler is reported within ten
+seconds.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ SHORT_SECONDS = 1.0
 KEPT_SECONDS = 60.0
 """How long a connection that is not used stays open."""
 ALLOWED_FAILURES = 10
-"""Workers that may be lost under one job of a cluster of ours: batch systems end them for reasons
-of their own. A learner that kills its process kills only the child of a worker.
+"""Number of workers that may be lost under one job of a cluster that we started: batch systems end
+workers for their own reasons. A learner that kills its process kills only the child of a worker.
 """
 
 _kept: dict[Hashable, Connection] = {}
@@ -39,7 +39,7 @@ _guard = threading.RLock()
 
 
 def within(seconds: float, function: Callable[[], T]) -> T:
-    """What a function gives, if it is there in time. Raises TimeoutError if not."""
+    """The result of a function, if it returns in time. Raises TimeoutError if not."""
     found: list[T] = []
     faults: list[BaseException] = []
 
@@ -144,9 +144,9 @@ class Connection:
                 )
 
     def estimate(self, seconds: Sequence[float]) -> None:
-        """Let the scheduler of a cluster of ours expect jobs to take as long as we think. Of short
-        ones a worker gets the next before it has asked for it; of long ones it does not, since
-        another worker may be free sooner.
+        """Give the scheduler of a cluster that we started our estimate of the length of jobs. Of
+        short ones a worker gets the next before it has asked for it; of long ones it does not,
+        since another worker may be free sooner.
         """
         scheduler = getattr(self.cluster, "scheduler", None)
         if scheduler is not None:

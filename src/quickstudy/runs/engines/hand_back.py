@@ -68,7 +68,7 @@ class FoundRuns:
         self._found: dict[str, str] = {}
 
     def of(self, keys: Collection[str]) -> dict[str, str]:
-        """The status of those of these runs that are there and are not failed."""
+        """The status of the stored runs among these that have not failed."""
         for path in (self._folder / RUNS).glob("*.jsonl"):
             try:
                 facts = path.stat()
@@ -108,8 +108,8 @@ def pack_results(folder: pathlib.Path) -> bytes:
 def write_results(content: bytes, journal: Journal) -> set[str]:
     """Write what has come back into the folder of a journal. Gives the keys of the runs.
 
-    A file of the same name and other content, of another run of that key, stays as it is; the new
-    one gets a name of its own. Raises QuickstudyError for what is not such results.
+    A file of the same name and other content, of another run of that key, is kept; the new one gets
+    a name of its own. Raises QuickstudyError for what is not such results.
     """
     written = set()
     try:

@@ -4,8 +4,8 @@ was on.
 Workers are started as fresh interpreters, not through `multiprocessing`: the user's script is not
 imported again in each, and thread counts are set before any library is loaded. They inherit nothing
 that a user's file has done to the driver. A worker that has imported a user's file runs only what
-needs that file, and is replaced before it would be given anything else: whatever the file has done
-to its process, from a flag of JAX to a patched library, it has done to its own learners.
+needs that file, and is replaced before it would be given anything else: changes that the file makes
+to its process, from a flag of JAX to a patched library, affect only its own learners.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from quickstudy.runs.engines.worker import FINISH, QUIT, too_long
 
 POLL_SECONDS = 0.1
 PATIENCE_SECONDS = 2.0
-"""How long a worker that was told to leave may take, before it is killed."""
+"""Seconds that a worker may take to exit before it is killed."""
 
 MOST_FAILED_STARTS = 3
 GPU_WORKERS = 3
@@ -126,7 +126,7 @@ class ProcessEngine:
         self._finishing = True
 
     def shutdown(self, now: bool = False) -> None:
-        """Let everybody go. Closing the line makes a worker leave as soon as it is not writing."""
+        """Let all workers go. Closing the pipe makes a worker exit once it has finished writing."""
         for worker in self._staff:
             if not now:
                 worker.tell(QUIT)
@@ -168,8 +168,8 @@ class ProcessEngine:
 
     def _next(self, worker: _Worker) -> Bundle:
         """The first bundle of the room that a worker is in and of the task whose data it holds;
-        else of a task that nobody is on; else the first of its room; and only then one of another
-        room.
+        else of a task that no worker is on; else the first of its room; and only then one of
+        another room.
         """
         taken = {other.task for other in self._staff}
 
@@ -354,7 +354,7 @@ class _Worker:
         code = self.process.returncode or 0
         if (
             code == -signal.SIGKILL
-        ):  # by none of ours: the kernel ends so what has taken too much memory
+        ):  # not by quickstudy: the kernel ends a process this way that takes too much memory
             return "signal 9; out of memory?"
         return f"signal {-code}" if code < 0 else f"exit status {code}"
 

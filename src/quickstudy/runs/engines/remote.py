@@ -147,7 +147,7 @@ def end_run(run: str) -> None:
 
 
 def _dismiss_later() -> None:
-    """Look in a while for children that nobody needs: their driver may have died."""
+    """Look from time to time for child processes without a driver: it may have died."""
     global _timer
     with _guard:
         if _timer is None:

@@ -125,7 +125,9 @@ class Slurm:
             f" {cluster.scheduler_address}, Dask dashboard: {cluster.dashboard_link}"
         ]
         if not self.tls and not cluster.scheduler_address.startswith("tcp://127."):
-            notes.append("whoever reaches this port can run programs as you; tls=true prevents it")
+            notes.append(
+                "anybody who reaches this port can run programs as you; set tls=true to prevent it"
+            )
         made = Connection(
             client,
             cluster.scheduler_address,
@@ -145,7 +147,7 @@ class Slurm:
         from quickstudy.runs.engines.remote import GPU
 
         class Job(slurm.SLURMJob):
-            """Keeps what the queue says when it refuses a job: the library only logs it."""
+            """Keeps the message with which the queue refuses a job: the library only logs it."""
 
             config_name = "slurm"
             refusals: ClassVar[list[str]] = []

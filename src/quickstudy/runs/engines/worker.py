@@ -2,7 +2,7 @@
 from standard input.
 
 The driver decides when to stop, so interrupts are ignored here; and when the driver is gone, so is
-the worker, once what it is writing is written. Whatever a learner prints goes to standard error.
+the worker, once what it is writing is written. A learner's own output goes to standard error.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class TooLong(BaseException):
 
 
 class Fault(NamedTuple):
-    """Why there is no outcome, and all that Python said of it; both empty where there is one."""
+    """The reason why there is no outcome, and the traceback; both empty if there is one."""
 
     reason: str
     traceback: str = ""
@@ -245,7 +245,7 @@ def _ignore_interrupts() -> None:
 
 
 def _take_streams() -> tuple[BinaryIO, Callable[[Message], None]]:
-    """Keep standard input and output for the driver's line, and give everybody else nothing and
+    """Keep standard input and output for the driver; other code reads nothing and writes to
     standard error.
     """
     commands = os.fdopen(os.dup(0), "rb")

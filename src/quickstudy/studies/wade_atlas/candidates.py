@@ -1,4 +1,4 @@
-"""The rules of the cellular automaton: which of them are each other's images, and the runs behind a
+"""The rules of the cellular automaton: which of them are each other's images, and the runs for a
 choice of the best.
 
 In Wolfram's numbering bit 4 left + 2 centre + right of a rule is the new cell. Reading the ring
@@ -83,7 +83,7 @@ def published_of(study: Study, row: StudyRow) -> list[str]:
 @dataclass(frozen=True)
 class TaskRuns:
     """The runs of one task by rule. choosing: under the root seed after the reported one, as many
-    as the study says. scores: those of which means are asked for. published: the best as published,
+    as the study sets. scores: those of which means are asked for. published: the best as published,
     if it is among the rules. results: what the runs are of.
     """
 
@@ -132,7 +132,7 @@ class TaskRuns:
         return len(self.choosing[self.compared[0]]) if self.compared else 0
 
     def chosen(self, score: str) -> str | None:
-        """The rule with the best mean, the first among equals; None where nobody knows which is
+        """The rule with the best mean, the first among equals; None if it is unknown which is
         better.
         """
         return first_by(self.means[score], self.legend.score(score).sign)
@@ -210,7 +210,7 @@ class Candidates:
 
     def stages(self, request: Request) -> Iterator[Stage]:
         """Every rule on the choosing seeds; then what was chosen, and the published ones, on the
-        reported ones. Raises UsageError for a column that is no rule.
+        reported ones. Raises UsageError for a column that is not a rule.
         """
         columns, root = request.study.columns, request.root
         if not all(column.isdigit() and int(column) < RULES for column in columns):
@@ -242,7 +242,7 @@ class Candidates:
             " is reported was used to choose."
         ]
         if runs < wanted:
-            lines.append(f"{runs:,} of {wanted:,} choosing runs are there.")
+            lines.append(f"{runs:,} of {wanted:,} choosing runs are stored.")
         for task in tasks:
             absent = len(task.choosing) - len(task.compared)
             if not task.compared:

@@ -168,10 +168,10 @@ def _told(contrasts: Sequence[Contrast]) -> str:
     say.
     """
     counts = Counter(contrast.standing for contrast in contrasts)
-    words = {ABOVE: "more on", BELOW: "less on", LEVEL: "cannot be told apart on"}
+    words = {ABOVE: "more on", BELOW: "less on", LEVEL: "no significant difference on"}
     said = [f"{word} {counts[standing]}" for standing, word in words.items() if counts[standing]]
     if counts[UNTOLD]:
-        said.append(f"no verdict on {counts[UNTOLD]}, where fewer than {FEWEST} runs are there")
+        said.append(f"no verdict on {counts[UNTOLD]}, where there are fewer than {FEWEST} runs")
     return ", ".join(said)
 
 

@@ -59,7 +59,7 @@ class RuleMap:
                     marks.append((row, column, columns[column].index(int(rule)), f"{words} {rule}"))
         caption = (
             f"{title}, mean over the choosing seeds. Each task has a scale of its own, from the"
-            " lowest mean of its rules to the highest, the numbers beside its name. A column is a"
+            " lowest mean of its rules to the highest, the numbers next to its name. A column is a"
             " family of rules that are each other's images, named by its smallest, the families"
             " that do best over all tasks first; the quarters of a cell are that rule, its mirror"
             " image and, below, their complements."

@@ -83,8 +83,8 @@ class Material:
                     sizes = {"train": sorted(set(train)), "test": sorted(set(test))}
                     facts.setdefault(row.label, {})[convention] = sizes
         text = (
-            "A task is drawn until enough different sequences are there, or five times as many"
-            " draws have been made."
+            "A task is sampled until there are enough different sequences, or five times as many"
+            " samples."
         )
         made: list[Block] = [Text(text)]
         if rows:
@@ -107,7 +107,7 @@ class Material:
             }
             made += [Text(_least(known))] if known else []
         else:
-            made.append(Text("No runs are there to count the sequences of."))
+            made.append(Text("There are no runs whose sequences could be counted."))
         closer = _closer(request)
         section = Section("How much there is to learn from", [*made, *closer.blocks], "material")
         return Made([section], {"material": {"tasks": facts, "closer": closer.facts}})
@@ -172,7 +172,7 @@ def _closer(request: Request) -> Made:
             heading = ("convention", "task", *request.columns)
             tables.append(table(f"{request.study.id}-closer-{score}", caption, heading, rows))
     return Made(
-        tables or [Text(f"No runs of the other forms of {found[0].label} are there.")], facts
+        tables or [Text(f"There are no runs of the other forms of {found[0].label}.")], facts
     )
 
 
@@ -180,7 +180,7 @@ def wade_in(unit: str, trace: Trace, convention: str) -> float:
     """WADE of a curve with T in updates of the weights or in training sequences; thresholds as the
     convention has them.
 
-    What is shown between two updates counts as part of the next; nothing comes before time 1.
+    Sequences shown between two updates count as part of the next; nothing comes before time 1.
     """
     per_step = trace.cost.updates / trace.cost.examples if trace.cost.examples else 1.0
     times: dict[str, curve.Times] = {
@@ -240,7 +240,7 @@ def _timed(request: Request) -> Made:
                 rows.append([Name(row.label), unit, *cells])
                 facts.setdefault(row.label, {})[unit] = {"means": means, "ranking": order}
     if not rows:
-        return Made([Text(f"Convention {convention}: no runs are there.")], facts)
+        return Made([Text(f"Convention {convention}: no runs.")], facts)
     caption = (
         f"WADE by the unit of time, convention {convention}: mean{halves(rows)}; in brackets, the"
         " place among the models by the mean"

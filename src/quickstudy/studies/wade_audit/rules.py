@@ -1,4 +1,4 @@
-"""Every model beside the rules that never learn, under both conventions."""
+"""Every model next to the non-learning controls, under both conventions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from quickstudy.runs.run_spec import task_controls
 SCORES = ("final-accuracy", "wade")
 """Unless the study's settings name others, `against = [...]`. Never the maximum of a run: over many
 noisy tests it is above what was learned, and a rule with a flat curve has no such bonus. A learner
-that guesses anew at each of 87 tests of 240 questions has a mean maximum of 0.579.
+that guesses independently at each of 87 tests of 240 questions has a mean maximum of 0.579.
 """
 _SIGNS = {ABOVE: ">", BELOW: "<", LEVEL: "=", UNTOLD: "?"}
 
@@ -70,7 +70,7 @@ def _rules(request: Request, scores: Sequence[str]) -> Block:
     }
     rows = mean_rows(found)
     if not rows:
-        return Text(f"Convention {convention}: no runs of the controls are there.")
+        return Text(f"Convention {convention}: no runs of the controls.")
     caption = f"Controls and oracles, convention {convention}, mean{halves(rows)}"
     heading = ("task", "rule", *(request.score(score).title for score in scores))
     return table(f"{request.study.id}-rules-{convention}", caption, heading, rows)

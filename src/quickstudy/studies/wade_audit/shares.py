@@ -144,7 +144,7 @@ class Leak:
             made += exchanged.blocks
             about["swap"] = exchanged.facts
         else:
-            made.append(Text(f"No runs of {' or '.join(networks.values())} are there."))
+            made.append(Text(f"There are no runs of {' or '.join(networks.values())}."))
         return Made([Section("The Transformer sees the answers", made, "leak")], {"leak": about})
 
 
@@ -160,7 +160,7 @@ def _raised(title: str, score: str, facts: Mapping[str, Any]) -> str:
     higher = [label for label, standing in told.items() if standing == ABOVE]
     return (
         f"Seeing the answers raises {title} on {len(higher)} of the {counted(len(told), 'task')}"
-        f" that can be told (interval above 0): {', '.join(higher) or 'none'}."
+        f" with enough runs (interval above 0): {', '.join(higher) or 'none'}."
     )
 
 
@@ -187,9 +187,7 @@ def _exchanged(request: Request, networks: Mapping[str, str]) -> Made:
                 "reacts": reacts,
             }
     if not rows:
-        return Made(
-            [Text("The answers have not been exchanged yet: no such runs are there.")], facts
-        )
+        return Made([Text("There are no runs with exchanged answers yet.")], facts)
     falls, moved, still = (
         ", ".join(
             task for task, found in facts.items() if found.get(name, {}).get("reacts") is said
@@ -255,7 +253,7 @@ def _first(request: Request) -> Made:
         ]
     rows = mean_rows(found)
     if not rows:
-        return Made([Text(f"Convention {convention}: no runs are there.")])
+        return Made([Text(f"Convention {convention}: no runs.")])
     facts: dict[str, dict[str, Any]] = {}
     for place, column in enumerate(columns):
         means = {label: mean_of(own[place]) for (label, *_), own in found.items() if own[place]}

@@ -1,5 +1,5 @@
-"""Worlds that stand in a table-driven task, lived in by compiled programs: handed over as arrays,
-and followed.
+"""Rollouts of compiled programs in worlds that are in a table-driven task: passed as arrays, and
+then followed on the host.
 
 The worlds on the host stay what counts: every reply that a program has given is given to them too,
 and what they show and reward must be what the program saw. That costs a microsecond a step.
@@ -24,7 +24,7 @@ AHEAD = 16
 
 
 class TableLives:
-    """Worlds, one for each lane, all fresh. What a program has to call stands in `world`."""
+    """Worlds, one for each lane, all fresh. The functions for a program are in `world`."""
 
     def __init__(self, worlds: Sequence[ByteWorld]) -> None:
         self._lanes, self._after = [_Lane(world) for world in worlds], None
@@ -46,8 +46,8 @@ class TableLives:
         return [lane.world.showing for lane in self._lanes]
 
     def supplied(self) -> tuple[Any, NDArray[np.int32]] | None:
-        """The state of all lanes, with instances enough, and (lane,) what is shown; None where one
-        stands in another kind of task by now.
+        """The state of all lanes, with enough instances, and (lane,) the present byte; None if
+        one is in another kind of task by now.
         """
         if not all(lane.standing() for lane in self._lanes):
             return None
@@ -66,7 +66,7 @@ class TableLives:
         return state, np.array(seen, np.int32)
 
     def lived(self, lived: Any) -> list[Life]:
-        """Follow what a program has lived, and give it as the worlds on the host tell it."""
+        """Follow the rollout of a program, and return it as the worlds on the host produce it."""
         self._after = lived.world
         taken, rows = int(lived.steps), np.asarray(lived.world.row)
         told = [np.asarray(part)[:, :taken] for part in (lived.seen, lived.done, lived.gained)]
@@ -77,9 +77,7 @@ class TableLives:
 
 
 class _Lane:
-    """One world. rows, fixed: what its program is handed over; anew: it stands at the beginning of
-    a task.
-    """
+    """One world. rows, fixed: the state for its program; anew: it is at the beginning of a task."""
 
     rows: Rows
     fixed: tuple[Any, ...]
@@ -89,7 +87,7 @@ class _Lane:
         self._used = 0
 
     def standing(self) -> bool:
-        """Whether it stands in a table-driven task; then its instances are drawn."""
+        """Whether it is in a table-driven task; then its instances are sampled."""
         world = self.world
         place, number = world.standing()
         if not table_driven(world.members[place]):
@@ -153,7 +151,7 @@ def _functions() -> tuple[Any, Any]:
 
 
 def _blank(rows: Any, fixed: Any) -> Any:
-    """A state of nothing, in the place of the one before the first: with it, a beginning is no
+    """A state of nothing, in the place of the one before the first: with it, a start needs no
     program of its own.
     """
     from quickstudy.jax_gateway import jax

@@ -1,5 +1,5 @@
-"""The tasks of the family: every published task by itself, all in their order, and curricula of
-one's own.
+"""The tasks of the family: every published task by itself, all in their order, and your own
+curricula.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Rules:
         return ByteWorld(members, streams, **options, **more)
 
     def named(self, names: Sequence[str]) -> list[Member]:
-        """Published tasks, or those of a user's own, under these rules."""
+        """Published tasks, or a user's tasks, under these rules."""
         return [self._member(name) for name in names]
 
     def _member(self, name: str) -> Member:
@@ -114,7 +114,7 @@ class Curriculum(Rules):
         object.__setattr__(self, "members", tuple(member_named(name) for name in self.members))
 
     def made_of(self) -> tuple[type, ...]:
-        """Classes of members of a user's own."""
+        """Classes of members in user code."""
         from quickstudy.tasks.curriculum.user_tasks import registered
 
         own = (registered(name) for name in self.members if name not in MEMBERS)
@@ -126,7 +126,7 @@ class Curriculum(Rules):
         return self.members
 
     def configurations(self) -> Any:
-        """All that its task can be in, cut down as `cut_down` says: what a machine is built of. Of
+        """All configurations of its task, reduced by `cut_down`: the basis of a machine. Of
         one task alone.
         """
         from quickstudy.tasks.curriculum.reductions import reduced_by_default
@@ -243,7 +243,7 @@ class Single(Curriculum):
         return Judge(self.members[0], self.judging == "strict", self.limits == "steps")
 
     def replay(self, line: Mapping[str, Any]) -> dict[str, Any]:
-        """A recorded session lived through again: `environment`, `rewards` and `judged`."""
+        """A replayed session: `environment`, `rewards` and `judged`."""
         found = looked_through(line, "session")
         return self.judge.replayed(found["rows"], found["replies"])
 
@@ -284,7 +284,7 @@ task.variant(
     "curriculum/micro-2", version=1, of=Tabled, summary="One letter is right for four letters."
 )
 task.variant(
-    "curriculum/micro-3", version=1, of=Tabled, summary="Four letters stand for each other."
+    "curriculum/micro-3", version=1, of=Tabled, summary="Four letters are mapped to each other."
 )
 task.variant("curriculum/micro-4", version=1, of=Tabled, summary="Repeat a symbol.")
 task.variant(

@@ -16,7 +16,7 @@ from quickstudy.tasks.curriculum.loop import PERIOD, SPACE, Question
 Following = dict[tuple[tuple[str, int], Any], Fraction]
 """By ((what is seen, reward), configuration), the chance that both follow."""
 WRONG = 0
-"""A byte that no answer holds: in a reply, it stands for all that is wrong already."""
+"""A byte that no answer holds: in a reply, it represents every reply that is wrong already."""
 
 
 class Asked(NamedTuple):
@@ -27,7 +27,7 @@ class Asked(NamedTuple):
 
 class Place(NamedTuple):
     """Where a task is. instance: its number. question: at hand, None where the next is not drawn
-    yet. rest: what is still to be shown of a question, or of feedback, behind the byte shown last.
+    yet. rest: the rest of a question, or of feedback, after the byte shown last.
     reply: what was answered so far, or a shorter reply that will be judged alike. run: rewards in a
     row. over: the instance is; only its feedback is left.
     """
@@ -47,8 +47,8 @@ Shorten = Callable[[Question, bytes], bytes]
 @dataclass(frozen=True, eq=False)
 class MicroLoop:
     """instances: with their chances. wanted: rewards in a row that solve one. by_period, judge: as
-    of an `Instance`. shorten: makes of a reply one that is judged alike whatever follows, of which
-    there are few.
+    of an `Instance`. shorten: reduces a reply to one that is judged alike for all continuations, of
+    which there are few.
     """
 
     instances: Sequence[tuple[Asked, Fraction]]
@@ -84,11 +84,11 @@ class MicroLoop:
         return {((chr(said[0]), reward), shown): Fraction(1)}
 
     def _spoken(self, place: Place, byte: int) -> Following:
-        """The environment goes on speaking: whoever speaks too is punished, unless nothing but
-        silence is left.
+        """The environment goes on speaking: a learner that speaks at the same time is punished,
+        unless only silence is left.
         """
-        # Between feedback and the next question there is no turn; behind the feedback of an
-        # instance that is over there is a reply that nobody judges.
+        # Between feedback and the next question there is no turn; after the feedback of an
+        # instance that is over there is a reply that is not judged.
         talked = byte != SPACE and not (place.over and not place.rest)
         reward, run = (-1, place.run if place.over else 0) if talked else (0, place.run)
         if not place.rest:
@@ -135,8 +135,8 @@ class MicroLoop:
         return chr(expected[len(place.reply)] if expected.startswith(place.reply) else expected[-1])
 
     def name(self, configurations: Sequence[Place]) -> str:
-        """Instances that are possible, as capitals, if not all are; what was shown; what was
-        answered behind a bar; and the rewards in a row.
+        """Instances that are possible, as capitals, if not all are; what was shown; the answer
+        after a bar; and the rewards in a row.
         """
         one, known = configurations[0], sorted({place.instance for place in configurations})
         some = "".join(map(_capital, known)) + " " if len(known) < len(self.instances) else ""
@@ -161,8 +161,8 @@ def _reply(place: Place) -> str:
 
 
 class MiniPlace(NamedTuple):
-    """Where a mini task is. question: at hand. rest: still to be shown behind the byte shown last.
-    said: the end of what was answered, as far as it may become right. told: None until it is
+    """Where a mini task is. question: at hand. rest: still to be shown after the byte shown last.
+    said: the end of the answer, as far as it may become right. told: None until it is
     judged; then whether it was right.
     """
 
@@ -196,7 +196,7 @@ class MiniLoop:
             said = place.rest + (place.question.right if judged else place.question.wrong) + b" "
             place = place._replace(rest=said, said=b"", told=judged)
         elif place.told is None:
-            # What is said while the environment speaks is forgotten.
+            # Bytes sent while the environment speaks are dropped.
             said = place.said + (b" " if place.rest else given.encode("latin-1"))
             ends = (said[start:] for start in range(len(said) + 1))
             place = place._replace(
@@ -230,7 +230,7 @@ class MiniLoop:
         )
 
     def name(self, configurations: Sequence[MiniPlace]) -> str:
-        """What is being shown and said."""
+        """The bytes in both directions."""
         one = configurations[0]
         if one.told is not None:
             return f"{'right' if one.told else 'wrong'}:{len(one.rest)}"

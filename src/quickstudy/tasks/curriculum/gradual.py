@@ -107,7 +107,7 @@ class Unseen:
 
 @dataclass(frozen=True)
 class Noise:
-    """Random bytes and rewards, whatever is replied. It never ends."""
+    """Random bytes and rewards, independent of the replies. It never ends."""
 
     horizon: ClassVar[int] = Rules.horizon
     inputs, outputs = Rules.inputs, Rules.outputs

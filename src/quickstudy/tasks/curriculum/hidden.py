@@ -50,8 +50,8 @@ TWO: dict[str, Callable[[bytes, bytes], bytes]] = {
 
 @dataclass(frozen=True)
 class Manner:
-    """How a hidden curriculum speaks: what it says to right and wrong answers, and the mark behind
-    it.
+    """How a hidden curriculum speaks: its feedback on right and wrong answers, and the mark
+    after it.
     """
 
     praise: bytes

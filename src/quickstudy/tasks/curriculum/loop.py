@@ -23,8 +23,8 @@ BUDGET, NEVER = IN_A_ROW * (1 + SUCCESS_TOLERANCE), 1 << 40
 
 
 class Question(NamedTuple):
-    """What is asked, what is right (or one of the right answers), and what is said after a right
-    and a wrong answer.
+    """The question, the right answer (or one of several), and the feedback after a right and a
+    wrong answer.
     """
 
     text: bytes
@@ -52,8 +52,8 @@ def always(question: Question, correct: bool) -> bool:
 class Instance:
     """What a task has drawn. ask: gives the next question. judge: of a question and a reply.
     by_period: a reply ends at its first period, else where it is as long as the expected one.
-    knows: told every question and whether it was answered rightly, says whether the answers can be
-    known by now. patience: F, by which the hard limit is longer than the soft one.
+    knows: from every question and whether it was answered rightly, returns whether the answers can
+    be known by now. patience: F, by which the hard limit is longer than the soft one.
     """
 
     ask: Callable[[], Question]
@@ -112,7 +112,7 @@ def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False)
     steps, as Algorithm 1 has it, and not questions.
 
     While there is anything but spaces to be shown, the learner must send spaces; its turn begins
-    with the reply to the last other byte. Whatever it sends then is its answer, leading spaces
+    with the reply to the last other byte. Everything it then sends is its answer, leading spaces
     included.
 
     After each judged question, in this order: ten in a row end the instance, as a success unless
@@ -179,7 +179,7 @@ def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False)
             run, reward, said = run + 1, 1, right
         else:
             run, reward, said = 0, -1, wrong
-        if left > 0:  # the answer was faster than the spaces behind the question
+        if left > 0:  # the answer was faster than the spaces after the question
             said = b" " * left + said
         ended = None
         if run >= IN_A_ROW:
@@ -218,7 +218,7 @@ class EndOfQuestions(Exception):
 
 
 def drain(text: bytes, stage: Stage, reward: int) -> Generator[tuple[int, int], int, int]:
-    """Show what is left to be said when all is over; talking is still punished. Gives the reward
+    """Show the rest of the text when all is over; talking is still punished. Gives the reward
     that is left.
     """
     if not text:
@@ -235,8 +235,8 @@ CONGRATULATIONS = (b"good job.", b"bravo.", b"congratulations.", b"nice work.", 
 
 
 def mini(instance: Instance, stage: Stage, reward: int) -> Life:
-    """One question. Its answer is what was said last before the first period; anything else that is
-    said while the environment speaks is forgotten, but a period is judged at once. What is said and
+    """One question. Its answer is the last text before the first period; anything else that it
+    sends while the environment speaks is dropped, but a period is judged at once. The feedback and
     a space come before the reward.
     """
     question = instance.ask()

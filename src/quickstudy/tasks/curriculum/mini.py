@@ -60,7 +60,7 @@ class Language:
 
     @property
     def unused(self) -> list[str]:
-        """Letters that stand in none of its n-grams."""
+        """Letters that are in none of its n-grams."""
         used = set("".join(self.parts + self.unwanted))
         return [letter for letter in CAPITALS if letter not in used]
 
@@ -196,7 +196,7 @@ def mended(language: Language, draws: Draws, length: int) -> str:
 @dataclass(frozen=True)
 class Descriptions:
     """A set of descriptions. parts: the most n-grams; longest: the most letters of a string's
-    length parameter. anything: how often it is there, in hundredths; negated: how often an n-gram
+    length parameter. anything: how often it occurs, in hundredths; negated: how often an n-gram
     is.
     """
 

@@ -2,8 +2,9 @@
 byte what `loop` does.
 
 A step draws nothing: the state holds instances that were drawn before, from the same random
-numbers, as arrays (`queues`). What task it is stands in the state too, so that one compiled program
-serves all of them. By `begun_by_key` such a task is a `PureWorldTask`: whole lives from a key.
+numbers, as arrays (`queues`). The kind of task is part of the state too, so that one compiled
+program serves all of them. By `begun_by_key` such a task is a `PureWorldTask`: whole rollouts from
+a key.
 """
 
 from __future__ import annotations
@@ -48,9 +49,9 @@ class Queue(NamedTuple):
 
 
 class Fixed(NamedTuple):
-    """What does not change: kind of the task, successes that pass it, the mark behind the feedback
-    (-1: none), whether a right answer is given back without its end; (256,) bytes as they are
-    shown, and as they are meant.
+    """What does not change: kind of the task, successes that pass it, the mark after the
+    feedback (-1: none), whether a right answer is repeated without its end; (256,) bytes as shown,
+    and as meant.
     """
 
     kind: Any
@@ -62,12 +63,12 @@ class Fixed(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where a life stands. row: of the queue; question: its place in the order; told: that of the
-    question whose feedback is shown, said: how long that is, cut: by how much a value is shortened
-    there; place, length: of the text; answered, right: bytes of the answer so far, and whether they
-    are right; draining: 0, or how the instance has ended whose last text is shown (1: failed, 2:
-    solved); shown, run, asked, soft, hard: see `loop.micro`; left, opens: what is still needed to
-    know the answers; solved: instances in a row; over: the task is passed.
+    """The state of a rollout. row: of the queue; question: its place in the order; told: that of
+    the question whose feedback is shown, said: how long that is, cut: by how much a value is
+    shortened there; place, length: of the text; answered, right: bytes of the answer so far, and
+    whether they are right; draining: 0, or how the instance has ended whose last text is shown (1:
+    failed, 2: solved); shown, run, asked, soft, hard: see `loop.micro`; left, opens: what is still
+    needed to know the answers; solved: instances in a row; over: the task is passed.
     """
 
     queue: Queue
@@ -173,7 +174,7 @@ def stepped(state: State, action: Any) -> tuple[State, Any, Any, Any]:
     ended = jnp.where(in_a_row, jnp.where(asked <= soft, 2, 1), jnp.where(failed, 1, 0))
     more = ended == 0
 
-    # What is said then.
+    # The feedback.
     cut = _whole(fixed.short & right)
     digits = _whole(queue.noise[state.row, state.question, 0])
     said = digits + _whole(value[0]) - cut + (fixed.closes >= 0)
@@ -216,9 +217,7 @@ def stepped(state: State, action: Any) -> tuple[State, Any, Any, Any]:
 
 
 def halts(state: State) -> Any:
-    """The task is passed, or the last row of the queue is reached: somebody has to hand over
-    more.
-    """
+    """The task is passed, or the last row of the queue is reached: the caller has to pass more."""
     return state.over | (state.row >= state.queue.lefts.shape[-1] - 1)
 
 
@@ -245,7 +244,7 @@ def _whole(value: Any) -> Any:
 
 
 def key_name(words: NDArray[np.uint32]) -> str:
-    """The name of the random stream that the two words of a key stand for."""
+    """The name of the random stream that the two words of a key encode."""
     return "".join(f"{word:08x}" for word in words)
 
 

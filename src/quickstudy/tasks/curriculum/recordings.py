@@ -1,11 +1,11 @@
-"""Recordings: replies judged one by one, and whole sessions lived through again with the questions
-of the recording.
+"""Recordings: replies judged one by one, and whole sessions replayed with the questions of the
+recording.
 
 A recording is one JSON object a line. For single replies: `task`, `question`, `expected`, `reply`.
 For a session: `task`, `rows` (each `question`, `expected`, `feedback`, and `knowable`: the answers
 can be known from here on; where it is missing, they are in tasks where they always are) and
-`replies`, one character a byte, in a text or in a list of single characters. `feedback` is what is
-said after the answer, whatever that was, or an object with `right` and `wrong`.
+`replies`, one character a byte, in a text or in a list of single characters. `feedback` is the text
+after any answer, or an object with `right` and `wrong`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from quickstudy.tasks.curriculum.texts import PATIENT, judge_of
 
 @dataclass(frozen=True)
 class Judge:
-    """How a task judges and limits, whoever asks. strict: see `Curriculum.judging`; in_steps: see
+    """How a task judges and limits. strict: see `Curriculum.judging`; in_steps: see
     its `limits`.
     """
 
@@ -72,8 +72,8 @@ class Judge:
 
     def judged(self, question: str, expected: str, reply: str) -> dict[str, Any]:
         """`finished`, `correct` and `reward` of one reply, as the world would judge it that hears
-        it byte by byte: at the first period, or as soon as it is as long as what is expected. What
-        comes behind is no part of it.
+        it byte by byte: at the first period, or as soon as it has the expected length. The rest is
+        not part of it.
         """
         asked, said = Question(as_bytes(question), as_bytes(expected)), as_bytes(reply)
         end = said.find(b".") + 1 if self.by_period else max(len(asked.expected), 1)
@@ -233,5 +233,6 @@ def _check_text(owner: Mapping[str, Any], name: str) -> None:
     strange = next((letter for letter in text if ord(letter) > 255), None)
     if strange is not None:
         raise UsageError(
-            f"{name} has {strange!r}, which is no byte: a character must have a code from 0 to 255"
+            f"{name} has {strange!r}, which is not a byte: a character must have a code from 0 to"
+            " 255"
         )

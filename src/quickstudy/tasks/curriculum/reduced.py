@@ -1,8 +1,8 @@
 """Tasks of the curriculum cut down until all that they can be in can be written down, and their
 machines with it.
 
-They are worlds like the others, and they say exactly what they can be in: whatever happens in the
-world is drawn from the same chances that the machine is built of.
+They are worlds like the others, and they say exactly what they can be in: all events in the world
+are sampled from the same probabilities as those of the machine.
 """
 
 from __future__ import annotations
@@ -204,14 +204,15 @@ class Reduced:
 @task("curriculum/reduced-1", version=1, controls=CONTROLS, oracle="perfect-byte")
 @dataclass(frozen=True)
 class OneAnswer(Reduced):
-    """Find the one answer, whatever is shown: task 1 with few instances and no limits.
+    """Find the one answer, independent of the question: task 1 with few instances and no limits.
 
     Its machine has I R + 2^I - I - 1 states, for I instances and R rewards in a row: while nothing
     is known all instances are possible, and that is a state of its own.
 
     Sees: one of `letters` letters, each equally likely.
-    Answers: one byte; in each kind of instance another letter is right, whatever is shown.
-    Scored: reward 1 if right, -1 if not; `wanted` in a row solve an instance, and another is
+    Answers: one byte; in each kind of instance another letter is right, independent of the
+    question. Scored: reward 1 if right, -1 if not; `wanted` in a row solve an instance, and another
+    is
         sampled without a mark. The end is after five instances.
     Chance: one byte in 256.
     Ceiling: 5 times `wanted` steps.

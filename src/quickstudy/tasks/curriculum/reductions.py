@@ -3,9 +3,9 @@ is asked then.
 
 Tasks that look something up (1 to 6 and 15) have `choices` keys and `choices` values. Of every
 other choice a task makes, of a letter, a word, a length, its first `choices` options are left, but
-choices among up to four kinds stay as they are; what the task makes of them is its own doing.
-Questions of an instance are drawn one by one, not from a pack. Mini tasks are cut down to `choices`
-questions with a right and as many with a wrong string, drawn by the task itself.
+choices among up to four kinds are kept; the task uses them as before. Questions of an instance are
+drawn one by one, not from a pack. Mini tasks are cut down to `choices` questions with a right and
+as many with a wrong string, drawn by the task itself.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ T = TypeVar("T")
 CHOICES, WANTED = 2, 2
 LOOKED_UP = ("1", "2", "3", "4", "6", "15")
 _WHOLE = 4
-"""Choices among so few are between kinds of question, not between symbols: they stay as they
-are.
+"""Choices among so few are between kinds of question, not between symbols: they are kept.
 """
 _ROTATED = 3
 """Where a task draws more things than that at once, it is only drawn with which of them it
@@ -160,7 +159,7 @@ def _texts(lengths: Sequence[int], choices: int) -> list[bytes]:
 
 
 def _begun(number: str, draws: Scripted) -> tuple[tuple[int, ...], Question]:
-    """What was drawn for an instance of a task, and one question of it."""
+    """The samples of an instance of a task, and one question of it."""
     ground = _Reduced(draws, word_list())
     instance = MICRO[number](ground)  # type: ignore[arg-type]
     begun = tuple(draws.taken)
@@ -192,7 +191,7 @@ class Scripted(Draws):
         self.options: list[int] = []
 
     def below(self, count: int) -> int:
-        """The next number of the script; 0 behind its end."""
+        """The next number of the script; 0 after its end."""
         return self._next(count if count <= _WHOLE else min(count, self._choices))
 
     def between(self, least: int, most: int) -> int:
@@ -233,8 +232,8 @@ def every(function: Callable[[Scripted], T], choices: int) -> Iterator[tuple[T, 
 def _shortened(
     judge: Callable[[Question, bytes], bool], by_period: bool, question: Question, reply: bytes
 ) -> bytes:
-    """A reply that is judged alike, whatever follows: as it is while it may still be the expected
-    one.
+    """A shortest reply that is judged alike for all continuations: unchanged while it may still
+    be the expected one.
     """
     if question.expected.startswith(reply):
         return reply
@@ -255,7 +254,7 @@ def _freely(question: Question, reply: bytes) -> bytes:
         return bytes([WRONG])
     wanted, _, unwanted = text.partition(b" but not ")
     words = wanted.split(b" or ")
-    if not question.text.startswith(b" "):  # 13.2: whatever contains one of the words
+    if not question.text.startswith(b" "):  # 13.2: any text that contains one of the words
         found = next((word for word in words if word in reply), None)
         ends = (reply[start:] for start in range(len(reply) + 1))
         return found or next(end for end in ends if any(word.startswith(end) for word in words))

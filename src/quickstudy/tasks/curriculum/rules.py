@@ -1,6 +1,4 @@
-"""The rules beside every score of the family: silence, chance, the echo, and the one that is shown
-the answers.
-"""
+"""The controls of the family: silence, chance, the echo, and the one that is shown the answers."""
 
 from __future__ import annotations
 
@@ -48,7 +46,7 @@ class Chance:
 
 @control("echo-byte", version=1, role="control")
 class Echo(Silent):
-    """What was shown last."""
+    """The byte shown last."""
 
     def act(self, observation: int, reward: float, first: bool, learning: bool = True) -> int:
         """The same byte."""
@@ -57,7 +55,7 @@ class Echo(Silent):
 
 @control("perfect-byte", version=1, role="oracle")
 class Perfect(Silent):
-    """Is shown the right answer to every question as it is put, and says it in time. Needs the
+    """Is shown the right answer to every question when it is put, and sends it in time. Needs the
     fewest steps.
     """
 

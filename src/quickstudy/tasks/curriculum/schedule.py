@@ -28,7 +28,7 @@ _TYPES = {
 
 def member_named(name: str) -> str:
     """A task by any of its names: `curriculum/micro-5.1`, `micro-5.1`, `micro5.1`, `5.1`, or the
-    class of the original; or the name of a `MicroTask` of a user's own.
+    class of the original; or the name of a user's `MicroTask`.
 
     >>> [member_named(name) for name in ("5.1", "mini0", "tasks.Micro5Sub1Task", "tasks.TaskSet3")]
     ['micro-5.1', 'mini-0', 'micro-5.1', 'mini-3']
@@ -52,7 +52,7 @@ def member_named(name: str) -> str:
 
 
 def is_own(name: str) -> bool:
-    """Whether a member is a `MicroTask` of a user's own."""
+    """Whether a member is a user's `MicroTask`."""
     from quickstudy.tasks.curriculum.user_tasks import registered
 
     return registered(name) is not None
@@ -122,14 +122,14 @@ class Scheduler:
         self.place, self.solved = state["place"], list(state["solved"])
         self._draws, self.drawn = draws(), state["drawn"]
         if self.kind in ("random", "dependencies"):
-            # One number is drawn for each instance, whatever it is made of.
+            # One number is sampled for each instance of any kind.
             for _ in range(self.drawn):
                 self._draws.below(1)
 
 
 @dataclass(frozen=True)
 class CurriculumFile:
-    """A curriculum as it stands in a file. needed: the successes that pass a task; dependencies:
+    """A curriculum as read from a file. needed: the successes that pass a task; dependencies:
     numbers of tasks.
     """
 

@@ -22,8 +22,8 @@ TEN, FOUR = 10, 4
 
 class Ground(NamedTuple):
     """What an instance is drawn from besides random numbers. stream: the name of its random stream;
-    number: of the instance within it, from 0. words: the word list. strict: whatever is right must
-    be said as it is; balanced: what is right and what is wrong is equally long.
+    number: of the instance within it, from 0. words: the word list. strict: the answer must equal
+    the right one exactly; balanced: feedback on right and on wrong answers is equally long.
     """
 
     stream: str
@@ -44,7 +44,7 @@ def shown(symbols: bytes) -> tuple[bytes, ...]:
 
 
 def one_answer(ground: Ground, symbols: bytes = SYMBOLS) -> Instance:
-    """Task 1: ten symbols, one of which is always right, whatever is asked. It can be known after
+    """Task 1: ten symbols, one of which is always right, for every question. It can be known after
     the first right answer, or when all symbols have been tried.
     """
     draws = ground.draws()
@@ -64,7 +64,7 @@ def letters_and_echo(ground: Ground) -> Instance:
 
 
 def permuted_and_echo(ground: Ground) -> Instance:
-    """Task 3: four letters stand for each other; other symbols are their own answer."""
+    """Task 3: four letters are mapped to each other; other symbols are their own answer."""
     draws = ground.draws()
     alphabet = draws.some_of(shown(LETTERS), FOUR)
     table = dict(zip(alphabet, draws.some_of(alphabet, FOUR), strict=True))
@@ -87,7 +87,7 @@ class Table:
     """Ten keys of digits and their values. keys: lengths that ten random keys may have; none: the
     digits themselves, one each. values: lengths of the values; none: the digits in another order.
     asks, ends, closes: what follows a key, a value, and the feedback. noise: how many random digits
-    come before the feedback. short: a right answer is not given back with its end.
+    come before the feedback. short: a right answer is repeated without its end.
     """
 
     keys: tuple[int, ...] = ()

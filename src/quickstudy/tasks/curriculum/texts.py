@@ -31,7 +31,7 @@ Ask = Callable[[Draws, tuple[bytes, ...]], Question]
 
 
 def random_map(ground: Ground) -> Instance:
-    """Task 6: eight words stand for eight words."""
+    """Task 6: eight words are mapped to eight words."""
     draws = ground.draws()
     keys, values = (draws.some_of(ground.words.every[:200], 8) for _ in range(2))
     questions = [
@@ -136,7 +136,7 @@ def combine(draws: Draws, words: tuple[bytes, ...]) -> Question:
 
 
 def as_sets(draws: Draws, words: tuple[bytes, ...]) -> Question:
-    """Task 12: a letter is put to a word, unless it is there, or taken from it."""
+    """Task 12: a letter is added to a word, unless it has it, or removed from it."""
     action, word, letter = (
         draws.one_of((b"union", b"exclude")),
         draws.one_of(TRIPLES),
@@ -220,7 +220,7 @@ def judge_logic(question: Question, reply: bytes, strict: bool = True) -> bool:
 
 
 def judge_words(question: Question, reply: bytes) -> bool:
-    """Of task 13.2: with `or` whatever contains one of the words."""
+    """Of task 13.2: with `or` any text that contains one of the words."""
     # Every second word joins two others, and one of these may be the word `or` as well.
     words = question.text.removeprefix(b"say: ").removesuffix(b".").split(b" ")
     if words[1:2] != [b"or"]:
@@ -256,7 +256,7 @@ def with_synonyms(ground: Ground) -> Instance:
 
 
 def with_new_words(ground: Ground) -> Instance:
-    """Task 20: the same with a new word for one of its words, and with that said before."""
+    """Task 20: the same with a new word for one of its words, announced before."""
     draws, base = ground.draws(), _in_turn(ground)
     new = dict(
         zip(SYNONYMS, draws.some_of(ground.words.plain[200:400], len(SYNONYMS)), strict=True)
@@ -275,7 +275,7 @@ def with_new_words(ground: Ground) -> Instance:
 
 
 def _in_turn(ground: Ground) -> Ask:
-    """One of four tasks, none again before all four were there."""
+    """One of four tasks, none repeated before all four came."""
     order: list[Ask] = ground.draws("base", ground.number // 4).some_of(
         [say_several, combine, as_sets, next_letter], 4
     )

@@ -1,4 +1,4 @@
-"""A micro task in a file of a user's own: it draws an instance, and can be a member of a curriculum
+"""A micro task in a user's file: it samples an instance, and can be a member of a curriculum
 like a published one.
 """
 
@@ -19,7 +19,7 @@ from quickstudy.tasks.curriculum.world import ByteWorld, Member
 
 @dataclass(frozen=True)
 class MicroTask(Curriculum):
-    """One task of a user's own; its id is `curriculum/NAME`, and `members=NAME` puts it in a chain,
+    """One of a user's tasks; its id is `curriculum/NAME`, and `members=NAME` puts it in a chain,
     with its default parameters.
     """
 
@@ -51,7 +51,7 @@ class MicroTask(Curriculum):
 
 
 def registered(name: str) -> type[MicroTask] | None:
-    """The class of a task of a user's own, by the name of the member; None where there is none."""
+    """The class of a user's task, by the name of the member; None if there is none."""
     if f"curriculum/{name}" not in registries.task:
         return None
     found = registries.task.get(f"curriculum/{name}")

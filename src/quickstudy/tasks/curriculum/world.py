@@ -51,9 +51,9 @@ class Member:
 
 
 class ByteWorld(World):
-    """Instances of tasks, until the scheduler has no more. Whatever is drawn depends on the streams
-    and on the number of the instance within its task alone, so a task shows the same alone, in a
-    chain and after others.
+    """Instances of tasks, until the scheduler has no more. Samples depend only on the streams and
+    on the number of the instance within its task, so a task shows the same alone, in a chain and
+    after others.
 
     names: of the random streams of its tasks. stage: what is going on, for those who may look.
     recorder: a `Recorder`, if all is to be written down. Every end of an instance is an event: task
@@ -290,7 +290,7 @@ def stream_names(members: Sequence[Member], streams: Streams) -> list[str]:
 
 
 def renaming_of(draws: Draws) -> bytes:
-    """What is shown for each of the 256 bytes where symbols are renamed."""
+    """The byte shown for each of the 256 bytes where symbols are renamed."""
     table = list(range(256))
     for group in GROUPS:
         for symbol, other in zip(group, draws.some_of(group, len(group)), strict=True):

@@ -79,7 +79,7 @@ class BinaryChannel(Parts):
             )
 
     def bent(self, heard: Floats) -> Floats:
-        """What is received of the sum of echoes, but for the noise."""
+        """The received sum of echoes, without the noise."""
         return heard + self.cubic * heard**3
 
     @property
@@ -238,7 +238,7 @@ class BlindLinear(Linear):
     """
 
     def learn(self, inputs: Floats, targets: Floats) -> None:
-        """What was read before every answer; of the answers only their modulus, if it is shown."""
+        """The inputs before every answer; of the answers only their modulus, if it is shown."""
         shown = ~np.isnan(targets).any(axis=1)
         self._rows.append(self._windows(inputs)[shown])
         self._answers.append(np.abs(targets[shown]))

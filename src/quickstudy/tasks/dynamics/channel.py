@@ -86,25 +86,25 @@ class Channel(Parts):
 
 
 task.variant(
-    "dynamics/channel-12", version=1, of=Channel, summary="What was sent, at 12 dB.", snr=12.0
+    "dynamics/channel-12", version=1, of=Channel, summary="The sent symbol, at 12 dB.", snr=12.0
 )
 task.variant(
-    "dynamics/channel-16", version=1, of=Channel, summary="What was sent, at 16 dB.", snr=16.0
+    "dynamics/channel-16", version=1, of=Channel, summary="The sent symbol, at 16 dB.", snr=16.0
 )
 task.variant(
-    "dynamics/channel-20", version=1, of=Channel, summary="What was sent, at 20 dB.", snr=20.0
+    "dynamics/channel-20", version=1, of=Channel, summary="The sent symbol, at 20 dB.", snr=20.0
 )
 task.variant(
-    "dynamics/channel-24", version=1, of=Channel, summary="What was sent, at 24 dB.", snr=24.0
+    "dynamics/channel-24", version=1, of=Channel, summary="The sent symbol, at 24 dB.", snr=24.0
 )
 task.variant(
-    "dynamics/channel-28", version=1, of=Channel, summary="What was sent, at 28 dB.", snr=28.0
+    "dynamics/channel-28", version=1, of=Channel, summary="The sent symbol, at 28 dB.", snr=28.0
 )
 task.variant(
     "dynamics/channel-rodan",
     version=1,
     of=Channel,
-    summary="What was sent, without noise, the input raised by 30 (Rodan and Tino 2011).",
+    summary="The sent symbol, without noise, the input raised by 30 (Rodan and Tino 2011).",
     snr=None,
     offset=30.0,
     training=2000,

@@ -24,8 +24,8 @@ STARTS = ((2.0, 0.0), (-3.0, 3.0), (3.0, 3.0), (-1.0, -2.0))
 PIECE, EXAM, MANY = 500, 2000, 20
 """Control steps from each of them; of an exam's run; starts of the exam."""
 FAR = 0.5
-"""What is further from the reference, in place or speed, than half the radius once it should have
-settled is lost.
+"""A trial further from the reference, in position or speed, than half the radius after the
+settling time is lost.
 """
 
 

@@ -249,7 +249,7 @@ task.variant(
     "dynamics/kuramoto-sivashinsky-observer",
     version=1,
     **RULES,
-    oracle="nobody knows what can be seen of the rest",
+    oracle="unknown: what can be inferred of the rest",
 )
 @dataclass(frozen=True)
 class KuramotoSivashinskyObserver(Parts):

@@ -16,7 +16,7 @@ from quickstudy.data.locate import DataSet, find
 from quickstudy.data.measured import IPIX, LASER, NOAA, SILSO, ZURICH, columns, digest
 from quickstudy.tasks.dynamics.series import RULES, Floats, Forecast, taxonomy
 
-UNKNOWN = {**RULES, "oracle": "nobody knows what can be foretold of it"}
+UNKNOWN = {**RULES, "oracle": "unknown: how much of it is predictable"}
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ class Memory:
     "dynamics/charc",
     version=1,
     controls=["no-memory"],
-    oracle="nobody knows all that a substrate can be",
+    oracle="unknown: all behaviours of a substrate",
     protocol="charc",
 )
 @dataclass(frozen=True)
@@ -156,7 +156,5 @@ class DelayLine(StateRule):
         return self._task.response(inputs)
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """What is asked for; before it is looked at, another task may have asked for something
-        else.
-        """
+        """The requested targets; before they are read, another task may have requested others."""
         return self.states(inputs) if self._width == self._task.delays else super().predict(inputs)

@@ -196,5 +196,5 @@ task.variant(
     of=LazyEight,
     summary="Go on drawing a lying figure eight whose speed goes up and down.",
     warp=0.5,
-    oracle="nobody knows, as it is warped",
+    oracle="unknown, since it is warped",
 )

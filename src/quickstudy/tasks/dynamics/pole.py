@@ -118,7 +118,7 @@ class Cart:
 
     @property
     def inputs(self) -> Reals:
-        """What is seen, and a constant."""
+        """The observation, and a constant."""
         return Reals(7 if self.velocities else 4)
 
     def seen(self, state: Any, xp: Any = np) -> Any:

@@ -1,5 +1,5 @@
-"""Who can balance two poles: a linear controller with the equations, as a teacher and as an oracle;
-and who cannot.
+"""Controllers of two poles: a linear one that knows the equations, as a teacher and as an
+oracle; and controls that fail.
 """
 
 from __future__ import annotations

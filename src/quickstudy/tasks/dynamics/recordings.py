@@ -22,7 +22,7 @@ from quickstudy.tasks.sampling import Split
 
 ALIKE: dict[str, Any] = {
     "controls": ["mean", "linear", "linear-whole"],
-    "oracle": "nobody knows how many can be told apart",
+    "oracle": "unknown: how many can be distinguished",
     "protocol": "classification",
 }
 
@@ -60,7 +60,7 @@ class Recordings:
         return {"sha256": [digest(data) for data in self.sets], "varies": ["order", "weights"]}
 
     def parts(self) -> Split:
-        """What is learned from and what is tested on. Every call gives the same two objects."""
+        """The training data and the test data. Every call gives the same two objects."""
         return _parts(self, tuple(digest(data) for data in self.sets))
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:

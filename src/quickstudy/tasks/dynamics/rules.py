@@ -57,7 +57,7 @@ class Mean:
 
 @control("persistence", version=1, role="control")
 class Persistence(FixedRule):
-    """What was right at the step before; where the series itself is read, the value just read. 0
+    """The target of the step before; where the series itself is read, the value just read. 0
     before there is one.
 
     Source: Wringe, Trefzer and Stepney, Table 9.
@@ -81,7 +81,7 @@ class Persistence(FixedRule):
         """Nothing is kept in mind."""
 
     def step(self, state: None, inputs: Floats) -> tuple[None, Floats]:
-        """What was just read."""
+        """The value just read."""
         return None, inputs
 
     def rows(self, state: None, numbers: NDArray[Any]) -> None:

@@ -101,7 +101,7 @@ class Parts:
         Parameters
         ----------
         facts:
-            What is stored with the sample in the record.
+            Facts stored with the sample in the record.
         """
         cut = (self.washout, self.training, self.validation, self.test)
         return Series(

@@ -16,7 +16,7 @@ from quickstudy.base.stated import TaskFacts, stated
 
 Floats = NDArray[np.float64]
 STRENGTHS: Floats = np.array([10.0**power for power in range(-6, 3)])
-"""What is tried for the ridge, times the number of sequences; inputs are standardised."""
+"""The ridge strengths that are tried, times the number of sequences; inputs are standardised."""
 
 
 @control("linear-whole", version=1, role="control")

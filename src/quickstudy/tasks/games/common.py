@@ -36,7 +36,7 @@ from quickstudy.tasks.games.spaces import (
     split,
     stimulus_shape,
 )
-from quickstudy.tasks.games.stimulus_sampling import Shelves
+from quickstudy.tasks.games.stimulus_sampling import Decks
 from quickstudy.tasks.games.view import Observation, encode
 
 
@@ -44,7 +44,7 @@ from quickstudy.tasks.games.view import Observation, encode
     "games/common",
     version=1,
     controls=["majority"],
-    oracle="the binning of one space is known to nobody who plays",
+    oracle="no player knows the binning of a space",
 )
 @dataclass(frozen=True)
 class Common(Named):
@@ -122,9 +122,7 @@ def _games(task: Common, space: Any, key: Any, numbers: Any, tested: bool) -> tu
     axes = drawn_axes(of_stimuli)[None] if sizes.shuffled else None
     pools = split(values, meanings, rules.threshold)
     everything = jnp.where(rules.balanced, pools.query, pools.support | pools.query)
-    around = Shelves.counted(
-        jnp.stack([pools.support, everything]).astype(jnp.int32), len(meanings)
-    )
+    around = Decks.counted(jnp.stack([pools.support, everything]).astype(jnp.int32), len(meanings))
     spare = spare_of(Pools(pools.support[None], pools.query[None])) if sizes.distractors else None
     store, names = Store(pools.query[None], around, spare), drawn_names(sizes, of_names)
     targets_of = jnp.argsort(~(pools.query if tested else pools.support))

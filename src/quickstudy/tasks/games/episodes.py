@@ -1,7 +1,7 @@
 """Drawing episodes: a space, its stimuli, a language's renaming, and all games with what either
 player is shown.
 
-What is drawn here is everything that chance decides; playing (`play`) draws nothing more.
+All random choices are sampled here; playing (`play`) samples nothing more.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from quickstudy.tasks.games.spaces import (
     split,
     stimulus_shape,
 )
-from quickstudy.tasks.games.stimulus_sampling import Shelves
+from quickstudy.tasks.games.stimulus_sampling import Decks
 
 
 class Spaces(eqx.Module):
@@ -49,9 +49,9 @@ class Spaces(eqx.Module):
 
 
 class Shown(eqx.Module):
-    """Games, on the first axis. target: (dimension,). What is shown to the speaker and to the
-    listener, (stimulus, dimension), and what that means; correct: the right decision; foil: where
-    it comes from; message: (token,) what the world's own speaker sends about the target.
+    """Games, on the first axis. target: (dimension,). The stimuli of the speaker and the listener,
+    (stimulus, dimension), and their meanings; correct: the right decision; foil: where it comes
+    from; message: (token,) what the world's own speaker sends about the target.
     """
 
     target: Any
@@ -64,7 +64,7 @@ class Shown(eqx.Module):
     message: Any
 
     def games_at(self, number: Any) -> dict[str, Any]:
-        """What is shown in the games of these numbers, by name."""
+        """The stimuli of the games of these numbers, by name."""
         return {field.name: getattr(self, field.name)[number] for field in fields(Shown)}
 
 
@@ -160,11 +160,11 @@ def draw_games(sizes: Sizes, rules: Rules, keys: Any) -> tuple[Spaces, Games]:
     # What the other stimuli of a game are drawn from: picks, however often they are played.
     in_support, in_query = number < again, asked & (number < count[:, None])
     beside = jnp.stack([in_support, in_query | (in_support & ~rules.balanced)], axis=1)
-    around = Shelves.of(
+    around = Decks.of(
         jnp.repeat(targets, 2, axis=0), beside.reshape(-1, sizes.games), len(meanings)
     )
     waits = sizes.whole and not sizes.ordered
-    coming = Shelves(targets, jnp.where(rules.balanced, count, 0)) if waits else None
+    coming = Decks(targets, jnp.where(rules.balanced, count, 0)) if waits else None
     store = Store(pools.query, around, spare_of(pools) if sizes.distractors else None, coming)
     names = jax.vmap(lambda uniform: drawn_names(sizes, uniform))(of_names)
     starts = jnp.pad(jnp.cumsum(count), (1, 0)).astype(jnp.int32)

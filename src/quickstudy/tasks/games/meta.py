@@ -224,7 +224,7 @@ class GameSpace:
         )
 
     def rules(self, tested: bool = False) -> Rules:
-        """What is traced, of the episodes that are learned from or of those that are tested on."""
+        """The traced fields, for the training episodes or for the test episodes."""
         choices = self.distractors + 2
         kept = (choices - 1) / choices if self.fair else 1 / choices
         known = self._all(self.most)

@@ -1,6 +1,4 @@
-"""Drawing one game: what is shown with its target, what either player is shown, and what is said of
-it.
-"""
+"""Drawing one game: the stimuli with the target, the view of each player, and the message."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ import numpy as np
 from quickstudy.jax_gateway import jnp
 from quickstudy.tasks.games.settings import Rules, Sizes
 from quickstudy.tasks.games.spaces import Pools, section_of
-from quickstudy.tasks.games.stimulus_sampling import Shelves
+from quickstudy.tasks.games.stimulus_sampling import Decks
 
 KEPT, FROM_SUPPORT, FROM_QUERY = 0, 1, 2
 """Where the stimulus in the target's place comes from: it is the target, or a foil of either
@@ -37,21 +35,21 @@ def game_width(sizes: Sizes) -> int:
 
 class Store(NamedTuple):
     """What the stimuli of games are drawn from, of many episodes. query: (episode, meaning), those
-    of the query pool. around: what was picked, two shelves an episode, one for either phase. spare:
-    three shelves, both pools and all there is, where there are distractors. coming: all targets in
+    of the query pool. around: what was picked, two decks an episode, one for either phase. spare:
+    three decks, both pools and all there is, where there are distractors. coming: all targets in
     the order of playing, where each comes once.
     """
 
     query: Any
-    around: Shelves
-    spare: Shelves | None = None
-    coming: Shelves | None = None
+    around: Decks
+    spare: Decks | None = None
+    coming: Decks | None = None
 
 
-def spare_of(pools: Pools) -> Shelves:
-    """The shelves `spare` of a `Store`; pools have the episodes in front."""
+def spare_of(pools: Pools) -> Decks:
+    """The decks `spare` of a `Store`; pools have the episodes in front."""
     there = jnp.stack([pools.support, pools.query, pools.support | pools.query], axis=1)
-    return Shelves.counted(there.reshape(-1, there.shape[-1]).astype(jnp.int32), there.shape[-1])
+    return Decks.counted(there.reshape(-1, there.shape[-1]).astype(jnp.int32), there.shape[-1])
 
 
 def draw_game(
@@ -72,7 +70,7 @@ def draw_game(
     that would need no message. Only after the last there is none to come.
     """
     others, around, coming, spare = sizes.distractors, store.around, store.coming, store.spare
-    shelf = 2 * episode + query.astype(jnp.int32)
+    deck = 2 * episode + query.astype(jnp.int32)
     own, coin, of_sample, of_foil, of_foil_sample = uniform[:5]
     picks, samples, shuffle = jnp.split(uniform[5:], [others, 2 * others])
 
@@ -83,13 +81,13 @@ def draw_game(
         """A meaning, and its place. taken: blocks of entries; used: meanings that it must not
         be.
         """
-        drawn, place, there = around.drawn(shelf, uniform, taken)
+        drawn, place, there = around.drawn(deck, uniform, taken)
         if coming is not None:
             other, at, more = coming.drawn(episode, uniform, later)
             more &= query
             drawn = jnp.where(more, other, drawn)
             later.append((jnp.where(more, at, 0), jnp.where(more, 1, 0)))
-            place, there = jnp.where(more, around.block(shelf, drawn)[0], place), there | more
+            place, there = jnp.where(more, around.block(deck, drawn)[0], place), there | more
         # In the place of entries that are missing: the phase's pool, then all there is.
         for pool in (query.astype(jnp.int32), 2):
             if spare is None:
@@ -99,14 +97,14 @@ def draw_game(
             drawn, there = jnp.where(there, drawn, other), there | more
         return drawn, place
 
-    whole = around.block(shelf, target)
+    whole = around.block(deck, target)
     # With one sample only the target's own entry is left out, as published: a repeat of it may be a
     # distractor.
     taken = [(whole[0], jnp.where(~rules.balanced & (rules.samples == 1), 1, whole[1]))]
     means, later = [target], [(jnp.zeros((), jnp.int32), jnp.asarray(played + 1, jnp.int32))]
     for uniform_of_pick in picks:
         drawn, place = draw(uniform_of_pick, taken, means)
-        block = around.block(shelf, drawn)
+        block = around.block(deck, drawn)
         taken.append(
             (jnp.where(rules.balanced, block[0], place), jnp.where(rules.balanced, block[1], 1))
         )

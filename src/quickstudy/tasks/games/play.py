@@ -240,7 +240,7 @@ class GameWorld(eqx.Module):
         return joined
 
     def standing(self) -> Standing:
-        """Before anything was said."""
+        """Before the first message."""
         return begin(self.sizes)
 
     def started(self, episode: Episode) -> tuple[Any, Any]:

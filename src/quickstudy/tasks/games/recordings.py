@@ -18,7 +18,7 @@ from quickstudy.tasks.games.play import KEYS, Standing, begin, observe, proceed,
 from quickstudy.tasks.games.settings import Sizes
 
 FIELDS = ("task", "values", "renamed", "games", "messages", "decisions", "replies")
-"""What is read of a recording."""
+"""The fields that are read of a recording."""
 TITLES = ("game", "phase", "target", "said", "heard", "speaker", "listener", "right")
 
 
@@ -90,7 +90,8 @@ def replayed(sizes: Sizes, line: Mapping[str, Any], replies: bool) -> list[dict[
         sizes.language != "posdis" or (episode.message > sizes.words).any()
     ):
         raise UsageError(
-            "messages is missing, and no speaker that names dimension i by token i can stand in"
+            "messages is missing, and a speaker that names dimension i by token i cannot replace"
+            " them"
         )
     games = len(line["games"])
     steps = sizes.turns * games - sizes.feedback
@@ -185,7 +186,7 @@ def _check_fields(line: Mapping[str, Any]) -> None:
 
 
 def _episode(sizes: Sizes, line: Mapping[str, Any]) -> Episode:
-    """What was recorded, checked field by field."""
+    """The recording, checked field by field."""
     values = _whole("values", line.get("values"), (sizes.dimensions,))
     if not ((values >= 1) & (values <= sizes.most)).all():
         raise UsageError(f"values must lie in 1..{sizes.most}, got {values.tolist()}")
@@ -229,7 +230,7 @@ def _episode(sizes: Sizes, line: Mapping[str, Any]) -> Episode:
         found["correct"].append(correct)
     query = np.array(found["query"])
     if (np.diff(query.astype(int)) < 0).any():
-        raise UsageError("games of the query must come behind all others")
+        raise UsageError("games of the query must come after all others")
     shown = len(games), sizes.distractors + 1, sizes.dimensions
     targets = np.stack(found["target"])
     width = max(sizes.length, sizes.dimensions)
@@ -282,7 +283,7 @@ def _whole(name: str, given: Any, shape: tuple[int, ...]) -> NDArray[np.int64]:
 def _table(
     line: Mapping[str, Any], name: str, sizes: Sizes, steps: int, most: int, shape: tuple[int, ...]
 ) -> NDArray[np.int64] | None:
-    """What was done at every step; shape: of an entry."""
+    """The actions at every step; shape: of an entry."""
     given = line.get(name)
     if given is None:
         return None

@@ -19,8 +19,7 @@ class Sizes:
     played. columns: stimuli that are drawn for a value, at least as many as there are samples.
     whole: pools that are played as a whole, 0, 1 (of the query) or 2; ordered: in the order of
     their numbers. language: of the speaker that is part of the world. shuffled: the axes of stimuli
-    are in another order in every episode. speaker: of a language of a user's own, see
-    `SpokenListener`.
+    are in another order in every episode. speaker: of a user's language, see `SpokenListener`.
     """
 
     dimensions: int

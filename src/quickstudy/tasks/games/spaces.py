@@ -129,7 +129,7 @@ def chosen_by(uniform: Any, weights: Any, most: int) -> Any:
         point = uniform * reached[-1]
         # By rounding, the point may lie after the last row that has any weight.
         passed = [(end <= point) & (reached[-1] > end) for end in reached[1:-1]]
-        # Whoever passed an end passed those before it, so that no place must be looked up.
+        # A value past an end is past those before it, so that no position must be looked up.
         ends, behind = jnp.stack(reached[1:]), jnp.stack([*passed, jnp.zeros_like(passed[0])])
         value = behind.sum(axis=0, dtype=jnp.int32)
         before = jnp.where(behind, ends, 0.0).max(axis=0)
@@ -187,9 +187,9 @@ def pick_targets(
     random order and each meaning once, or, where they are ordered, as above. uniform: (episode,
     game, 3) numbers in 0 .. 1; of_order (episode, pool, meaning).
 
-    Within, episodes are the last axis: sums over meanings are then sums of rows. What is known of
-    an episode comes out of a sum or the like: a compiler works out anything else again wherever it
-    is used, for each of the meanings.
+    Within, episodes are the last axis: sums over meanings are then sums of rows. Facts of an
+    episode come out of a sum or the like: a compiler recomputes anything else wherever it is used,
+    for each of the meanings.
     """
     pools = Pools(*(pool.T for pool in pools))
     number, room = jnp.arange(len(pools.query))[:, None], limits.support + limits.query

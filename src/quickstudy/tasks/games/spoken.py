@@ -1,4 +1,4 @@
-"""A referential game whose speaker is a rule of a user's own, in a file of its own."""
+"""A referential game whose speaker is a rule in a user's file."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from quickstudy.tasks.games.spaces import grid
 
 @dataclass(frozen=True)
 class SpokenListener(ListenerGame):
-    """The listener's part of meta-referential games, with a speaker of a user's own: give
-    `message`. Everything else is as in `games/listener`.
+    """The listener's part of meta-referential games, with a user's speaker: define `message`.
+    Everything else is as in `games/listener`.
 
     words must be enough for every token that a message has; tokens are numbers from 1, and 0 ends a
     message.

@@ -44,7 +44,7 @@ class Counting:
                     " c^{n+1}"
                 )
             raise UsageError(
-                f'grammar: "{self.text}" is no counter language; write: a^n b^n c^n [n 0.3]'
+                f'grammar: "{self.text}" is not a counter language; write: a^n b^n c^n [n 0.3]'
             )
         if not self.least.all() and len(self.symbols) <= len(self.blocks):
             raise UsageError(
@@ -90,7 +90,7 @@ class Counting:
                 term = _TERM.fullmatch(part)
                 if term is None or not part:
                     raise UsageError(
-                        f'grammar: "{letter}^{exponent}" is no block; write: a^n, b^2n or'
+                        f'grammar: "{letter}^{exponent}" is not a block; write: a^n, b^2n or'
                         " c^{n+m+1}"
                     )
                 if term[2]:
@@ -104,8 +104,8 @@ class Counting:
                 )
             if fresh and exponent != fresh[0]:
                 raise UsageError(
-                    f'grammar: {fresh[0]} is read first in "{letter}^{exponent}"; it must stand'
-                    " there alone"
+                    f'grammar: {fresh[0]} is read first in "{letter}^{exponent}"; it must be'
+                    " alone there"
                 )
             seen |= set(fresh)
             number = names.index(fresh[0]) if fresh else -1

@@ -244,8 +244,8 @@ class Derivation:
         for symbol in sorted(quoted.union(self.symbols[1:])):
             if set(symbol) & {END, "|"} or symbol in quoted & self.rules.keys():
                 raise UsageError(
-                    f'grammar: "{symbol}" is not a terminal; a letter or word holds neither # nor |'
-                    " and is no left side"
+                    f'grammar: "{symbol}" is not a terminal; a terminal has neither # nor | in it'
+                    " and is not a left side"
                 )
         if len(self.symbols) > MOST_SYMBOLS:
             raise UsageError(
@@ -258,7 +258,7 @@ class Derivation:
             capital := next(filter(str.isupper, set(bare) - set(words)), "")
         ):
             raise UsageError(
-                f'grammar: "{capital}" has no rule, and no terminal is a capital letter beside'
+                f'grammar: "{capital}" has no rule, and no terminal is a capital letter among'
                 " small ones"
             )
         small = any(left[0].islower() for left in self.rules)

@@ -28,7 +28,7 @@ rounded up.
 """
 
 
-_CORPUS = "A file of strings is no grammar; take grammar/sentences:corpus=FILE"
+_CORPUS = "A file of strings is not a grammar; use grammar/sentences:corpus=FILE"
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def without_left_recursion(rules: Rules) -> Rules:
     if lost := left_recursive(found):
         raise UsageError(
             f"grammar: {lost.split()[0]} begins with itself after parts that may be empty, or"
-            " stands alone for itself; write the recursion behind a part that is never empty"
+            " is replaced by itself; write the recursion after a part that is never empty"
         )
     return found
 

@@ -59,7 +59,7 @@ class TestList:
         if self.mode == "released" and self.start + self.count > len(self.task.listed()):
             left = max(0, len(self.task.listed()) - self.start)
             raise UsageError(
-                f"{self.task.id}: the released list has {left:,} strings behind the longest shown,"
+                f"{self.task.id}: the released list has {left:,} strings longer than those shown,"
                 f" and {self.count:,} are asked for; use test=exhaustive"
             )
 

@@ -83,7 +83,7 @@ def read_strings(path: str | pathlib.Path, symbols: Sequence[str]) -> list[NDArr
     ):
         if len(line) < 2 or line[0] + line[-1] != "##" or not set(line[1:-1]) <= set(symbols[1:]):
             raise UsageError(
-                f'{path}, line {place}: "{line[:40]}" is no string of {" ".join(symbols[1:])}'
+                f'{path}, line {place}: "{line[:40]}" is not a string of {" ".join(symbols[1:])}'
                 " between two #"
             )
         found.append(np.array([numbers[symbol] for symbol in line], np.int8))

@@ -140,7 +140,7 @@ class TrueGrammar(_Distribution, FixedRule):
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
         if task.grammar is None:
-            raise NotApplicable("nobody knows the probabilities of sentences from a file")
+            raise NotApplicable("unknown: the probabilities of sentences from a file")
         super().__init__(task, brief, seed)
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:

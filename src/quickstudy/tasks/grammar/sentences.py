@@ -96,7 +96,7 @@ class Sentences:
                 f" {found}, not {self.digest}"
             )
         object.__setattr__(self, "digest", found)
-        self.material  # noqa: B018  # whatever is wrong with the files is found here
+        self.material  # noqa: B018  # errors in the files are found here
 
     @cached_property
     def material(self) -> Material:

@@ -42,9 +42,9 @@ class StringTask:
     Parameters
     ----------
     setup:
-        What is shown and asked (section 3.3 of the paper). `next`: the symbol that follows, after
-        every symbol. `valid`: every symbol that may follow, as bits. `accept`: whether the whole
-        string belongs to the language, where on average every other string does not.
+        The setup of training and test (section 3.3 of the paper). `next`: the symbol that follows,
+        after every symbol. `valid`: every symbol that may follow, as bits. `accept`: whether the
+        whole string belongs to the language, where on average every other string does not.
     """
 
     setup: str = parameter("next", choices=("next", "valid", "accept"))

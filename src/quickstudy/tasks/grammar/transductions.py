@@ -293,8 +293,8 @@ class Transduction:
         return Tokens(len(self.answered))
 
     def solved(self, string: Words) -> list[str]:
-        """What is right after a string. Raises UsageError for anything that is not a string of the
-        task.
+        """The right output after a string. Raises UsageError for anything that is not a string of
+        the task.
         """
         own = FUNCTIONS[self.id]
         try:
@@ -302,7 +302,9 @@ class Transduction:
                 raise ValueError
             return [*own.turned(string), *([END] if own.ends else [])]
         except (ValueError, IndexError, KeyError) as error:
-            raise UsageError(f'{self.id}: "{" ".join(string)}" is no string of the task') from error
+            raise UsageError(
+                f'{self.id}: "{" ".join(string)}" is not a string of the task'
+            ) from error
 
     def of_lengths(self, rng: np.random.Generator, lengths: Iterable[int]) -> Examples:
         """A string of each length."""
@@ -370,7 +372,7 @@ task.variant(
     "grammar/solve-equation",
     version=1,
     of=Transduction,
-    summary="Find what x stands for in an equation.",
+    summary="Find the value of x in an equation.",
 )
 task.variant("grammar/duplicate-string", version=1, of=Transduction, summary="Say bits twice.")
 task.variant(

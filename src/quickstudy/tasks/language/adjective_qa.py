@@ -364,8 +364,6 @@ class AdjectiveQa(Conversation):
         named = [known for _, affirmed, denied in statements for known in affirmed + denied]
         hidden = not self._shown(statement._replace(denied=(phrase,))).denied
         if not hidden or noun_of(phrase) in map(noun_of, named) or len(named) == self.most:
-            raise Malformed(
-                start, f'a thing that goes with the verb must stand here, not "{phrase}"'
-            )
+            raise Malformed(start, f'expected a thing that goes with the verb, got "{phrase}"')
         place = statements.index(statement)
         statements[place] = statement._replace(denied=(*statement.denied, phrase))

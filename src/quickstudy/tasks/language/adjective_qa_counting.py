@@ -115,5 +115,5 @@ class AdjectiveQaCounting(AdjectiveQa):
         if not reader.sees(("HOW",)):
             return super()._read_question(reader, statements)
         if not described(statements):
-            raise Malformed(reader.index, "DO must stand here: no affirmed thing has an adjective")
+            raise Malformed(reader.index, "expected DO: no affirmed thing has an adjective")
         return read_how_many(reader, statements, "THINGS", self.numbers)

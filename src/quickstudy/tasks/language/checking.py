@@ -12,9 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to one question: where it stands, the words that belong there and the words that
-    stand there.
-    """
+    """The answer to one question: its position, the right words and the words found."""
 
     indices: tuple[int, ...]
     expected: tuple[str, ...]
@@ -109,7 +107,7 @@ class Reader:
     def take(self, allowed: Collection[str], wanted: str) -> str:
         """The next word, which must be one of the allowed ones; `wanted` describes them."""
         if not self.sees(allowed):
-            raise Malformed(self.index, f"{wanted} must stand here, {self._found()}")
+            raise Malformed(self.index, f"expected {wanted}, {self._found()}")
         self.index += 1
         return self.words[self.index - 1]
 
@@ -128,11 +126,11 @@ class Reader:
     def end(self) -> None:
         """Nothing may follow."""
         if self.index < len(self.words):
-            raise Malformed(self.index, f"the sequence must end here, {self._found()}")
+            raise Malformed(self.index, f"expected the end of the sequence, {self._found()}")
 
     def _found(self) -> str:
         return (
-            f'not "{self.words[self.index]}"'
+            f'got "{self.words[self.index]}"'
             if self.index < len(self.words)
             else "but the sequence ends"
         )

@@ -284,7 +284,7 @@ def contrasts_fault(
     known = {name for _, name in asked}
     if len(known) < len(asked) or not known <= sure or len(sure) != contrasted:
         return (
-            "a noun that does not stand in every clause, behind another one, as just"
+            "a noun that is not in every clause after another one, as just"
             f" {contrasted - 1} more do"
         )
     every = [{*nouns[2 * side]} | {*nouns[2 * side + 1]} for side in range(2)]

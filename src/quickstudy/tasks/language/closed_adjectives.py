@@ -209,7 +209,7 @@ class ClosedAdjectiveQa(ClosedThings, AdjectiveQa):
         AND A SMALL PEAR AND A HUGE APPLE . WHAT SIZE IS THE PEAR I CALL ? SMALL`.
     Source: Cisneros, Sivic and Mikolov 2022, task 9.
 
-    What is closed. Asked for a colour or a size, a rule that looks at what stands with the noun
+    Closed shortcuts. Asked for a colour or a size, a rule that looks at what stands with the noun
     anywhere finds all four answers, each once, and is right with probability 1/4; one that lacks
     the noun, the verb or the NOT alone is right with probability 1/2 at most. By yes or no as in
     `language/qa`. In the first version every noun stands once, and the nearest adjective before it
@@ -249,7 +249,7 @@ class ClosedAdjectiveQaCounting(ClosedThings, AdjectiveQaCounting):
         MANY THINGS ...`.
     Source: Cisneros, Sivic and Mikolov 2022, task 10.
 
-    What is closed: as in `language/adjective-qa` and `language/world-qa-counting`. What one
+    Closed shortcuts: as in `language/adjective-qa` and `language/world-qa-counting`. What one
     question is about is drawn without regard to the others, so that earlier answers tell nothing of
     later ones; that is why the two nouns of a prompt may have the same adjective here, and a rule
     that lacks the noun has 5/8 on such questions. In the first version `composite` has 0.93.

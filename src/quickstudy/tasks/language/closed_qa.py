@@ -122,16 +122,16 @@ class ClosedQa(ClosedNames, Qa):
         TOM AND I HEAR PETER AND PAUL AND JAMES . DO I HEAR TOM ? NO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 5.
 
-    What is closed. For independent draws these rules are right with probability 1/2 exactly: those
-    that do not look at the asked name (the pair has opposite answers), those that do not look at
-    the asked verb (the two have opposite answers), those that do not look at which clauses hold the
-    NOT (exchanging affirmed and denied everywhere turns each sequence into an equally likely one
-    with the other answer). The first version has one verb, and the asked name often stands directly
-    after it: `verbatim` is right there in 0.84 of cases, `not-before` in 0.75. Here both have 1/2.
-    `language/qa@1` is the first version; `quickstudy check language/qa --shortcuts` fits rules to
-    either.
+    Closed shortcuts. For independent samples these rules are right with probability 1/2 exactly:
+    those that do not look at the asked name (the pair has opposite answers), those that do not look
+    at the asked verb (the two have opposite answers), those that do not look at which clauses hold
+    the NOT (exchanging affirmed and denied everywhere turns each sequence into an equally likely
+    one with the other answer). The first version has one verb, and the asked name often stands
+    directly after it: `verbatim` is right there in 0.84 of cases, `not-before` in 0.75. Here both
+    have 1/2. `language/qa@1` is the first version; `quickstudy check language/qa --shortcuts` fits
+    rules to either.
 
-    What is left open: the ends of clauses. One of the pair stands last in most prompts, and the
+    Open shortcuts: the ends of clauses. One of the pair stands last in most prompts, and the
     asked one is either that one or, mostly, its counterpart: `last-name`, which looks at the last
     name alone, is right in 0.87 of cases, and fitted rules find the same. With inside=2 (and ten
     names: names=10, fewest=10, most=10) both of a pair stand two names away from either end of
@@ -173,7 +173,7 @@ class ClosedHarderQa(ClosedNames, HarderQa):
         CALL PAUL AND LUKE . DO I CALL LISA ? NO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 6.
 
-    What is closed: as in `language/qa`. In the first version `verbatim` has 0.77 and `not-before`
+    Closed shortcuts: as in `language/qa`. In the first version `verbatim` has 0.77 and `not-before`
     0.77.
 
     Departures: Published and written: as in the first version, one verb in a prompt, 1 to 10 names
@@ -214,7 +214,7 @@ class ClosedWorldQa(ClosedNames, WorldQa):
         AND LISA AND I CALL PAUL AND LUKE . DO I CALL LISA ? NO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 7.
 
-    What is closed: as in `language/qa`. The coins of one question are none of another's, so that
+    Closed shortcuts: as in `language/qa`. The coins of one question are none of another's, so that
     earlier answers tell nothing of later ones. In the first version `verbatim` has 0.93 and
     `not-before` 0.66.
 
@@ -271,9 +271,9 @@ class ClosedWorldQaCounting(ClosedNames, WorldQaCounting):
         CALL ? FOUR`.
     Source: Cisneros, Sivic and Mikolov 2022, task 8.
 
-    What is closed: by yes or no as in `language/qa`. How many: every statement is equally long
-    for any affirmed names, and the four numbers are equally likely, whatever the other statements
-    say. In the first version most counts are ZERO and ONE, and `composite` has 0.87.
+    Closed shortcuts: by yes or no as in `language/qa`. How many: every statement is equally long
+    for any affirmed names, and the four numbers are equally likely, independent of the other
+    statements. In the first version most counts are ZERO and ONE, and `composite` has 0.87.
 
     Departures: Published and written: as in the first version. Corrected: one question, closed to
         shallow rules.

@@ -128,7 +128,7 @@ class Spread:
 
 
 class Prompt(NamedTuple):
-    """What is stated, and the words that state it."""
+    """The statements of a prompt, and their words."""
 
     statements: list[Statement]
     words: list[str]
@@ -282,12 +282,12 @@ def read_answers(
         start = reader.index
         if len(answers) == most:
             raise Malformed(
-                start, f"question {len(answers) + 1} stands here, at most {most} are allowed"
+                start, f"question {len(answers) + 1} found, but at most {most} are allowed"
             )
         expected, possible = read_question()
         question = tuple(reader.words[start : reader.index])
         if question in asked:
-            raise Malformed(start, "a question that was asked before must not stand here")
+            raise Malformed(start, "this question was asked before")
         asked.add(question)
         place = reader.index
         found = reader.take(possible, " or ".join(possible))

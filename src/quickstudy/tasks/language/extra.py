@@ -290,7 +290,7 @@ class Extra:
         )
 
     def solved(self, prompt: Words) -> Words:
-        """What is right after a prompt."""
+        """The right answers after a prompt."""
         return KINDS[self.kind][2](prompt)
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
@@ -316,9 +316,7 @@ class Extra:
         found = words[len(prompt) :]
         places = tuple(range(len(prompt), len(prompt) + len(expected)))
         if len(found) != len(expected):
-            raise Malformed(
-                len(words), f"{len(expected)} answers must stand here, not {len(found)}"
-            )
+            raise Malformed(len(words), f"expected {len(expected)} answers, got {len(found)}")
         return Verdict.of(
             [
                 Answer((place,), (a,), (b,))
@@ -416,14 +414,14 @@ task.variant(
     "language/extra-most",
     version=1,
     of=Extra,
-    summary="Say which letter is there more often.",
+    summary="Say which letter occurs more often.",
     kind="most",
 )
 task.variant(
     "language/extra-times",
     version=1,
     of=Extra,
-    summary="Say how often a letter was there.",
+    summary="Say how often a letter occurred.",
     kind="times",
 )
 task.variant(
@@ -469,7 +467,7 @@ task.variant(
     "language/extra-since",
     version=1,
     of=Extra,
-    summary="Say the letter behind a mark.",
+    summary="Say the letter after a mark.",
     kind="since",
 )
 task.variant(

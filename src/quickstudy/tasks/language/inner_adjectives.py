@@ -45,7 +45,7 @@ class InnerAdjectiveQa(InnerThings, ClosedAdjectiveQa):
         TRAIN BUT ...`.
     Source: Cisneros, Sivic and Mikolov 2022, task 9.
 
-    What is closed. Asked for a colour or a size, a rule that looks at what stands with the noun
+    Closed shortcuts. Asked for a colour or a size, a rule that looks at what stands with the noun
     anywhere finds all four answers, each once, and so does one that looks at all of the right
     clause and lacks the noun: both are right with probability 1/4. One that lacks the verb or the
     NOT alone has 1/2. By yes or no as in `language/qa`, with eight nouns.
@@ -84,7 +84,7 @@ class InnerAdjectiveQaCounting(InnerThings, ClosedAdjectiveQaCounting):
         MANY THINGS ...`.
     Source: Cisneros, Sivic and Mikolov 2022, task 10.
 
-    What is closed: as in `language/adjective-qa` and `language/world-qa-counting`. What one
+    Closed shortcuts: as in `language/adjective-qa` and `language/world-qa-counting`. What one
     question is about is drawn without regard to the others, so that earlier answers tell nothing of
     later ones; that is why one colour or size is asked for at most.
 

@@ -69,14 +69,15 @@ class InnerQa(Inner, ClosedQa):
         NO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 5.
 
-    What is closed. For independent draws these rules are right with probability 1/2 exactly: those
-    that do not look at the asked name (the pair has opposite answers), those that do not look at
-    the asked verb (the two have opposite answers), those that do not look at which clauses hold the
-    NOT (exchanging affirmed and denied everywhere turns each sequence into an equally likely one
-    with the other answer), those that look at the ends of clauses, as `verbatim` and `last-name` do
-    (no name of the pair stands there, and the others are drawn without regard to it).
+    Closed shortcuts. For independent samples these rules are right with probability 1/2 exactly:
+    those that do not look at the asked name (the pair has opposite answers), those that do not look
+    at the asked verb (the two have opposite answers), those that do not look at which clauses hold
+    the NOT (exchanging affirmed and denied everywhere turns each sequence into an equally likely
+    one with the other answer), those that look at the ends of clauses, as `verbatim` and
+    `last-name` do (they contain no name of the pair, and the others are sampled independently of
+    it).
 
-    What is left. Who looks at one place inside a clause finds one of the pair there with
+    Open shortcuts. A rule that looks at one position inside a clause finds one of the pair with
     probability 2 / (s - 4 inside) and then knows the answer, whichever of the two is asked for:
     `inner-name`, the last name but one, is right with probability 1/2 + 1 / (s - 4 inside), 0.58
     for 16 names. More names make it less, nothing makes it 1/2: it is the part of the task that is
@@ -118,7 +119,7 @@ class InnerHarderQa(Inner, ClosedHarderQa):
         DO NOT CALL JOHN AND LISA AND TOM AND I CALL PAUL AND LUKE AND MARC . DO I CALL LISA ? NO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 6.
 
-    What is closed, and what is left: as in `language/qa`; `inner-name` 0.57.
+    Shortcuts, closed and open: as in `language/qa`; `inner-name` 0.57.
 
     Departures: Published and written: as in the first version, one verb in a prompt, 1 to 10 names
         and 1 to 5. Corrected: two verbs in a prompt, 16 to 20 names, closed to shallow rules. The
@@ -161,7 +162,7 @@ class InnerWorldQa(Inner, ClosedWorldQa):
         CALL LISA ? NO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 7.
 
-    What is closed, and what is left: as in `language/qa`. The coins of one question are none of
+    Shortcuts, closed and open: as in `language/qa`. The coins of one question are none of
     another's, so that earlier answers tell nothing of later ones. `inner-name` has 0.55, since the
     last statement may be none of the two.
 
@@ -211,7 +212,7 @@ class InnerWorldQaCounting(Inner, ClosedWorldQaCounting):
         CALL ? FOUR`.
     Source: Cisneros, Sivic and Mikolov 2022, task 8.
 
-    What is closed, and what is left: by yes or no as in `language/world-qa`. How many: every
+    Shortcuts, closed and open: by yes or no as in `language/world-qa`. How many: every
     statement is equally long for any affirmed names, and the four numbers are equally likely,
     for any other statements.
 

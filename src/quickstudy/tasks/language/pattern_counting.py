@@ -256,8 +256,8 @@ class PatternCounting:
                     "a pattern of the prompt not yet asked for, or one for 0 that can be made from"
                     " the one before"
                 )
-                wanted += "" if self.verified else " and is no part of it"
-                raise Malformed(start, f'{wanted}, must stand here, not "{" ".join(pattern)}"')
+                wanted += "" if self.verified else " and is not part of it"
+                raise Malformed(start, f'expected {wanted}, got "{" ".join(pattern)}"')
             is_negative = is_made and (found == ("0",) or not is_shown)
             expected = ("0",) if is_negative else tuple(str(counts[pattern]))
             answers.append(Answer(tuple(range(first, reader.index)), expected, found))
@@ -275,7 +275,7 @@ class PatternCounting:
             shown.append(self._read_letters(reader))
         if reader.index > self._capacity:
             raise Malformed(
-                self._capacity, f"at most {self._capacity} tokens may stand before {QUERY}"
+                self._capacity, f"at most {self._capacity} tokens may come before {QUERY}"
             )
         return shown
 

@@ -103,9 +103,7 @@ def pattern_verdict(
         index for index in range(length) if words[index] != right[index] and index not in indices
     ]
     if unasked:
-        raise Malformed(
-            unasked[0], f'"{right[unasked[0]]}" must stand here, not "{words[unasked[0]]}"'
-        )
+        raise Malformed(unasked[0], f'expected "{right[unasked[0]]}", got "{words[unasked[0]]}"')
     answers = [Answer((index,), (right[index],), (words[index],)) for index in indices]
     return Verdict.of(answers, sorted(masks, key=lambda mask: (mask[0], len(mask))))
 

@@ -31,7 +31,7 @@ ANSWERS = ("negative", "positive")
     "reviews/imdb",
     version=1,
     controls=["majority", "stated-rating"],
-    oracle="nobody knows how many of these opinions can be told from their text",
+    oracle="unknown: how many of these opinions follow from their text",
     data=IMDB,
 )
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Reviews:
     test: int | None = parameter(None, at_least=2)
     """The same for the reviews that are tested on."""
     learned_from: str = parameter("train", choices=("train", "all"))
-    """Whose text the vocabulary is learned from."""
+    """The reviews that the vocabulary is learned from."""
     markup: str = parameter("removed", choices=("removed", "kept"))
     """What becomes of `<br />`."""
     special: bool = True

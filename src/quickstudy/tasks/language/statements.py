@@ -212,7 +212,7 @@ def phrases(nouns: Sequence[str], colours: Sequence[str], sizes: Sequence[str]) 
         if not phrase.startswith(f"{article} "):
             raise Malformed(
                 start,
-                f'"{phrase.split()[0]}" must stand before "{first_word(phrase)}", not "{article}"',
+                f'"{phrase.split()[0]}" must come before "{first_word(phrase)}", not "{article}"',
             )
         return phrase
 

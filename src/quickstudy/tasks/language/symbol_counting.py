@@ -137,7 +137,7 @@ class SymbolCounting:
             if reader.index > self.longest:
                 raise Malformed(
                     self.longest,
-                    f"symbol {reader.index} stands here, at most {self.longest} are allowed",
+                    f"symbol {reader.index} found, but at most {self.longest} are allowed",
                 )
         shown = words[: reader.index]
         if len(shown) < self.shortest:
@@ -156,7 +156,7 @@ class SymbolCounting:
             if len(asked) > self.most_queries:
                 raise Malformed(
                     reader.index - 1,
-                    f"query {len(asked)} stands here, at most {self.most_queries} are allowed",
+                    f"query {len(asked)} found, but at most {self.most_queries} are allowed",
                 )
             first = reader.index
             found = reader.take_all(DIGITS, "a digit")

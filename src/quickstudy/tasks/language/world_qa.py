@@ -180,9 +180,9 @@ class WorldQaCounting(WorldQa):
     Source: Cisneros, Sivic and Mikolov 2022, task 8.
 
     Balanced or not: the questions by yes or no as in `language/world-qa`, with the same proof that
-    rules without the name, or without the NOT, are right with probability 1/2 on them. What is left
-    open: most counts are ZERO and ONE, since most statements are short; telling these two apart is
-    part of the task, and `verb-only` shows what it is worth.
+    rules without the name, or without the NOT, are right with probability 1/2 on them. Open
+    shortcuts: most counts are ZERO and ONE, since most statements are short; telling these two
+    apart is part of the task, and `verb-only` shows what it is worth.
 
     Departures: Published: always one question, 1 to 12 names. Written: 1 to 8 questions are drawn,
         as in `language/world-qa`. Corrected: one question, 2 to 12 names, balanced.

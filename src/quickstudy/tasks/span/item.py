@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from quickstudy.base.examples import Examples
 
 GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
-"""Difficulties of every item, as far as its own axis goes. Point j stands for the bin (d_{j-1},
+"""Difficulties of every item, as far as its own axis goes. Point j represents the bin (d_{j-1},
 d_j].
 """
 RULES = ("rote", "by-last", "by-length", "by-length-parity", "by-position", "by-bigram", "by-bag")
@@ -108,7 +108,7 @@ class SequenceItem(Axis, ABC):
 class SymbolItem(SequenceItem):
     """An item of sequences of tokens.
 
-    instruction: what a person is told to do; empty where a person cannot play the item.
+    instruction: the instruction for a person; empty if a person cannot play the item.
     """
 
     instruction: ClassVar[str] = ""

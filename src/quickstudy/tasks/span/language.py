@@ -38,7 +38,7 @@ class FactsItem(SymbolItem):
     Sees: n sentences, `I VERB NAME .` or `I DO NOT VERB NAME .`, with one of 2 verbs and a
         different name each, in random order, from two on at least one of each kind; then `DO I VERB
         NAME ?` with one of the names.
-    Answers: YES or NO; from two on equally likely, whatever the sentences say.
+    Answers: YES or NO; from two on equally likely, independent of the sentences.
     Chance: 1/2.
     Ceiling: 1.
     Source: after `language/qa@1` in its balanced form (Cisneros et al. 2022), by its sentences.

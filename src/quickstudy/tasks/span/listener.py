@@ -154,7 +154,7 @@ class CandidateRule(FixedRule):
 
 @control("newest-candidate", version=1, role="control")
 class NewestCandidate(CandidateRule):
-    """Takes the candidate that was seen least often, whatever the message says."""
+    """Takes the candidate that was seen least often, ignoring the message."""
 
     def scores(self, before: Rows, now: Rows, query: Rows) -> Rows:
         """Minus how often the whole combination was shown."""
