@@ -128,9 +128,29 @@ def test_a_description_without_a_licence_is_refused(given, words):
         Publication(**{**vars(PUBLISHED), **given})
 
 
-def test_data_of_somebody_else_are_not_copied(tmp_path):
+def test_a_measured_file_is_described_and_not_copied(tmp_path, monkeypatch):
+    content = b"intensity,note\n" + b"".join(b"%d,a\n" % number for number in range(20))
+    (tmp_path / "santafe_laser.csv").write_bytes(content)
+    monkeypatch.setenv("QUICKSTUDY_DATA", str(tmp_path))
+    path = write_croissant("dynamics/santa-fe-laser", tmp_path / "described", PUBLISHED)
+    assert [one.name for one in path.parent.iterdir()] == ["croissant.json"]
+    facts = json.loads(path.read_text())
+    (file,) = facts["distribution"]
+    assert (file["name"], file["sha256"]) == (
+        "santafe_laser.csv",
+        hashlib.sha256(content).hexdigest(),
+    )
+    (records,) = facts["recordSet"]
+    assert [(one["name"], one["dataType"]) for one in records["field"]] == [
+        ("intensity", "sc:Integer"),
+        ("note", "sc:Text"),
+    ]
+    assert "20 rows" in facts["description"]
+
+
+def test_data_without_a_description_are_refused_and_nothing_is_overwritten(tmp_path):
     with pytest.raises(UsageError, match="data of somebody else"):
-        write_croissant("dynamics/sunspots-silso", tmp_path / "data", PUBLISHED)
+        write_croissant("dynamics/digits", tmp_path / "data", PUBLISHED)
     (tmp_path / "used").write_text("")
     with pytest.raises(UsageError, match="exists and is not empty"):
         write_croissant("span/copy", tmp_path, PUBLISHED)

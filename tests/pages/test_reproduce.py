@@ -102,7 +102,7 @@ def test_cells_have_both_numbers_and_a_mark(folder: Path) -> None:
     )
     assert human.measured is None
     assert rows_of(found)[1][0] == "5 qa"
-    assert rows_of(found)[1][1].startswith("0.300 | 0.310 ±")
+    assert rows_of(found)[1][1].startswith("0.300 | 0.310 [0.265, 0.335]")
     assert rows_of(found)[1][2].endswith("≠")
     assert rows_of(found)[1][3] == "0.150"
 
@@ -280,7 +280,8 @@ def test_one_name_of_two_protocols_is_read_by_row(make_record: Make) -> None:
     assert rows_of(both)[1:] == [("1 fine", "2e-9", "a 1"), ("2 coarse", "0.000", "b 5.000")]
     assert (
         marks(both) == "error (lower is better) or error (higher is better): "
-        "mean ×÷ the factor to either end of the 95 % interval or mean ± half the 95 % interval"
+        "mean ×÷ the factor to either end of the 95 % interval or mean ± half the 95 % interval,"
+        " or its ends"
     )
 
 

@@ -224,3 +224,9 @@ def test_what_one_run_asks_is_in_the_singular():
         Asked(runs=1, questions=1, tokens=7)
     )
     assert "1,200 questions" in str(Asked(runs=2, questions=1200, tokens=7))
+
+
+def test_the_price_of_language_models_is_told_where_it_is_known():
+    asked = Asked(runs=2, questions=24, tokens=40_000, money=0.1)
+    assert "about 40,000 tokens at most (price 0.10), in 2 runs" in str(asked)
+    assert "price" not in str(Asked(runs=2, questions=24, tokens=40_000))

@@ -62,6 +62,9 @@ class Server:
         Retries of a request.
     seconds:
         Timeout of a request.
+    price:
+        Price of a million tokens, in any currency; with it, the price of all runs is printed before
+        they begin.
     per_minute:
         Most requests per worker and minute; 0 for no limit.
     at_once:
@@ -81,6 +84,7 @@ class Server:
     edition: int = parameter(1, at_least=1)
     key: str = parameter("", place=True)
     spend: int = parameter(0, at_least=0, place=True)
+    price: float = parameter(0.0, at_least=0.0, place=True)
     retries: int = parameter(5, at_least=0, place=True)
     seconds: float = parameter(60.0, above=0.0, place=True)
     per_minute: int = parameter(0, at_least=0, place=True)

@@ -6,6 +6,7 @@ their SHA-256, and which fields are in them, so that search engines find it and 
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import hashlib
 import json
@@ -21,6 +22,8 @@ from quickstudy.api.sample import sample
 from quickstudy.base import registries
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import recorded_id
+from quickstudy.data.locate import DataSet, find
+from quickstudy.data.measured import rows_of
 from quickstudy.runs.folder import make_folder, write_aside
 
 DATA, METADATA = "data.jsonl", "croissant.json"
@@ -102,7 +105,8 @@ def write_croissant(
     seed: int = 0,
     convention: str = "corrected",
 ) -> pathlib.Path:
-    """Write examples of a task and their description; gives the path of the description.
+    """Write examples of a task and their description; gives the path of the description. Of a task
+    on a measured CSV file, the file is described where it is, and not copied.
 
     Args:
         task: a task, with parameters after a colon if need be.
@@ -112,19 +116,22 @@ def write_croissant(
         seed: the root seed.
         convention: corrected, published or written.
 
-    Raises UsageError for a task whose data belong to somebody else, and a folder that is in use.
+    Raises UsageError for a task on data that are not described, and a folder that is in use.
 
     """
     folder = pathlib.Path(folder)
     made = registries.typed_task(task, convention)
-    licence = getattr(made, "taxonomy", {}).get("licence", "generated")
-    if licence != "generated" or hasattr(made, "ready"):
-        raise UsageError(
-            f"{made.id} is on data of somebody else ({licence}), which are not copied; only what"
-            " a task generates is written"
-        )
+    licence = str(getattr(made, "taxonomy", {}).get("licence", "generated"))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists and is not empty; name another folder")
+    measured = getattr(made, "data", None)
+    if isinstance(measured, DataSet) and measured.layouts[0].endswith(".csv"):
+        return _write(folder, {METADATA: _as_text(_of_measured(measured, licence, publication))})
+    if licence != "generated" or hasattr(made, "ready"):
+        raise UsageError(
+            f"{made.id} is on data of somebody else ({licence}), which are not copied, and their"
+            " form has no description here; CSV files have one, and what a task generates"
+        )
     rows = sample(task, count=count, seed=seed, convention=convention).as_json()
     text = "".join(json.dumps(row) + "\n" for row in rows).encode()
     summary = registries.task.find(recorded_id(made)).summary
@@ -133,9 +140,14 @@ def write_croissant(
         f" root seed {seed} by quickstudy {__version__}: quickstudy sample {task} --count"
         f" {count} --seed {seed} --convention {convention} --json"
     )
-    facts = _metadata(_name(task), described, publication, text, rows)
+    file = _file(DATA, "application/jsonlines", text)
+    facts = _metadata(_name(task), described, publication, file, _fields(DATA, rows))
+    return _write(folder, {DATA: text, METADATA: _as_text(facts)})
+
+
+def _write(folder: pathlib.Path, files: Mapping[str, bytes]) -> pathlib.Path:
     make_folder(folder)
-    for name, content in ((DATA, text), (METADATA, (json.dumps(facts, indent=2) + "\n").encode())):
+    for name, content in files.items():
         write_aside(
             folder / name,
             str(os.getpid()),
@@ -144,14 +156,54 @@ def write_croissant(
     return folder / METADATA
 
 
+def _as_text(facts: Mapping[str, Any]) -> bytes:
+    return (json.dumps(facts, indent=2) + "\n").encode()
+
+
+def _of_measured(data: DataSet, licence: str, publication: Publication) -> dict[str, Any]:
+    """The description of a measured data set that lies in the user's folder of data."""
+    path = find(data)
+    rows = [{name: _value(cell) for name, cell in row.items()} for row in rows_of(path)]
+    described = (
+        f"{data.title}: {len(rows)} rows, as quickstudy reads them from {path.name}. From"
+        f" {data.home}; {licence}."
+    )
+    file = _file(path.name, "text/csv", path.read_bytes())
+    return _metadata(data.id, described, publication, file, _fields(path.name, rows))
+
+
+def _value(cell: Any) -> int | float | str:
+    """A cell of a CSV file by what is written in it."""
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(cell)
+    return str(cell)
+
+
+def _file(name: str, kind: str, content: bytes) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileObject",
+        "@id": name,
+        "name": name,
+        "contentUrl": name,
+        "contentSize": f"{len(content)} B",
+        "encodingFormat": kind,
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
+
+
+def _fields(file: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any] | None]:
+    """The description of every field by its name; None for one that has none."""
+    return {name: _field(file, name, [row[name] for row in rows]) for name in rows[0]}
+
+
 def _metadata(
     name: str,
     described: str,
     publication: Publication,
-    text: bytes,
-    rows: Sequence[Mapping[str, Any]],
+    file: Mapping[str, Any],
+    fields: Mapping[str, dict[str, Any] | None],
 ) -> dict[str, Any]:
-    fields = {field: _field(field, [row[field] for row in rows]) for field in rows[0]}
     left_out = [field for field, found in fields.items() if found is None]
     if left_out:
         described += f". Fields that are nested, and not described here: {', '.join(left_out)}"
@@ -168,17 +220,7 @@ def _metadata(
         "datePublished": publication.date or today,
         "version": "1.0.0",
         "isLiveDataset": False,
-        "distribution": [
-            {
-                "@type": "cr:FileObject",
-                "@id": DATA,
-                "name": DATA,
-                "contentUrl": DATA,
-                "contentSize": f"{len(text)} B",
-                "encodingFormat": "application/jsonlines",
-                "sha256": hashlib.sha256(text).hexdigest(),
-            }
-        ],
+        "distribution": [file],
         "recordSet": [
             {
                 "@type": "cr:RecordSet",
@@ -191,7 +233,7 @@ def _metadata(
     }
 
 
-def _field(name: str, values: Sequence[Any]) -> dict[str, Any] | None:
+def _field(file: str, name: str, values: Sequence[Any]) -> dict[str, Any] | None:
     """The description of one field; None for one that is neither a value nor a list of values."""
     depth = 0
     while values and all(isinstance(value, list) for value in values):
@@ -206,7 +248,7 @@ def _field(name: str, values: Sequence[Any]) -> dict[str, Any] | None:
         "name": name,
         "dataType": kind,
         **shape,
-        "source": {"fileObject": {"@id": DATA}, "extract": {"column": name}},
+        "source": {"fileObject": {"@id": file}, "extract": {"column": name}},
     }
 
 

@@ -6,7 +6,15 @@ import pathlib
 
 import typer
 
-from quickstudy.cli.output import CONVENTION, INCLUDE, check_target, include_files, say
+from quickstudy.cli.output import (
+    CONVENTION,
+    DATA,
+    INCLUDE,
+    check_target,
+    include_files,
+    name_data,
+    say,
+)
 
 export = typer.Typer(rich_markup_mode=None, subcommand_metavar="KIND")
 _TARGET = typer.Option(None, "--out", "-o", help="File to write; default: print it.")
@@ -68,10 +76,14 @@ def croissant(
     date: str = typer.Option("", "--date", help="Of publication; default: today."),
     convention: str = CONVENTION,
     include: list[str] = INCLUDE,
+    data: pathlib.Path | None = DATA,
 ) -> None:
-    """Examples of a task as JSON lines, with their description in Croissant."""
+    """Examples of a task as JSON lines, with their description in Croissant. Of a task on a
+    measured CSV file, the description alone.
+    """
     from quickstudy.api.croissant import Publication, write_croissant
 
+    name_data(data)
     include_files(include)
     publication = Publication(creator, license, url, date)
     path = write_croissant(task, out, publication, count=count, seed=seed, convention=convention)

@@ -16,21 +16,26 @@ from quickstudy.runs.run_spec import Setting
 @dataclass(frozen=True)
 class Asked:
     """Questions and tokens, by estimate, of all runs together. runs: how many of them were counted.
-    prompt: the first one that is sent.
+    prompt: the first one that is sent. money: the price of the tokens of learners that have one.
     """
 
     runs: int = 0
     questions: int = 0
     tokens: int = 0
     prompt: str = ""
+    money: float = 0.0
 
     def __str__(self) -> str:
         """How much that is, in a line."""
         return (
             f"{counted(self.questions, 'question')} to language models and about {self.tokens:,}"
-            f" tokens at most, in {counted(self.runs, 'run')}; answers that are kept are not asked"
-            " again"
+            f" tokens at most{self._price}, in {counted(self.runs, 'run')}; answers that are kept"
+            " are not asked again"
         )
+
+    @property
+    def _price(self) -> str:
+        return f" (price {self.money:.2f})" if self.money else ""
 
 
 def asked_of(cells: Iterable[Cell]) -> Asked:
@@ -42,15 +47,22 @@ def asked_of(cells: Iterable[Cell]) -> Asked:
     for cell in cells:
         if cell.role == "learner" and not cell.unfit:
             settings.setdefault(id(cell.setting), (cell.setting, []))[1].append(cell.repetition)
-    runs, questions, tokens, prompt = 0, 0, 0, ""
+    runs, questions, tokens, prompt, money = 0, 0, 0, "", 0.0
     for setting, repetitions in settings.values():
         counter = _counted(setting, repetitions[0])
         if counter is not None:
             runs += len(repetitions)
             questions += counter.requests * len(repetitions)
             tokens += counter.tokens * len(repetitions)
+            money += _price(setting) * counter.tokens * len(repetitions) / 1e6
             prompt = prompt or counter.first
-    return Asked(runs, questions, tokens, prompt)
+    return Asked(runs, questions, tokens, prompt, money)
+
+
+def _price(setting: Setting) -> float:
+    """Of a million tokens; 0 where none was given."""
+    parts = setting.resolve()
+    return float(getattr(parts.learner.make(parts.task), "price", 0.0))
 
 
 def _counted(setting: Setting, repetition: int) -> Any:
