@@ -121,6 +121,8 @@ def _at_the_ceiling(table: TaskTable) -> Iterator[str]:
     """The second score of learners and of the best control, where all have the best value that the
     headline can have, so that it tells them not apart.
     """
+    if not table.legend.second:  # records of earlier versions, and of elsewhere, have none
+        return
     second, top = table.legend.score(table.legend.second), table.judged.range[1]
     level = [
         row
