@@ -433,7 +433,7 @@ def test_a_drive_whose_header_was_changed_is_refused(command, recorded, change, 
             ("dynamics/memory", "dynamics/lorenz-63"),
             "dynamics/memory has 1, dynamics/lorenz-63 has 3; write one drive",
         ),
-        ((MEMORY, "--rest", -1), "--rest must be at least 0, got -1"),
+        ((MEMORY, "--rest", -1), "--rest and --again must be at least 0, got -1 and 0"),
         (("curriculum/micro-5.4",), "cannot drive a device; write what it asks with --questions"),
     ],
 )
