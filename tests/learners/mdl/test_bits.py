@@ -120,10 +120,10 @@ def test_a_faulty_file_is_refused_with_the_reason(change, said):
 
 def test_a_file_that_is_none_is_refused(tmp_path):
     (tmp_path / "net.json").write_text("[1, 2")
-    with pytest.raises(UsageError, match="net.json is not JSON: line 1"):
+    with pytest.raises(UsageError, match=r"net\.json is not JSON: line 1"):
         Network.read(tmp_path / "net.json")
     for path in (tmp_path / "none.json", pathlib.Path("bliss-an-bm")):
-        with pytest.raises(UsageError, match="no file .*a network is a JSON file"):
+        with pytest.raises(UsageError, match=r"no file .*a network is a JSON file"):
             Network.read(path)
     with pytest.raises(UsageError, match="expected an object"):
         Network.from_facts([1])
