@@ -1,5 +1,8 @@
 """Counters of energy and memory, on files and libraries made for the test."""
 
+import subprocess
+import sys
+
 import pytest
 
 from quickstudy.base import energy
@@ -55,12 +58,24 @@ def test_what_cannot_be_read_has_its_reason(powercap, monkeypatch):
     assert energy.spent(found, found) == {}
 
 
-def test_the_peak_is_of_what_came_after_it_was_forgotten():
-    if not energy.forget_peak_memory():
-        pytest.skip("only Linux can")
+PEAKS = """
+from quickstudy.base import energy
+
+if energy.forget_peak_memory():
     before = energy.peak_memory()
     held = bytearray(64_000_000)
-    assert energy.peak_memory() >= before + 60_000_000
+    during = energy.peak_memory()
     del held
     energy.forget_peak_memory()
-    assert energy.peak_memory() < before + 30_000_000
+    print(during - before, energy.peak_memory() - before)
+"""
+
+
+def test_the_peak_is_of_what_came_after_it_was_forgotten():
+    """In a process of its own: of a large one, the system may page out more than is added."""
+    done = subprocess.run([sys.executable, "-c", PEAKS], capture_output=True, text=True, check=True)
+    if not done.stdout:
+        pytest.skip("only Linux can")
+    during, after = map(int, done.stdout.split())
+    assert during >= 60_000_000
+    assert after < 30_000_000

@@ -52,7 +52,7 @@ def test_it_goes_on_from_a_snapshot():
 
 
 def test_updates_follow_every_few_steps():
-    pupil = begun("gru:units=8,window=16,every=8")
+    pupil = begun("gru:units=8,history=16,every=8")
     echoed(pupil, 8 * 3 + 1)
     assert pupil.cost()[0].updates == 3
     assert pupil.cost()[0].examples == 25

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("jax")
 
 import quickstudy as qs
-from quickstudy.base import registries
+from quickstudy.base import registries, registry
 from quickstudy.base.errors import UsageError
 from quickstudy.base.exchange import Exam
 from quickstudy.cores.recurrent import LSTM
@@ -48,6 +48,7 @@ def own(tmp_path, monkeypatch):
     for kind in kinds:
         kind.names()
         monkeypatch.setattr(kind, "_entries", dict(kind._entries))
+    monkeypatch.setattr(registry, "_included", [])
     return load
 
 

@@ -73,7 +73,7 @@ def test_the_clock_takes_compilation_out(monkeypatch):
         "quickstudy.jax_gateway",
         SimpleNamespace(compile_seconds=lambda: now["compiled"]),
     )
-    monkeypatch.setattr("quickstudy.protocols.examination.time.perf_counter", lambda: now["time"])
+    monkeypatch.setattr("quickstudy.protocols.session.time.perf_counter", lambda: now["time"])
     clock = Clock()
     with clock.timing("learn"):
         now["time"], now["compiled"] = 110.0, 7.0

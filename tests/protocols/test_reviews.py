@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from made_up_reviews import made_up_reviews, write_reviews
+from quickstudy.api.options import RunOptions
 from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.cli.run import preview
@@ -154,7 +155,7 @@ class TestRuns:
         ).found == {"ok": 1}
         more, elsewhere = make_plan([setting], 2, reading=reading), tmp_path / "elsewhere"
         for asked in (
-            partial(preview, more, False, 0, True),
+            partial(preview, more, RunOptions(workers=0), True),
             partial(execute, more, elsewhere, ExecuteOptions(workers=0)),
         ):
             with pytest.raises(UsageError, match=r"no imdb_labelled\.tsv\.xz"):

@@ -271,7 +271,7 @@ def test_a_full_disk_leaves_no_half_line(tmp_path):
         before = journal.path.read_bytes()
         whole = journal._file
         journal._file = FullDisk(whole, 20)
-        with pytest.raises(QuickstudyError, match="No space left on device; mend that"):
+        with pytest.raises(QuickstudyError, match="No space left on device; solve that"):
             journal.write(record(1))
         assert journal.path.read_bytes() == before
         journal._file = whole

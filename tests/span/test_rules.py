@@ -81,7 +81,7 @@ def test_a_mark_must_have_the_measured_span():
 
 
 def test_the_command_names_the_open_rule(monkeypatch):
-    monkeypatch.setattr(check.catalogue, "typed_task", lambda name, convention: Leaky())
+    monkeypatch.setattr(check.registries, "typed_task", lambda name, convention: Leaky())
     (finding,), rules = check.check_shortcuts("test/leaky")
     assert not finding.ok
     assert "by-length has a span of 8.00" in finding.detail

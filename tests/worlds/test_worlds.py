@@ -120,7 +120,7 @@ def test_what_is_a_world_and_how_many_play_in_it(specimens, streams):
     assert isinstance(specimens.Signals(), PureWorldTask)
     assert not isinstance(specimens.Signals(), WorldTask)
     assert (players_of(specimens.Corridor()), players_of(specimens.Signals())) == (1, 2)
-    with pytest.raises(UsageError, match="Wandering is no world"):
+    with pytest.raises(UsageError, match="Wandering is not a world"):
         open_world(specimens.Wandering(), streams)
 
 

@@ -44,7 +44,7 @@ class ActorCritic:
 
     Parameters
     ----------
-    window:
+    history:
         Context in steps: at every update the core restarts and reads so many steps before those
         that are trained on (burn-in).
     every:
@@ -66,7 +66,7 @@ class ActorCritic:
     # that belong to no study (`benchmarks/reward_defaults.py`): a gru is right in 0.63, 0.95 and
     # 0.42 of the steps there, and with every=8, discount=0.8, entropy=0.01 in 0.33, 0.61 and 0.64;
     # the last world pays one step late.
-    window: int = parameter(32, at_least=1)
+    history: int = parameter(32, at_least=1, alias="window")
     every: int = parameter(2, at_least=1)
     rate: float = parameter(0.005, above=0)
     discount: float = parameter(0.5, at_least=0, at_most=1)
@@ -108,7 +108,7 @@ class ActorPupil(CompiledPupil):
     ) -> None:
         super().__init__(len(streams))
         self._training = training
-        self._back, self._every = training.window, training.every
+        self._back, self._every = training.history, training.every
         self._alone = not _reads_fields(core)
         inputs = (
             brief.inputs
@@ -253,7 +253,7 @@ class ActorPupil(CompiledPupil):
         self._state = learned[1]
 
     def get_state(self) -> dict[str, Any]:
-        """With the window."""
+        """With the observations that the next update reads."""
         window = {f"window{place}": part for place, part in enumerate(jax.tree.leaves(self._seen))}
         return super().get_state() | window
 

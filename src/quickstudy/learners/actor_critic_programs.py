@@ -80,7 +80,7 @@ class Continuing(NamedTuple):
 
 def _parts(frame: Frame, training: ActorCritic, lanes: int) -> tuple[Callable[..., Any], ...]:
     """What a program is made of: act, update and restart, each of the arrays of all lanes first."""
-    back, capacity = training.window, training.window + training.every
+    back, capacity = training.history, training.history + training.every
 
     def context(model: Any, seen: Any) -> Any:
         rows = jax.tree.map(lambda part: part[:, None], seen)
@@ -155,7 +155,7 @@ def life_program(
 ) -> Callable[..., Lived]:
     """See `ActorPupil.live_in`. alone: the core reads what is seen, and nothing else."""
     act, update, restart = _parts(frame, training, lanes)
-    back, every = training.window, training.every
+    back, every = training.history, training.every
     go = over_lanes(step, lanes)
 
     @jax.jit
