@@ -21,6 +21,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 RANKS = {
     **dict.fromkeys(("base", "norms"), 0),
     **dict.fromkeys(("jax_gateway", "numba_gateway", "data"), 1),
+    "compiled": 2,
     **dict.fromkeys(("tasks", "cores", "measures", "machines", "stats"), 2),
     "learners": 3,
     "protocols": 4,
