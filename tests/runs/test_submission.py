@@ -138,6 +138,20 @@ def test_a_tampered_trace_is_refused(packed):
     assert "made again, with the same versions" in fault
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda versions: versions.update({"loaded-by-chance": "1.0"}),
+        lambda versions: versions.pop("scipy"),
+    ],
+)
+def test_a_library_that_one_process_had_loaded_for_other_runs_hides_no_lie(packed, change):
+    alter(packed, lambda facts: change(facts["where"]["versions"]))
+    tampered(packed, better(0.001))
+    (fault,) = verify(packed, options=HERE).faults
+    assert "made again, with the same versions" in fault
+
+
 def test_a_tampered_trace_that_names_other_versions_is_refused(packed):
     alter(packed, other_versions)
     tampered(packed, better(0.9))
