@@ -292,6 +292,18 @@ def test_a_name_that_reaches_outside_runs_nothing(packed, tmp_path, learner, run
     assert any("not in the submission" in one or "reaches outside" in one for one in found.faults)
 
 
+@pytest.mark.parametrize("part", ["task", "learner"])
+@pytest.mark.parametrize("file", ["a:evil.py", "x+y:evil.py", "x+a/evil.py", "a.pyx/evil.py"])
+def test_a_file_of_an_odd_name_is_code_too(packed, tmp_path, monkeypatch, part, file):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text(f"open({str(tmp_path / 'RAN')!r}, 'w')\n")
+    alter(packed, lambda facts: facts["labels"].update({part: f"{file}:Evil"}))
+    found = verify(packed, options=HERE)
+    assert not (tmp_path / "RAN").exists()
+    assert any("its code is run" in one for one in found.faults), found.faults
+
+
 def test_a_label_of_somebody_else_is_refused(packed):
     """The numbers of one learner under the name of another: they are another run."""
     alter(packed, lambda facts: facts["labels"].update(learner="esn:units=11"))
