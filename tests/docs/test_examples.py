@@ -11,7 +11,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-PUBLIC = re.compile(r"quickstudy(\.learners|\.(cores|compiled|testing|adapters)(\.\w+)*)?")
+PUBLIC = re.compile(r"quickstudy(\.learners|\.(cores|numba_gateway|testing|adapters)(\.\w+)*)?")
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
