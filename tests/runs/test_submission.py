@@ -138,6 +138,20 @@ def test_a_tampered_trace_is_refused(packed):
     assert "made again, with the same versions" in fault
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda versions: versions.update({"loaded-by-chance": "1.0"}),
+        lambda versions: versions.pop("scipy"),
+    ],
+)
+def test_a_library_that_one_process_had_loaded_for_other_runs_hides_no_lie(packed, change):
+    alter(packed, lambda facts: change(facts["where"]["versions"]))
+    tampered(packed, better(0.001))
+    (fault,) = verify(packed, options=HERE).faults
+    assert "made again, with the same versions" in fault
+
+
 def test_a_tampered_trace_that_names_other_versions_is_refused(packed):
     alter(packed, other_versions)
     tampered(packed, better(0.9))
@@ -276,6 +290,18 @@ def test_a_name_that_reaches_outside_runs_nothing(packed, tmp_path, learner, run
     assert not found.holds
     assert not (tmp_path / "RAN").exists()
     assert any("not in the submission" in one or "reaches outside" in one for one in found.faults)
+
+
+@pytest.mark.parametrize("part", ["task", "learner"])
+@pytest.mark.parametrize("file", ["a:evil.py", "x+y:evil.py", "x+a/evil.py", "a.pyx/evil.py"])
+def test_a_file_of_an_odd_name_is_code_too(packed, tmp_path, monkeypatch, part, file):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text(f"open({str(tmp_path / 'RAN')!r}, 'w')\n")
+    alter(packed, lambda facts: facts["labels"].update({part: f"{file}:Evil"}))
+    found = verify(packed, options=HERE)
+    assert not (tmp_path / "RAN").exists()
+    assert any("its code is run" in one for one in found.faults), found.faults
 
 
 def test_a_label_of_somebody_else_is_refused(packed):

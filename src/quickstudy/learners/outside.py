@@ -42,6 +42,8 @@ def reached(text: str) -> list[str]:
     ([], ['mine.py (its code is run)'])
     """
     name, _, assignments = text.partition(":")
+    if odd := _odd_files(text):
+        return odd
     if name not in registries.learner and len(tasks := _NEXT_TASK.split(text)) > 1:
         return [found for task in tasks for found in reached(task)]
     if ".py" in name and name not in registries.learner:
@@ -61,6 +63,20 @@ def reached_with(name: str, given: Mapping[str, Any]) -> list[str]:
     found = does(given) if does else ""
     own = [f"{name} ({found})"] if found else []
     return [*own, *(one for text in _texts(given) for one in reached(text))]
+
+
+def _odd_files(text: str) -> list[str]:
+    """Files whose own names look like an end of a name, as `a:b.py`: what reads the name as that of
+    a task or a learner finds them, if they are there.
+    """
+    starts = (text.partition(".py")[0], f"{text}:".partition(".py:")[0])
+    paths = [f"{start}.py" for start in dict.fromkeys(starts) if f"{start}.py" in text]
+    there = [path for path in paths if ":" in path or "+" in path or ".py" in path[:-3]]
+    return [
+        f"{path} (its code is run)"
+        for path in there
+        if pathlib.Path(path).expanduser().is_file() and not _is_included(path)
+    ]
 
 
 def _is_included(path: str) -> bool:

@@ -24,7 +24,8 @@ from quickstudy.base.record import OK, Record
 from quickstudy.base.score_metadata import read_legend
 from quickstudy.base.task import ASKED
 from quickstudy.base.text import counted
-from quickstudy.learners.learner_spec import choose_learner, fitted
+from quickstudy.learners.learner_spec import choose_learner, fitted, without_place
+from quickstudy.learners.outside import reached
 from quickstudy.measures.span import SHARE, SPAN
 from quickstudy.render.numbers import magnitude, scored, span_text, written
 from quickstudy.report.family_tests import MIXED, UNREAD, FamilyTest, Key, TaskPairs, family_tests
@@ -280,9 +281,14 @@ def _judged(pair: _Pairs, row: Comparison, test: FamilyTest) -> Comparison:
 
 
 def item_of(record: Record) -> Any:
-    """The task of a record; None where it cannot be made here."""
+    """The task of a record; None where it cannot be made here, or where its name reaches outside:
+    a record may be anybody's, and whoever reads it must not run what it names.
+    """
+    name = label_of(record, "task")
+    if ".py" in name or reached(name):
+        return None
     with contextlib.suppress(UsageError):
-        return make_task(label_of(record, "task"), str(record.what.get("convention")))
+        return make_task(name, str(record.what.get("convention")))
     return None
 
 
@@ -304,7 +310,8 @@ def identities(results: ResultsTable, names: Sequence[str]) -> dict[str, set[str
 
 def _named(name: str, found: Sequence[TaskGroup]) -> set[str]:
     """The identities of the learners that a name refers to: as typed, as printed, or spelled
-    otherwise, such as `reca:rule=90` where 90 is the default.
+    otherwise, such as `reca:rule=90` where 90 is the default. A learner in a file is known by what
+    is written only: to compare runs imports no file.
     """
     typed: dict[str, set[str]] = {}
     printed: dict[str, set[str]] = {}
@@ -312,10 +319,13 @@ def _named(name: str, found: Sequence[TaskGroup]) -> set[str]:
         identity = spelled(alike.records[0].what.get("learner"))
         typed.setdefault(label_of(alike.records[0], "learner"), set()).add(identity)
         printed.setdefault(alike.title, set()).add(identity)
+    said, meant = typed.get(name) or printed.get(name, set()), set[str]()
+    in_file = ".py" in name
+    if in_file and not said:
+        said = typed.get(without_place(name), set())
     # One name of a profile is a name with fewer parameters in a family whose training has not all
     # of them.
-    said, meant = typed.get(name) or printed.get(name, set()), set[str]()
-    for convention, asked in itertools.product(CONVENTIONS, ASKED):
+    for convention, asked in () if in_file else itertools.product(CONVENTIONS, ASKED):
         with contextlib.suppress(UsageError):
             fit = fitted(name, convention, asked)
             if said and not fit.left_out:

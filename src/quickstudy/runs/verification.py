@@ -335,15 +335,23 @@ def _compared(
 
 
 def same_make(one: Record, other: Record) -> bool:
-    """Whether two runs must be equal to the bit: versions, device, lanes and model of processor."""
+    """Whether two runs must be equal to the bit: versions, device, lanes and model of processor.
+
+    A record lists what its process had loaded, also for other runs: a library that only one of the
+    two lists is one that the other was made without, so it does not count.
+    """
+    listed = [dict(record.where.get("versions") or {}) for record in (one, other)]
+    both = listed[0].keys() & listed[1].keys()
+    if not {"quickstudy", "python"} <= both:
+        return False
     makes = [
         {
-            "versions": record.where.get("versions"),
+            "versions": {name: versions[name] for name in both},
             "device": record.where.get("device"),
             "lanes": record.where.get("lanes"),
             "model": record.where.get("machine", {}).get("model"),
         }
-        for record in (one, other)
+        for record, versions in zip((one, other), listed, strict=True)
     ]
     return makes[0] == makes[1] and bool(makes[0]["model"])
 
